@@ -1,0 +1,70 @@
+/** A variable of the environment has a value the program cannot start with. The message is one line that says what it takes. */
+export class EnvironmentError extends Error {
+  constructor(
+    readonly variable: string,
+    takes: string,
+    given: string,
+  ) {
+    super(`${variable} takes ${takes}, not "${given}".`);
+    this.name = 'EnvironmentError';
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads variables of the environment into values; an empty variable counts as absent. */
+export class EnvironmentReader {
+  constructor(private readonly environment: Environment) {}
+
+  text(variable: string): string | undefined;
+  text(variable: string, fallback: string): string;
+  text(variable: string, fallback?: string): string | undefined {
+    return this.environment[variable]?.trim() || fallback;
+  }
+
+  integer(variable: string, fallback: number, range: { min: number; max: number }): number {
+    const text = this.text(variable);
+    if (text === undefined) {
+      return fallback;
+    }
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (!(value >= range.min && value <= range.max)) {
+      throw new EnvironmentError(variable, `a whole number from ${range.min} to ${range.max}`, text);
+    }
+    return value;
+  }
+
+  oneOf<Choice extends string>(variable: string, choices: readonly Choice[], fallback: Choice): Choice {
+    const text = this.text(variable) ?? fallback;
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice === undefined) {
+      throw new EnvironmentError(variable, `one of ${choices.join(', ')}`, text);
+    }
+    return choice;
+  }
+
+  /** A URL with one of these schemes (`postgres:`, say). The value itself is kept out of the error: it may hold a password. */
+  url(variable: string, schemes: readonly string[]): string | undefined {
+    const text = this.text(variable);
+    if (text === undefined) {
+      return undefined;
+    }
+    const scheme = URL.canParse(text) ? new URL(text).protocol : '';
+    if (!schemes.includes(scheme)) {
+      throw new EnvironmentError(variable, `a URL that starts with ${schemes.join('// or ')}//`, '…');
+    }
+    return text;
+  }
+
+  /** A comma-separated list; each entry must pass `accepts`. */
+  list(variable: string, takes: string, accepts: (entry: string) => boolean): string[] {
+    const text = this.text(variable) ?? '';
+    const entries = text.split(',').map((entry) => entry.trim());
+    const named = entries.filter((entry) => entry !== '');
+    const wrong = named.find((entry) => !accepts(entry));
+    if (wrong !== undefined) {
+      throw new EnvironmentError(variable, takes, wrong);
+    }
+    return named;
+  }
+}

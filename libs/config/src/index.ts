@@ -1,0 +1,1 @@
+export { EnvironmentError, EnvironmentReader, type Environment } from './environment';

@@ -1,0 +1,24 @@
+/** The body of every failed answer: these three members and nothing else. */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  status: number;
+}
+
+/** A failure that a caller is told of: its machine-readable code, its HTTP status and a sentence for people. */
+export class ApiError extends Error {
+  constructor(
+    readonly code: string,
+    readonly status: number,
+    message: string,
+    /** Header fields which belong to this failure, such as `Retry-After` or `Allow`. */
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.name = new.target.name;
+  }
+
+  toBody(): ErrorBody {
+    return { code: this.code, message: this.message, status: this.status };
+  }
+}

@@ -1,0 +1,59 @@
+import { ApiError } from './api-error';
+
+/** One row of the error catalogue, as the documentation and the tests read it. */
+export interface ErrorDefinition {
+  readonly code: string;
+  readonly status: number;
+  /** When a caller meets this error; a sentence for the interface description. */
+  readonly when: string;
+  /** A message as it really reads. */
+  readonly example: string;
+}
+
+interface ErrorTemplate<Details extends unknown[]> {
+  code: string;
+  status: number;
+  when: string;
+  message: (...details: Details) => string;
+  headers?: (...details: Details) => Record<string, string>;
+  /** Arguments for `message`, from which the documented example is made. */
+  example: Details;
+}
+
+export interface DefinedError<Details extends unknown[]> {
+  new (...details: Details): ApiError;
+  readonly definition: ErrorDefinition;
+}
+
+/** An error class made by `defineError`, whatever its arguments are. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any constructor arguments are acceptable here
+export type AnyDefinedError = DefinedError<any[]>;
+
+const catalogue = new Map<string, ErrorDefinition>();
+
+/**
+ * Makes the class of one error and enters it into the catalogue, so that a code is written down in one place only.
+ * @throws Error when the code is in the catalogue already: two rules must not share a code.
+ */
+export function defineError<Details extends unknown[]>(
+  template: ErrorTemplate<Details>,
+): DefinedError<Details> {
+  const { code, status, when, message, headers } = template;
+  if (catalogue.has(code)) {
+    throw new Error(`The error code ${code} is defined twice.`);
+  }
+  const definition: ErrorDefinition = { code, status, when, example: message(...template.example) };
+  catalogue.set(code, definition);
+  return class extends ApiError {
+    static readonly definition = definition;
+
+    constructor(...details: Details) {
+      super(code, status, message(...details), headers?.(...details));
+    }
+  };
+}
+
+/** Every error defined so far, ordered by status and then by code. */
+export function errorCatalogue(): ErrorDefinition[] {
+  return [...catalogue.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
+}

@@ -1,0 +1,1 @@
+export { WriteBehind, type BatchWriter, type WriteBehindOptions } from './write-behind';

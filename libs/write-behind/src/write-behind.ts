@@ -1,0 +1,75 @@
+/** Writes one batch; a rejected promise means that nothing of the batch was written. */
+export type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
+
+export interface WriteBehindOptions<Entry> {
+  /** How often collected entries are written, in milliseconds. */
+  intervalMs: number;
+  write: BatchWriter<Entry>;
+  /** Joins what is waiting under a key with what came later. */
+  merge: (earlier: Entry, later: Entry) => Entry;
+  /** Told of every batch that could not be written; the batch waits for the next turn. */
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Collects small changes by key and writes them in batches, so that a request never waits for them.
+ * Entries of a failed batch are merged back and tried again; at most one batch is under way at a time.
+ */
+export class WriteBehind<Entry> {
+  private waiting = new Map<string, Entry>();
+  private writing: Promise<boolean> | null = null;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(private readonly options: WriteBehindOptions<Entry>) {
+    this.timer = setInterval(() => void this.flush(), options.intervalMs);
+    // Waiting entries are written at shutdown by close(); the timer alone must not keep a process alive.
+    this.timer.unref();
+  }
+
+  /** True when nothing waits and no batch is under way. */
+  get idle(): boolean {
+    return this.waiting.size === 0 && this.writing === null;
+  }
+
+  add(key: string, entry: Entry): void {
+    const earlier = this.waiting.get(key);
+    this.waiting.set(key, earlier === undefined ? entry : this.options.merge(earlier, entry));
+  }
+
+  /** Writes what is waiting now; resolves to false when it could not be written. Never rejects. */
+  async flush(): Promise<boolean> {
+    while (this.writing) {
+      await this.writing;
+    }
+    if (this.waiting.size === 0) {
+      return true;
+    }
+    this.writing = this.writeBatch();
+    return this.writing;
+  }
+
+  /** Stops the timer and writes what is left; resolves to false when that was not possible. */
+  async close(): Promise<boolean> {
+    clearInterval(this.timer);
+    return this.flush();
+  }
+
+  private async writeBatch(): Promise<boolean> {
+    const batch = this.waiting;
+    this.waiting = new Map();
+    try {
+      await this.options.write(batch);
+      return true;
+    } catch (error) {
+      const later = this.waiting;
+      this.waiting = batch;
+      for (const [key, entry] of later) {
+        this.add(key, entry);
+      }
+      this.options.onError(error);
+      return false;
+    } finally {
+      this.writing = null;
+    }
+  }
+}
