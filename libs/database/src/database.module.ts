@@ -1,0 +1,36 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import { Database } from './database';
+
+/** Where the database is, for the few who need a connection of their own. */
+export abstract class DatabaseUrl {
+  abstract readonly value: string;
+}
+
+@Module({})
+export class DatabaseModule {
+  /**
+   * @param url PostgreSQL connection URL
+   * @param connect opens the data source, once per application; its connections are closed with the application
+   */
+  static forRoot(
+    url: string,
+    options: DataSourceOptions,
+    connect: (options: DataSourceOptions) => Promise<DataSource>,
+  ): DynamicModule {
+    return {
+      module: DatabaseModule,
+      global: true,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          // An unreachable database ends the start at once, with a clear message, instead of after ten silent tries.
+          useFactory: () => ({ ...options, retryAttempts: 0 }),
+          dataSourceFactory: () => connect(options),
+        }),
+      ],
+      providers: [Database, { provide: DatabaseUrl, useValue: { value: url } }],
+      exports: [Database, DatabaseUrl, TypeOrmModule],
+    };
+  }
+}

@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
+import { isSerializationConflict } from './postgres-errors';
+
+/** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
+export type Transaction = EntityManager;
+
+const MAX_ATTEMPTS = 4;
+
+/** The way to the database: reads go through `reader`, everything that writes through `transaction`. */
+@Injectable()
+export class Database {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  get reader(): EntityManager {
+    return this.dataSource.manager;
+  }
+
+  /**
+   * Runs the work in one transaction (READ COMMITTED; the work locks the rows it decides on).
+   * Joins `outer` when given, and leaves its commit to whoever opened it. A deadlock or a serialization conflict
+   * rolls back and runs the work again, up to three more times, so the work must have no effect outside of it.
+   * @throws whatever the work throws, after the rollback.
+   */
+  async transaction<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+    outer?: Transaction,
+  ): Promise<Result> {
+    if (outer) {
+      return work(outer);
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.dataSource.transaction(work);
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !isSerializationConflict(error)) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  /** Runs one statement outside of any transaction. */
+  async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return await this.dataSource.query<Row[]>(sql, [...parameters]);
+  }
+}

@@ -1,0 +1,12 @@
+export { Database, type Transaction } from './database';
+export { DatabaseModule, DatabaseUrl } from './database.module';
+export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
+export { migrate } from './migrate';
+export { namePrefix } from './name-prefix';
+export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
+export {
+  isDatabaseUnavailable,
+  isSerializationConflict,
+  violatesForeignKey,
+  violatesUnique,
+} from './postgres-errors';

@@ -1,0 +1,81 @@
+import { Client } from 'pg';
+
+export interface NotificationListenerOptions {
+  url: string;
+  channel: string;
+  onNotification: (payload: string) => void;
+  /** Called whenever listening starts (true) or was lost (false). What happened in between was not heard. */
+  onState: (listening: boolean) => void;
+  /** First pause before listening again, in milliseconds; doubles up to 16 times that. */
+  retryMs?: number;
+}
+
+/** Listens to a PostgreSQL channel (LISTEN/NOTIFY) on a connection of its own, and comes back by itself when that is lost. */
+export class NotificationListener {
+  private client: Client | null = null;
+  private retry: NodeJS.Timeout | null = null;
+  private failures = 0;
+  private closed = false;
+  private state = false;
+
+  constructor(private readonly options: NotificationListenerOptions) {}
+
+  get listening(): boolean {
+    return this.state;
+  }
+
+  /** Resolves once the first attempt is over, whether it succeeded or not; further attempts follow by themselves. */
+  async start(): Promise<void> {
+    const client = new Client({
+      connectionString: this.options.url,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+    });
+    this.client = client;
+    client.on('notification', (message) => this.options.onNotification(message.payload ?? ''));
+    client.on('error', () => this.lost(client));
+    client.on('end', () => this.lost(client));
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${client.escapeIdentifier(this.options.channel)}`);
+      this.failures = 0;
+      this.changeState(true);
+    } catch {
+      this.lost(client);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    if (this.retry) {
+      clearTimeout(this.retry);
+    }
+    this.changeState(false);
+    await this.client?.end().catch(() => undefined);
+  }
+
+  private lost(client: Client): void {
+    if (client !== this.client) {
+      return;
+    }
+    this.client = null;
+    client.end().catch(() => undefined);
+    this.changeState(false);
+    if (!this.closed) {
+      const pause = (this.options.retryMs ?? 250) * 2 ** Math.min(this.failures, 4);
+      this.failures += 1;
+      this.retry = setTimeout(() => void this.start(), pause);
+      this.retry.unref();
+    }
+  }
+
+  private changeState(listening: boolean): void {
+    if (this.state !== listening) {
+      this.state = listening;
+      // Whoever closes the listener knows that it no longer listens.
+      if (!this.closed) {
+        this.options.onState(listening);
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { QueryFailedError } from 'typeorm';
+
+/** Codes of the errors that PostgreSQL and Node report; source: PostgreSQL, appendix A, and Node's `errors`. */
+const CONNECTION_LOST = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  '53300', // too_many_connections
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57014', // query_canceled: the statement took longer than it may
+  '53100', // disk_full
+  '53200', // out_of_memory
+  '25006', // read_only_sql_transaction: a primary that became a standby
+]);
+
+/** The driver tells of these by their text alone. */
+const CONNECTION_LOST_TEXT =
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected)/i;
+
+interface ErrorFields {
+  code?: unknown;
+  constraint?: unknown;
+  message?: unknown;
+  errors?: unknown;
+}
+
+function fieldsOf(error: unknown): ErrorFields {
+  const source = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
+  return typeof source === 'object' && source !== null ? source : {};
+}
+
+function codeOf(error: unknown): string {
+  const { code } = fieldsOf(error);
+  return typeof code === 'string' ? code : '';
+}
+
+/** True when the database could not be reached, went away or refused for want of resources; the work may succeed later. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  const { message, errors } = fieldsOf(error);
+  const code = codeOf(error);
+  if (CONNECTION_LOST.has(code) || code.startsWith('08')) {
+    return true;
+  }
+  // Node tries every address of a host name and reports the failures together.
+  if (Array.isArray(errors) && errors.length > 0) {
+    return errors.every((inner) => isDatabaseUnavailable(inner));
+  }
+  return typeof message === 'string' && CONNECTION_LOST_TEXT.test(message);
+}
+
+/** True when the transaction lost against another one and may simply be run again. */
+export function isSerializationConflict(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '40001' || code === '40P01';
+}
+
+/** True when a row points to one that is not there, or is still pointed at. */
+export function violatesForeignKey(error: unknown, constraint: string): boolean {
+  return codeOf(error) === '23503' && fieldsOf(error).constraint === constraint;
+}
+
+export function violatesUnique(error: unknown, constraint: string): boolean {
+  return codeOf(error) === '23505' && fieldsOf(error).constraint === constraint;
+}
