@@ -1,0 +1,44 @@
+import { applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiExtension } from '@nestjs/swagger';
+import { DECORATORS } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { documentErrors, documentHeaders } from '#libs/openapi';
+import { OperationGoneError } from './errors';
+import { type Deprecation, deprecationHeaders } from './deprecation';
+
+interface DeprecationConfig {
+  deprecation?: Deprecation;
+}
+
+/**
+ * Marks an operation as deprecated: in the document, and, through the route's configuration, in the header fields of
+ * its every answer. Stands above @Operation.
+ */
+export function Deprecated(deprecation: Deprecation): MethodDecorator {
+  const config: DeprecationConfig = { deprecation };
+  return applyDecorators(
+    RouteConfig(config),
+    markDeprecated,
+    ApiExtension('x-deprecated-sunset', deprecation.sunset),
+    documentHeaders('every', 'Deprecation', 'Sunset', 'Link'),
+    documentErrors(OperationGoneError),
+  );
+}
+
+const markDeprecated: MethodDecorator = (_target, _key, descriptor) => {
+  const handler = descriptor.value as object;
+  const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, handler) as object;
+  Reflect.defineMetadata(DECORATORS.API_OPERATION, { ...operation, deprecated: true }, handler);
+};
+
+/** The deprecation of the operation that a request was routed to, if there is one. */
+export function deprecationOf(request: FastifyRequest): Deprecation | undefined {
+  return (request.routeOptions.config as DeprecationConfig).deprecation;
+}
+
+/** Deprecation header fields owed to this request; none for an operation that is not deprecated. */
+export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> {
+  const deprecation = deprecationOf(request);
+  return deprecation ? deprecationHeaders(deprecation, request.params as Record<string, string>) : {};
+}

@@ -1,0 +1,39 @@
+/** The announced end of an operation. */
+export interface Deprecation {
+  /** Day since which the operation is deprecated, `YYYY-MM-DD` (UTC). */
+  since: string;
+  /** Day from which it may be gone, `YYYY-MM-DD` (UTC). */
+  sunset: string;
+  /** Where the deprecation is explained. */
+  documentation: string;
+  /** The target that serves instead; `{name}` is replaced by the path parameter of that name. */
+  successor: string;
+}
+
+function instantOf(day: string): Date {
+  return new Date(`${day}T00:00:00Z`);
+}
+
+export function isSunset(deprecation: Deprecation, now: number): boolean {
+  return now >= instantOf(deprecation.sunset).getTime();
+}
+
+/**
+ * Header fields of every answer of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date), `Sunset`
+ * (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC 5829).
+ * @param parameters the request's path parameters, as text
+ */
+export function deprecationHeaders(
+  deprecation: Deprecation,
+  parameters: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const successor = deprecation.successor.replace(/\{(\w+)\}/g, (_match, name: string) => {
+    // What a router has decoded may be an unpaired surrogate in no case, so this cannot throw.
+    return encodeURIComponent((parameters[name] ?? '').toWellFormed());
+  });
+  return {
+    Deprecation: `@${instantOf(deprecation.since).getTime() / 1000}`,
+    Sunset: instantOf(deprecation.sunset).toUTCString(),
+    Link: `<${deprecation.documentation}>; rel="deprecation"; type="text/html", <${successor}>; rel="successor-version"`,
+  };
+}

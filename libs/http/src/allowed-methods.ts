@@ -1,0 +1,39 @@
+import type { FastifyInstance, RouteOptions } from 'fastify';
+
+/** Knows which methods each path takes, from the routes as they are registered; for the `Allow` of a 405. */
+export class AllowedMethods {
+  private readonly routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+
+  /** Must be called before the routes are registered. */
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRoute', (route) => this.add(route));
+  }
+
+  /** @returns the methods of this path in the order of registration, joined for `Allow`; null when there is no such path. */
+  of(target: string): string | null {
+    const path = target.split('?', 1)[0]!;
+    const methods = [...this.routes.values()]
+      .filter((route) => route.pattern.test(path))
+      .flatMap((route) => [...route.methods]);
+    return methods.length === 0 ? null : [...new Set(methods)].join(', ');
+  }
+
+  private add(route: RouteOptions): void {
+    if (route.url.includes('*')) {
+      return;
+    }
+    const known = this.routes.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set<string>() };
+    for (const method of [route.method].flat()) {
+      known.methods.add(method);
+    }
+    this.routes.set(route.url, known);
+  }
+}
+
+/** `/pets/:petId` → one segment for each parameter; everything else literally. */
+function patternOf(url: string): RegExp {
+  const segments = url.split('/').map((segment) => {
+    return segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${segments.join('/')}$`);
+}

@@ -1,0 +1,64 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+  applyDecorators,
+  createParamDecorator,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { map, type Observable } from 'rxjs';
+import { documentErrors, documentHeaders, documentParameters } from '#libs/openapi';
+import { Precondition, entityTag, noneMatchHits } from './entity-tag';
+import { PreconditionFailedError } from './errors';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Gives a single resource its ETag, and answers 304 to a GET that holds the same one already. */
+@Injectable()
+export class EntityTagInterceptor implements NestInterceptor<object, string | undefined> {
+  intercept(context: ExecutionContext, next: CallHandler<object>): Observable<string | undefined> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    return next.handle().pipe(
+      map((resource) => {
+        const body = JSON.stringify(resource);
+        const tag = entityTag(body);
+        void reply.header('ETag', tag);
+        const ifNoneMatch = request.headers['if-none-match'];
+        const reads = request.method === 'GET' || request.method === 'HEAD';
+        if (reads && ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
+          void reply.status(304);
+          return undefined;
+        }
+        void reply.type(JSON_TYPE);
+        return body;
+      }),
+    );
+  }
+}
+
+/** The answer is one resource: it carries an ETag, and `If-None-Match` is honoured on reads. */
+export function SingleResource(): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(EntityTagInterceptor),
+    documentHeaders('success', 'ETag'),
+    documentParameters({ onlyFor: ['get'], name: 'If-None-Match' }),
+  );
+}
+
+const ifMatch = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const field = context.switchToHttp().getRequest<FastifyRequest>().headers['if-match'];
+  return field === undefined ? Precondition.NONE : new Precondition(field);
+});
+
+/** Parameter decorator: the request's `If-Match` as a Precondition. Documents the header field and the 412. */
+export function IfMatch(): ParameterDecorator {
+  return (target, key, index) => {
+    ifMatch()(target, key, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
+    documentErrors(PreconditionFailedError)(target, key!, descriptor);
+    documentParameters({ name: 'If-Match' })(target, key!, descriptor);
+  };
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { PreconditionFailedError } from './errors';
+
+/**
+ * Strong entity tag of a representation: equal tags mean equal bytes (RFC 9110, section 8.8.3).
+ * @param representation the body as it is sent
+ * @returns the tag with its quotes, 24 characters
+ */
+export function entityTag(representation: string): string {
+  return `"${createHash('sha1').update(representation).digest('base64url').slice(0, 22)}"`;
+}
+
+/** Splits `If-Match` or `If-None-Match` into its tags. A comma may stand inside a tag, so this is no split(','). */
+function tagsOf(field: string): string[] {
+  return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+/** True when a GET with this `If-None-Match` may be answered 304 (weak comparison, RFC 9110, section 13.1.2). */
+export function noneMatchHits(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((held) => held.replace(/^W\//, '') === tag);
+}
+
+/**
+ * The condition that a request puts on a change (`If-Match`, RFC 9110, section 13.1.1). Checked by whoever holds the
+ * row's lock, against the representation that a GET would answer at that moment.
+ */
+export class Precondition {
+  static readonly NONE = new Precondition(undefined);
+
+  constructor(private readonly ifMatch: string | undefined) {}
+
+  /** @throws PreconditionFailedError when the tag sent is not (or no longer) the resource's. */
+  assertHolds(resource: object): void {
+    if (this.ifMatch === undefined || this.ifMatch.trim() === '*') {
+      return;
+    }
+    // Strong comparison: a weak tag never matches.
+    if (!tagsOf(this.ifMatch).includes(entityTag(JSON.stringify(resource)))) {
+      throw new PreconditionFailedError();
+    }
+  }
+}

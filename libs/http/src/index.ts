@@ -1,0 +1,23 @@
+export { AllowedMethods } from './allowed-methods';
+export { Created } from './created.decorator';
+export { Precondition, entityTag, noneMatchHits } from './entity-tag';
+export { EntityTagInterceptor, IfMatch, SingleResource } from './entity-tag.interceptor';
+export {
+  BadRequestError,
+  HeadersTooLargeError,
+  InternalError,
+  MalformedJsonError,
+  MethodNotAllowedError,
+  PayloadTooLargeError,
+  PreconditionFailedError,
+  RequestTimeoutError,
+  RouteNotFoundError,
+  ServiceUnavailableError,
+  UnsupportedMediaTypeError,
+  ValidationFailedError,
+} from './errors';
+export { JsonBodyGuard, deferBodyParsing } from './json-body.guard';
+export { MAX_BODY_BYTES, parseJson } from './read-json';
+export { requestIdOf } from './request-id';
+export { repairRequestTarget } from './request-target';
+export { answerOnSocket, takeOverNodeAnswers, type SocketAnswer } from './socket-errors';

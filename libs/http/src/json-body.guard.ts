@@ -1,0 +1,54 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { UnsupportedMediaTypeError } from './errors';
+import { parseJson, readBody } from './read-json';
+
+const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+const JSON_TYPES = ['application/json'];
+const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
+
+/**
+ * Leaves the body on the wire until the guards have spoken. Fastify parses before any guard runs, so that a caller
+ * without a key, or over the limit, would have its body read first and learn of its broken JSON instead.
+ */
+export function deferBodyParsing(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+}
+
+/** Lets JSON bodies in, and only these: the last guard, after the caller was found to be welcome. Sets `request.body`. */
+@Injectable()
+export class JsonBodyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    return METHODS_WITH_BODY.has(request.method) ? this.admitBody(request) : true;
+  }
+
+  private async admitBody(request: FastifyRequest): Promise<boolean> {
+    const { headers } = request;
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) {
+      return true;
+    }
+    const takes = request.method === 'PATCH' ? PATCH_TYPES : JSON_TYPES;
+    if (!isTaken(headers['content-type'], takes) || !isIdentity(headers['content-encoding'])) {
+      throw new UnsupportedMediaTypeError(takes.join(' or '));
+    }
+    const body = await readBody(request.raw);
+    request.body = body.length === 0 ? undefined : parseJson(body);
+    return true;
+  }
+}
+
+function isTaken(contentType: string | undefined, takes: string[]): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  return takes.includes(type.trim()) && parameters.every(isUtf8Parameter);
+}
+
+function isUtf8Parameter(parameter: string): boolean {
+  const [name = '', value = ''] = parameter.split('=').map((part) => part.trim());
+  return name !== 'charset' || value.replaceAll('"', '') === 'utf-8';
+}
+
+function isIdentity(contentEncoding: string | undefined): boolean {
+  return contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity';
+}

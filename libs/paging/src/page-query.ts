@@ -1,0 +1,25 @@
+import { QueryField, integer, type Rule } from '#libs/validation';
+
+export const MAX_PAGE_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = 20;
+
+const cursorText: Rule = {
+  accepts: (value) => typeof value === 'string',
+  takes: 'a cursor',
+  schema: { type: 'string', maxLength: 64 },
+};
+
+/** The query parameters of every list. */
+export class PageQuery {
+  @QueryField(integer({ min: 1, max: MAX_PAGE_SIZE }), {
+    description: 'How many entries a page has at the most.',
+    default: DEFAULT_PAGE_SIZE,
+    example: 20,
+  })
+  limit: number = DEFAULT_PAGE_SIZE;
+
+  @QueryField(cursorText, {
+    description: 'Where the page starts. Opaque: take it from the `Link` header of the page before.',
+  })
+  cursor?: string;
+}

@@ -1,0 +1,63 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+  applyDecorators,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { map, type Observable } from 'rxjs';
+import { documentErrors, documentHeaders } from '#libs/openapi';
+import { InvalidCursorError, cursorAfter } from './cursor';
+
+/** One page of a list in ascending id. */
+export interface Page<Entry> {
+  entries: Entry[];
+  /** Id of the last entry when more entries follow, null on the last page. */
+  lastId: number | null;
+}
+
+/**
+ * Cuts a page out of what was read.
+ * @param rows one more than the page holds were asked for, to learn whether anything follows
+ */
+export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry) => number): Page<Entry> {
+  const entries = rows.slice(0, limit);
+  const last = entries.at(-1);
+  return { entries, lastId: rows.length > limit && last !== undefined ? idOf(last) : null };
+}
+
+/** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) when, and only when, more follows. */
+@Injectable()
+export class PageInterceptor implements NestInterceptor<Page<unknown>, unknown[]> {
+  intercept(context: ExecutionContext, next: CallHandler<Page<unknown>>): Observable<unknown[]> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    return next.handle().pipe(
+      map(({ entries, lastId }) => {
+        if (lastId !== null) {
+          void reply.header('Link', `<${nextTarget(request, lastId)}>; rel="next"`);
+        }
+        return entries;
+      }),
+    );
+  }
+}
+
+/** The request's own target with another cursor, so that filters and page size are kept. */
+function nextTarget(request: FastifyRequest, lastId: number): string {
+  const [path = '', query = ''] = request.url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('cursor', cursorAfter(lastId));
+  return `${path}?${parameters.toString()}`;
+}
+
+/** The operation answers a Page. */
+export function Paged(): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(PageInterceptor),
+    documentHeaders('success', 'Link'),
+    documentErrors(InvalidCursorError),
+  );
+}

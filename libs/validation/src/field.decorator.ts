@@ -1,0 +1,91 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { ValidateBy, ValidateIf } from 'class-validator';
+import type { Rule } from './rules';
+
+export interface FieldOptions {
+  description: string;
+  example?: unknown;
+  optional?: boolean;
+  /** null is taken too: in a JSON Merge Patch it removes the value (RFC 7396). */
+  nullable?: boolean;
+  default?: unknown;
+  /** Name of the shared schema of an enumeration. */
+  enumName?: string;
+}
+
+function hold(rule: Rule, options: FieldOptions): PropertyDecorator {
+  const accepts = (value: unknown) => (value === null ? options.nullable === true : rule.accepts(value));
+  return ValidateBy({
+    name: 'rule',
+    validator: {
+      validate: (value) => accepts(value),
+      defaultMessage: (context) => {
+        const missing = context?.value === undefined ? 'is required and ' : '';
+        return `${context?.property} ${missing}must be ${rule.takes}${options.nullable ? ', or null' : ''}`;
+      },
+    },
+  });
+}
+
+function describe(rule: Rule, options: FieldOptions): ApiPropertyOptions {
+  const { optional, enumName, ...documented } = options;
+  const { enum: values, ...schema } = rule.schema as { enum?: string[] } & Record<string, unknown>;
+  return {
+    ...schema,
+    ...(values ? { enum: values, ...(enumName ? { enumName } : {}) } : {}),
+    ...documented,
+    required: !optional,
+  } as ApiPropertyOptions;
+}
+
+/** A field of a body: validated by the rule and documented with it. Absent values pass when the field is optional. */
+export function Field(rule: Rule, options: FieldOptions): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty(describe(rule, options)),
+    hold(rule, options),
+    ...(options.optional ? [ValidateIf((_object, value) => value !== undefined)] : []),
+  );
+}
+
+/** A field of an answer: documented only. */
+export function AnswerField(rule: Rule, options: FieldOptions): PropertyDecorator {
+  return ApiProperty(describe(rule, options));
+}
+
+/** A query parameter that may stand once. */
+export function QueryField(rule: Rule, options: Omit<FieldOptions, 'nullable'>): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ ...describe(rule, options), required: false } as ApiPropertyOptions),
+    Transform(({ value }) => parse(rule, value)),
+    hold({ ...rule, takes: `${rule.takes}, given once` }, options),
+    ValidateIf((_object, value) => value !== undefined),
+  );
+}
+
+/** A query parameter that may be repeated (`?id=1&id=2`), up to `maxItems` times. */
+export function RepeatableQueryField(
+  rule: Rule,
+  options: Omit<FieldOptions, 'nullable'> & { maxItems: number },
+): PropertyDecorator {
+  const { maxItems, ...field } = options;
+  const every: Rule = {
+    accepts: (value) =>
+      Array.isArray(value) && value.length <= maxItems && value.every((item) => rule.accepts(item)),
+    takes: `${rule.takes}, given at most ${maxItems} times`,
+    schema: rule.schema,
+  };
+  return applyDecorators(
+    ApiProperty({ ...describe(rule, field), required: false, isArray: true, maxItems } as ApiPropertyOptions),
+    Transform(({ value }) =>
+      value === undefined ? undefined : [value].flat().map((item) => parse(rule, item)),
+    ),
+    hold(every, field),
+    ValidateIf((_object, value) => value !== undefined),
+  );
+}
+
+function parse(rule: Rule, value: unknown): unknown {
+  return typeof value === 'string' && rule.parse ? rule.parse(value) : value;
+}

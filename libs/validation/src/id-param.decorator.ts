@@ -1,0 +1,30 @@
+import { Injectable, Param, type PipeTransform } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
+import { ValidationFailedError } from '#libs/http';
+import { identifier } from './rules';
+
+@Injectable()
+class IdPipe implements PipeTransform<string, number> {
+  constructor(private readonly name: string) {}
+
+  transform(text: string): number {
+    const id = identifier.parse!(text);
+    if (!identifier.accepts(id)) {
+      throw new ValidationFailedError(`${this.name} must be ${identifier.takes}.`);
+    }
+    return id as number;
+  }
+}
+
+/** Parameter decorator: an identifier in the path, as a number. Anything else is 400 `validation_failed`. */
+export function IdParam(name: string, description: string): ParameterDecorator {
+  return (target, key, index) => {
+    Param(name, new IdPipe(name))(target, key, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
+    ApiParam({ name, description, required: true, schema: identifier.schema, example: 1 } as never)(
+      target,
+      key!,
+      descriptor,
+    );
+  };
+}

@@ -1,0 +1,5 @@
+export { AnswerField, Field, QueryField, RepeatableQueryField, type FieldOptions } from './field.decorator';
+export { IdParam } from './id-param.decorator';
+export { RequestValidationPipe, validated } from './request-validation.pipe';
+export { MAX_ID, boolean, except, identifier, integer, oneOf, text, timestamp, type Rule } from './rules';
+export { UnknownQueryGuard } from './unknown-query.guard';

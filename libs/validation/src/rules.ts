@@ -1,0 +1,120 @@
+import type { SchemaObject } from '@nestjs/swagger';
+
+/** What one value may be: told to the validator, to the caller in words, and to the document as a schema. */
+export interface Rule {
+  accepts: (value: unknown) => boolean;
+  /** What would be right, to follow "must be". */
+  takes: string;
+  schema: SchemaObject;
+  /** Reads the value from a path or query, where everything is text; what cannot be read is left as it is. */
+  parse?: (text: string) => unknown;
+}
+
+/** Largest identifier: the largest integer that a JSON number carries exactly, 2^53 - 1. */
+export const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+/** Whole number in one canonical decimal form: no sign, no leading zero, no fraction, no exponent. */
+function parseWholeNumber(text: string): unknown {
+  return /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text;
+}
+
+export const identifier: Rule = {
+  accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+  takes: `an integer from 1 to ${MAX_ID}`,
+  schema: { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID },
+  parse: parseWholeNumber,
+};
+
+export function integer(range: { min: number; max: number }): Rule {
+  return {
+    accepts: (value) =>
+      Number.isInteger(value) && (value as number) >= range.min && (value as number) <= range.max,
+    takes: `an integer from ${range.min} to ${range.max}`,
+    schema: { type: 'integer', format: 'int32', minimum: range.min, maximum: range.max },
+    parse: parseWholeNumber,
+  };
+}
+
+export function except(rule: Rule, forbidden: unknown, takes: string): Rule {
+  return { ...rule, accepts: (value) => value !== forbidden && rule.accepts(value), takes };
+}
+
+/** Text measured in characters (Unicode code points), as JSON Schema counts them; no NUL and no unpaired surrogates. */
+export function text(range: { min: number; max: number; notBlank?: boolean }): Rule {
+  const { min, max, notBlank = false } = range;
+  const length = min === 0 ? `at most ${max} characters` : `${min} to ${max} characters`;
+  return {
+    accepts: (value) =>
+      typeof value === 'string' &&
+      hasLength(value, min, max) &&
+      isStorable(value) &&
+      (!notBlank || /\S/.test(value)),
+    takes: `${length}${notBlank ? ', at least one of them not white space' : ''}, without NUL`,
+    schema: {
+      type: 'string',
+      ...(min > 0 ? { minLength: min } : {}),
+      maxLength: max,
+      ...(notBlank ? { pattern: '\\S' } : {}),
+    },
+  };
+}
+
+function hasLength(value: string, min: number, max: number): boolean {
+  // A string has at most as many characters as UTF-16 units, and at least half as many.
+  if (value.length < min || value.length > 2 * max) {
+    return false;
+  }
+  const length = value.length <= max ? value.length : [...value].length;
+  return length <= max;
+}
+
+/** PostgreSQL stores no NUL, and an unpaired surrogate would come back as another character. */
+function isStorable(value: string): boolean {
+  return !value.includes('\0') && !UNPAIRED_SURROGATE.test(value);
+}
+
+const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
+
+export function oneOf(values: readonly string[]): Rule {
+  return {
+    accepts: (value) => typeof value === 'string' && values.includes(value),
+    takes: `one of ${values.join(', ')}`,
+    schema: { type: 'string', enum: [...values] },
+  };
+}
+
+export const boolean: Rule = {
+  accepts: (value) => typeof value === 'boolean',
+  takes: 'true or false',
+  schema: { type: 'boolean' },
+  parse: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+};
+
+const RFC_3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** A point in time as RFC 3339 has it, with an offset, which falls into the years 0001 to 9999 in UTC too. */
+export const timestamp: Rule = {
+  accepts: (value) => typeof value === 'string' && isTimestamp(value),
+  takes:
+    'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999',
+  schema: { type: 'string', format: 'date-time' },
+};
+
+function isTimestamp(value: string): boolean {
+  const [, year, month, day] = RFC_3339.exec(value) ?? [];
+  if (year === undefined) {
+    return false;
+  }
+  const utcYear = new Date(value.toUpperCase()).getUTCFullYear();
+  return (
+    Number(year) >= 1 && utcYear >= 1 && utcYear <= 9999 && isDay(Number(year), Number(month), Number(day))
+  );
+}
+
+/** Date rolls the 30th of February over into March instead of refusing it. */
+function isDay(year: number, month: number, day: number): boolean {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
