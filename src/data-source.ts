@@ -1,0 +1,36 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { migrate } from '#libs/database';
+import { ApiKey } from './auth/api-key.entity';
+import { Client } from './auth/client.entity';
+import { Category } from './categories/category.entity';
+import { InventoryItem } from './inventory/inventory-item.entity';
+import { Stock } from './inventory/stock.entity';
+import { MIGRATIONS } from './migrations';
+import { Order } from './orders/order.entity';
+import { Pet } from './pets/pet.entity';
+
+/** How long one statement may run, and a request may wait for a connection, before it is answered 503. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export function dataSourceOptions(url: string, poolSize: number): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    entities: [ApiKey, Category, Client, InventoryItem, Order, Pet, Stock],
+    migrations: MIGRATIONS,
+    migrationsTableName: 'schema_migrations',
+    synchronize: false,
+    poolSize,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    applicationName: 'petstore',
+    extra: { statement_timeout: STATEMENT_TIMEOUT_MS, keepAlive: true },
+  };
+}
+
+/** Opens the database and brings it to the newest migration. */
+export async function connectAndMigrate(options: DataSourceOptions & { url?: string }): Promise<DataSource> {
+  const dataSource = await new DataSource(options).initialize();
+  await migrate(dataSource, options.url!);
+  return dataSource;
+}

@@ -1,0 +1,3 @@
+export { InsufficientStockError } from './inventory.errors';
+export { InventoryModule } from './inventory.module';
+export { StockReservations } from './stock-reservations';

@@ -1,0 +1,100 @@
+import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Transaction } from '#libs/database';
+import { IfMatch, Precondition, SingleResource } from '#libs/http';
+import { Idempotent, OpenTransaction } from '#libs/idempotency';
+import { Operation } from '#libs/openapi';
+import { Paged, type Page } from '#libs/paging';
+import { IdParam } from '#libs/validation';
+import { RequiresScope } from '../auth';
+import { PetNotFoundError } from '../pets';
+import {
+  InventoryAdjustmentDto,
+  InventoryItemDto,
+  InventoryUpdateDto,
+  ListInventoryQuery,
+  toInventoryItemDto,
+} from './inventory.dto';
+import { InsufficientStockError } from './inventory.errors';
+import { InventoryService } from './inventory.service';
+
+const EXAMPLE: InventoryItemDto = { petId: 1, quantity: 3, status: 'available' };
+const PET_ID = 'Identifier of the pet (Pet.id).';
+
+@ApiTags('Inventory')
+@Controller('store/inventory')
+export class InventoryController {
+  constructor(private readonly inventory: InventoryService) {}
+
+  @Get()
+  @RequiresScope('read')
+  @Paged()
+  @Operation({
+    id: 'listInventory',
+    summary: 'List stock counts',
+    description: 'The stock of every pet in ascending petId, a page at a time.',
+    answer: {
+      description: 'One page of the inventory.',
+      type: InventoryItemDto,
+      isArray: true,
+      example: [EXAMPLE],
+    },
+  })
+  async list(@Query() query: ListInventoryQuery): Promise<Page<InventoryItemDto>> {
+    const page = await this.inventory.list(query);
+    return { ...page, entries: page.entries.map(toInventoryItemDto) };
+  }
+
+  @Get(':petId')
+  @RequiresScope('read')
+  @SingleResource()
+  @Operation({
+    id: 'getInventory',
+    summary: 'Get the stock count of a pet',
+    description: 'The units in stock and the status of one pet.',
+    answer: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
+    errors: [PetNotFoundError],
+  })
+  async get(@IdParam('petId', PET_ID) petId: number): Promise<InventoryItemDto> {
+    return toInventoryItemDto(await this.inventory.get(petId));
+  }
+
+  @Put(':petId')
+  @RequiresScope('write')
+  @SingleResource()
+  @Operation({
+    id: 'setInventory',
+    summary: 'Set the stock count of a pet',
+    description: 'A count above 0 makes a `pending` or `sold` pet `available`. Setting 0 changes no status.',
+    answer: { description: 'The inventory entry as it is now.', type: InventoryItemDto, example: EXAMPLE },
+    errors: [PetNotFoundError],
+  })
+  async set(
+    @IdParam('petId', PET_ID) petId: number,
+    @Body() { quantity }: InventoryUpdateDto,
+    @IfMatch() precondition: Precondition,
+  ): Promise<InventoryItemDto> {
+    return toInventoryItemDto(await this.inventory.set(petId, quantity, precondition));
+  }
+
+  @Post(':petId/adjustments')
+  @RequiresScope('write')
+  @Idempotent()
+  @SingleResource()
+  @Operation({
+    id: 'adjustInventory',
+    summary: 'Adjust the stock count of a pet',
+    description:
+      'Adds to the stock or takes from it in one step, without a need to know the count. Units that are added make a `pending` or `sold` pet `available`.',
+    answer: { description: 'The inventory entry as it is now.', type: InventoryItemDto, example: EXAMPLE },
+    errors: [PetNotFoundError, InsufficientStockError],
+    stability: 'experimental',
+  })
+  async adjust(
+    @IdParam('petId', PET_ID) petId: number,
+    @Body() { delta }: InventoryAdjustmentDto,
+    @OpenTransaction() transaction?: Transaction,
+  ): Promise<InventoryItemDto> {
+    return toInventoryItemDto(await this.inventory.adjust(petId, delta, transaction));
+  }
+}

@@ -1,0 +1,64 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { PageQuery } from '#libs/paging';
+import {
+  AnswerField,
+  Field,
+  RepeatableQueryField,
+  except,
+  identifier,
+  integer,
+  oneOf,
+} from '#libs/validation';
+import { PET_STATUSES, type PetStatus } from '../pets';
+import type { InventoryItem } from './inventory-item.entity';
+
+/** What an `integer` column holds. */
+export const MAX_QUANTITY = 2_147_483_647;
+
+const quantity = integer({ min: 0, max: MAX_QUANTITY });
+const anyDelta = integer({ min: -MAX_QUANTITY, max: MAX_QUANTITY });
+const delta = except(anyDelta, 0, `${anyDelta.takes}, but not 0`);
+
+@ApiSchema({ name: 'InventoryItem' })
+export class InventoryItemDto {
+  @AnswerField(identifier, { description: 'Identifier of the animal the entry tracks.', example: 1 })
+  petId!: number;
+
+  @AnswerField(quantity, { description: 'Current stock count.', example: 3 })
+  quantity!: number;
+
+  @AnswerField(oneOf(PET_STATUSES), {
+    description: 'Status of the animal.',
+    example: 'available',
+    enumName: 'PetStatus',
+  })
+  status!: PetStatus;
+}
+
+@ApiSchema({ name: 'InventoryUpdate' })
+export class InventoryUpdateDto {
+  @Field(quantity, { description: 'The new stock count.', example: 3 })
+  quantity!: number;
+}
+
+@ApiSchema({ name: 'InventoryAdjustment' })
+export class InventoryAdjustmentDto {
+  @Field(delta, {
+    description: 'Units that are added to the stock, or taken from it if negative. Not 0.',
+    example: -2,
+  })
+  delta!: number;
+}
+
+export class ListInventoryQuery extends PageQuery {
+  @RepeatableQueryField(oneOf(PET_STATUSES), {
+    description: 'Only entries of pets with one of these statuses.',
+    maxItems: PET_STATUSES.length,
+    enumName: 'PetStatus',
+  })
+  status?: PetStatus[];
+}
+
+export function toInventoryItemDto({ petId, quantity: units, status }: InventoryItem): InventoryItemDto {
+  return { petId, quantity: units, status };
+}

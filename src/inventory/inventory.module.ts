@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { PetsModule } from '../pets';
+import { InventoryController } from './inventory.controller';
+import { InventoryService } from './inventory.service';
+import { StockReservations } from './stock-reservations';
+
+/** How many of each animal there are. */
+@Module({
+  imports: [PetsModule],
+  controllers: [InventoryController],
+  providers: [InventoryService, StockReservations],
+  exports: [StockReservations],
+})
+export class InventoryModule {}

@@ -1,0 +1,96 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { In, MoreThan } from 'typeorm';
+import { Database, type Transaction } from '#libs/database';
+import { type Precondition, ValidationFailedError } from '#libs/http';
+import { type Page, idBefore, pageOf } from '#libs/paging';
+import {
+  PetCatalog,
+  PetLifecycle,
+  type PetLifecycleListener,
+  PetNotFoundError,
+  type PetStatus,
+} from '../pets';
+import { InventoryItem } from './inventory-item.entity';
+import { type ListInventoryQuery, MAX_QUANTITY, toInventoryItemDto } from './inventory.dto';
+import { InsufficientStockError } from './inventory.errors';
+import { Stock } from './stock.entity';
+
+/** Units in stock of a new pet. */
+const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
+
+@Injectable()
+export class InventoryService implements OnModuleInit, PetLifecycleListener {
+  constructor(
+    private readonly database: Database,
+    private readonly pets: PetCatalog,
+    private readonly lifecycle: PetLifecycle,
+  ) {}
+
+  onModuleInit(): void {
+    this.lifecycle.join(this);
+  }
+
+  async petCreated(transaction: Transaction, pet: { id: number; status: PetStatus }): Promise<void> {
+    await transaction.insert(Stock, { petId: pet.id, quantity: FIRST_QUANTITY[pet.status] });
+  }
+
+  async list({ status, limit, cursor }: ListInventoryQuery): Promise<Page<InventoryItem>> {
+    const rows = await this.database.reader.find(InventoryItem, {
+      where: { petId: MoreThan(idBefore(cursor)), ...(status === undefined ? {} : { status: In(status) }) },
+      order: { petId: 'ASC' },
+      take: limit + 1,
+    });
+    return pageOf(rows, limit, ({ petId }) => petId);
+  }
+
+  async get(petId: number): Promise<InventoryItem> {
+    const item = await this.database.reader.findOneBy(InventoryItem, { petId });
+    if (!item) {
+      throw new PetNotFoundError(petId);
+    }
+    return item;
+  }
+
+  /** Sets the stock to a count. */
+  set(petId: number, quantity: number, precondition: Precondition): Promise<InventoryItem> {
+    return this.change(petId, undefined, (item) => {
+      precondition.assertHolds(toInventoryItemDto(item));
+      return { quantity, restocks: quantity > 0 };
+    });
+  }
+
+  /** Adds to the stock, or takes from it. */
+  adjust(petId: number, delta: number, outer?: Transaction): Promise<InventoryItem> {
+    return this.change(petId, outer, (item) => {
+      const quantity = item.quantity + delta;
+      if (quantity < 0) {
+        throw new InsufficientStockError(petId);
+      }
+      if (quantity > MAX_QUANTITY) {
+        throw new ValidationFailedError(`delta must not take the stock above ${MAX_QUANTITY}.`);
+      }
+      return { quantity, restocks: delta > 0 };
+    });
+  }
+
+  /** Decides and writes under the pet's lock, so that nothing happens to the stock in between. */
+  private change(
+    petId: number,
+    outer: Transaction | undefined,
+    decide: (item: InventoryItem) => { quantity: number; restocks: boolean },
+  ): Promise<InventoryItem> {
+    return this.database.transaction(async (transaction) => {
+      const pet = await this.pets.lock(transaction, petId);
+      if (!pet) {
+        throw new PetNotFoundError(petId);
+      }
+      const { quantity: before } = await transaction.findOneByOrFail(Stock, { petId });
+      const { quantity, restocks } = decide({ petId, quantity: before, status: pet.status });
+      await transaction.update(Stock, { petId }, { quantity });
+      if (restocks) {
+        await this.pets.setStatus(transaction, pet, 'available');
+      }
+      return { petId, quantity, status: pet.status };
+    }, outer);
+  }
+}

@@ -1,0 +1,125 @@
+import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Transaction } from '#libs/database';
+import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
+import { Idempotent, OpenTransaction } from '#libs/idempotency';
+import { Operation } from '#libs/openapi';
+import { Paged, type Page } from '#libs/paging';
+import { IdParam } from '#libs/validation';
+import { RequiresScope } from '../auth';
+import { InsufficientStockError } from '../inventory';
+import { ChangeOrder } from './change-order';
+import { ListOrdersQuery, NewOrderDto, OrderDto, OrderPatchDto, toOrderDto } from './orders.dto';
+import {
+  OrderAlreadyCompleteError,
+  OrderNotFoundError,
+  PetNotAvailableError,
+  UnknownPetError,
+} from './orders.errors';
+import { OrdersService } from './orders.service';
+import { PlaceOrder } from './place-order';
+
+const EXAMPLE: OrderDto = {
+  id: 1,
+  petId: 1,
+  quantity: 1,
+  shipDate: '2026-11-24T09:30:00.000Z',
+  complete: false,
+};
+const ORDER_ID = 'Identifier of the order (Order.id).';
+
+@ApiTags('Orders')
+@Controller('store/orders')
+export class OrdersController {
+  constructor(
+    private readonly orders: OrdersService,
+    private readonly placeOrder: PlaceOrder,
+    private readonly changeOrder: ChangeOrder,
+  ) {}
+
+  @Get()
+  @RequiresScope('read')
+  @Paged()
+  @Operation({
+    id: 'listOrders',
+    summary: 'List orders',
+    description: 'Orders in ascending id, a page at a time. Cancelled orders are not among them.',
+    answer: { description: 'One page of orders.', type: OrderDto, isArray: true, example: [EXAMPLE] },
+    hideTryItPanel: true,
+  })
+  async list(@Query() query: ListOrdersQuery): Promise<Page<OrderDto>> {
+    const page = await this.orders.list(query);
+    return { ...page, entries: page.entries.map(toOrderDto) };
+  }
+
+  @Post()
+  @RequiresScope('write')
+  @Idempotent()
+  @Created('/store/orders')
+  @SingleResource()
+  @Operation({
+    id: 'placeOrder',
+    summary: 'Place an order',
+    description:
+      'Takes the units out of the stock at once. When the last one is taken the pet becomes `pending`. With `complete: true` the order is fulfilled in the same step.',
+    answer: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
+    errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
+  })
+  async place(@Body() body: NewOrderDto, @OpenTransaction() transaction?: Transaction): Promise<OrderDto> {
+    return toOrderDto(await this.placeOrder.run(body, transaction));
+  }
+
+  @Get(':orderId')
+  @RequiresScope('read')
+  @SingleResource()
+  @Operation({
+    id: 'getOrder',
+    summary: 'Get an order',
+    description: 'One order by its id.',
+    answer: { description: 'The order.', type: OrderDto, example: EXAMPLE },
+    errors: [OrderNotFoundError],
+  })
+  async get(@IdParam('orderId', ORDER_ID) orderId: number): Promise<OrderDto> {
+    return toOrderDto(await this.orders.get(orderId));
+  }
+
+  @Patch(':orderId')
+  @RequiresScope('write')
+  @SingleResource()
+  @Operation({
+    id: 'updateOrder',
+    summary: 'Change or complete an order',
+    description:
+      'A JSON Merge Patch (RFC 7396): `shipDate: null` removes the date, `complete: true` fulfils the order, which is final. When nothing is left in stock and no order is open, the pet becomes `sold`.',
+    answer: {
+      description: 'The order as it is now.',
+      type: OrderDto,
+      example: { ...EXAMPLE, complete: true },
+    },
+    errors: [OrderNotFoundError, OrderAlreadyCompleteError],
+    stability: 'beta',
+  })
+  async update(
+    @IdParam('orderId', ORDER_ID) orderId: number,
+    @Body() body: OrderPatchDto,
+    @IfMatch() precondition: Precondition,
+  ): Promise<OrderDto> {
+    return toOrderDto(await this.changeOrder.update(orderId, body, precondition));
+  }
+
+  @Delete(':orderId')
+  @RequiresScope('write')
+  @Operation({
+    id: 'cancelOrder',
+    summary: 'Cancel an order',
+    description: 'Gives the units back to the stock, and a `pending` pet becomes `available` again.',
+    answer: { status: 204, description: 'The order is cancelled.' },
+    errors: [OrderNotFoundError, OrderAlreadyCompleteError],
+  })
+  async cancel(
+    @IdParam('orderId', ORDER_ID) orderId: number,
+    @IfMatch() precondition: Precondition,
+  ): Promise<void> {
+    await this.changeOrder.cancel(orderId, precondition);
+  }
+}

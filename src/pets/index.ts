@@ -1,0 +1,5 @@
+export { PetCatalog, type LockedPet } from './pet-catalog';
+export { PetLifecycle, type PetLifecycleListener } from './pet-lifecycle';
+export { PET_STATUSES, type PetStatus } from './pet-status';
+export { PetHasOpenOrdersError, PetNotFoundError } from './pets.errors';
+export { PetsModule } from './pets.module';

@@ -1,0 +1,132 @@
+import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Transaction } from '#libs/database';
+import { Deprecated } from '#libs/deprecation';
+import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
+import { Idempotent, OpenTransaction } from '#libs/idempotency';
+import { Operation } from '#libs/openapi';
+import { Paged, type Page } from '#libs/paging';
+import { IdParam } from '#libs/validation';
+import { RequiresScope } from '../auth';
+import {
+  InvalidStatusTransitionError,
+  PetHasOpenOrdersError,
+  PetNotFoundError,
+  UnknownCategoryError,
+} from './pets.errors';
+import { ListPetsQuery, NewPetDto, PetDto, PetPatchDto, toPetDto } from './pets.dto';
+import { PetsService } from './pets.service';
+
+const EXAMPLE: PetDto = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
+const PET_ID = 'Identifier of the pet (Pet.id).';
+
+@ApiTags('Animals')
+@Controller('pets')
+export class PetsController {
+  constructor(private readonly pets: PetsService) {}
+
+  @Get()
+  @RequiresScope('read')
+  @Paged()
+  @Operation({
+    id: 'listPets',
+    summary: 'List pets',
+    description: 'Pets in ascending id, a page at a time. Filters are joined: a pet has to pass all of them.',
+    answer: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
+  })
+  async list(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
+    const page = await this.pets.list(query);
+    return { ...page, entries: page.entries.map(toPetDto) };
+  }
+
+  @Post()
+  @RequiresScope('write')
+  @Idempotent()
+  @Created('/pets')
+  @SingleResource()
+  @Operation({
+    id: 'createPet',
+    summary: 'Create a pet',
+    description:
+      'The pet gets an inventory entry with one unit in stock, or none when it is created as `sold`.',
+    answer: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
+    errors: [UnknownCategoryError],
+  })
+  async create(@Body() body: NewPetDto, @OpenTransaction() transaction?: Transaction): Promise<PetDto> {
+    return toPetDto(await this.pets.create(body, transaction));
+  }
+
+  @Get(':petId')
+  @RequiresScope('read')
+  @SingleResource()
+  @Deprecated({
+    since: '2026-11-01',
+    sunset: '2027-11-01',
+    documentation: '/docs#/Animals/getPet',
+    successor: '/pets?id={petId}',
+  })
+  @Operation({
+    id: 'getPet',
+    summary: 'Get a pet',
+    description: 'Deprecated: use `GET /pets?id={petId}`, which answers an array of one pet, or of none.',
+    answer: { description: 'The pet.', type: PetDto, example: EXAMPLE },
+    errors: [PetNotFoundError],
+  })
+  async get(@IdParam('petId', PET_ID) petId: number): Promise<PetDto> {
+    return toPetDto(await this.pets.get(petId));
+  }
+
+  @Put(':petId')
+  @RequiresScope('write')
+  @SingleResource()
+  @Operation({
+    id: 'replacePet',
+    summary: 'Replace a pet',
+    description: 'Sets every field; a status that is left out becomes `available`.',
+    answer: { description: 'The pet as it is now.', type: PetDto, example: EXAMPLE },
+    errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
+  })
+  async replace(
+    @IdParam('petId', PET_ID) petId: number,
+    @Body() body: NewPetDto,
+    @IfMatch() precondition: Precondition,
+  ): Promise<PetDto> {
+    return toPetDto(await this.pets.replace(petId, body, precondition));
+  }
+
+  @Patch(':petId')
+  @RequiresScope('write')
+  @SingleResource()
+  @Operation({
+    id: 'updatePet',
+    summary: 'Change a pet',
+    description:
+      'Changes the fields that are sent, as a JSON Merge Patch (RFC 7396). No field can be removed, so none takes null.',
+    answer: { description: 'The pet as it is now.', type: PetDto, example: EXAMPLE },
+    errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
+    stability: 'beta',
+  })
+  async update(
+    @IdParam('petId', PET_ID) petId: number,
+    @Body() body: PetPatchDto,
+    @IfMatch() precondition: Precondition,
+  ): Promise<PetDto> {
+    return toPetDto(await this.pets.update(petId, body, precondition));
+  }
+
+  @Delete(':petId')
+  @RequiresScope('write')
+  @Operation({
+    id: 'deletePet',
+    summary: 'Delete a pet',
+    description: 'Only a pet without open orders can be deleted. It is kept in the books.',
+    answer: { status: 204, description: 'The pet is gone.' },
+    errors: [PetNotFoundError, PetHasOpenOrdersError],
+  })
+  async delete(
+    @IdParam('petId', PET_ID) petId: number,
+    @IfMatch() precondition: Precondition,
+  ): Promise<void> {
+    await this.pets.delete(petId, precondition);
+  }
+}

@@ -1,0 +1,83 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { PageQuery } from '#libs/paging';
+import {
+  AnswerField,
+  Field,
+  QueryField,
+  RepeatableQueryField,
+  identifier,
+  oneOf,
+  text,
+} from '#libs/validation';
+import type { Pet } from './pet.entity';
+import { PET_STATUSES, type PetStatus } from './pet-status';
+
+const petName = text({ min: 1, max: 200, notBlank: true });
+const petStatus = oneOf(PET_STATUSES);
+
+const NAME = { description: "The animal's name.", example: 'Rex' };
+const CATEGORY_ID = { description: 'Identifier of the category the animal belongs to.', example: 1 };
+const STATUS = { description: 'Status of the animal.', example: 'available', enumName: 'PetStatus' };
+
+@ApiSchema({ name: 'NewPet' })
+export class NewPetDto {
+  @Field(petName, NAME)
+  name!: string;
+
+  @Field(identifier, CATEGORY_ID)
+  categoryId!: number;
+
+  @Field(petStatus, { ...STATUS, optional: true })
+  status?: PetStatus;
+}
+
+@ApiSchema({ name: 'PetPatch' })
+export class PetPatchDto {
+  @Field(petName, { ...NAME, optional: true })
+  name?: string;
+
+  @Field(identifier, { ...CATEGORY_ID, optional: true })
+  categoryId?: number;
+
+  @Field(petStatus, { ...STATUS, optional: true })
+  status?: PetStatus;
+}
+
+@ApiSchema({ name: 'Pet' })
+export class PetDto {
+  @AnswerField(petName, NAME)
+  name!: string;
+
+  @AnswerField(identifier, CATEGORY_ID)
+  categoryId!: number;
+
+  @AnswerField(petStatus, { ...STATUS, optional: true })
+  status!: PetStatus;
+
+  @AnswerField(identifier, { description: 'Unique identifier assigned on creation.', example: 1 })
+  id!: number;
+}
+
+export class ListPetsQuery extends PageQuery {
+  @RepeatableQueryField(petStatus, {
+    description: 'Only pets with one of these statuses.',
+    maxItems: PET_STATUSES.length,
+    enumName: 'PetStatus',
+  })
+  status?: PetStatus[];
+
+  @QueryField(identifier, { description: 'Only pets of this category.' })
+  categoryId?: number;
+
+  @QueryField(text({ min: 1, max: 200 }), {
+    description: 'Only pets whose name begins with this, in upper or lower case.',
+  })
+  name?: string;
+
+  @RepeatableQueryField(identifier, { description: 'Only pets with one of these ids.', maxItems: 100 })
+  id?: number[];
+}
+
+export function toPetDto({ id, name, categoryId, status }: Pet): PetDto {
+  return { id, name, categoryId: categoryId!, status };
+}
