@@ -1,0 +1,39 @@
+// What an API key looks like: `psk_live_`, 30 random base62 characters and 6 of their CRC32, so that a mistyped key is refused without a look-up.
+import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PREFIX = 'psk_live_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+const SHAPE = /^psk_live_[0-9A-Za-z]{36}$/;
+
+function checksumOf(random: string): string {
+  let rest = crc32(random);
+  let digits = '';
+  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+    digits = ALPHABET[rest % 62]! + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** A new key: 178 bits from the system's random source. */
+export function newApiKey(): string {
+  const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET[randomInt(62)]).join('');
+  return `${PREFIX}${random}${checksumOf(random)}`;
+}
+
+/** True when the text has a key's shape and its checksum is right. Says nothing about whether the key was ever issued. */
+export function isWellFormedKey(text: string): boolean {
+  if (!SHAPE.test(text)) {
+    return false;
+  }
+  const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
+  return checksumOf(random) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** What is stored of a key: its SHA-256 in base64url. A key's own randomness makes a slow hash needless. */
+export function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url');
+}

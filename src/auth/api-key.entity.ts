@@ -1,0 +1,39 @@
+import { Column, Entity, JoinColumn, ManyToOne, type Relation } from 'typeorm';
+import { GeneratedId, int8 } from '#libs/database';
+import { Client } from './client.entity';
+import type { Scope } from './caller';
+
+/** A key that identifies a client. The key itself is not here: only its digest, and its end to tell it by. */
+@Entity('api_keys')
+export class ApiKey {
+  @GeneratedId()
+  id!: number;
+
+  @Column({ name: 'client_id', type: 'bigint', transformer: int8 })
+  clientId!: number;
+
+  @ManyToOne(() => Client)
+  @JoinColumn({ name: 'client_id' })
+  client!: Relation<Client>;
+
+  @Column('text')
+  digest!: string;
+
+  @Column('text')
+  last4!: string;
+
+  @Column('text', { array: true })
+  scopes!: Scope[];
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
+  expiresAt!: Date | null;
+
+  @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
+  revokedAt!: Date | null;
+
+  @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
+  lastUsedAt!: Date | null;
+}

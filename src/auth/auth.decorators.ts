@@ -1,0 +1,37 @@
+import { SetMetadata, applyDecorators } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
+import { documentErrors } from '#libs/openapi';
+import {
+  ConflictingCredentialsError,
+  InsufficientScopeError,
+  InvalidApiKeyError,
+  MissingApiKeyError,
+} from './auth.errors';
+import type { Scope } from './caller';
+
+export const ACCESS_RULE = 'auth:access-rule';
+export type AccessRule = Scope | 'public';
+
+/** Names of the security schemes in the document; a caller uses either. */
+export const API_KEY_SCHEME = 'apiKey';
+export const BEARER_SCHEME = 'bearer';
+
+/** The operation needs a valid key with this scope. */
+export function RequiresScope(scope: Scope): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(ACCESS_RULE, scope satisfies AccessRule),
+    ApiSecurity(API_KEY_SCHEME),
+    ApiSecurity(BEARER_SCHEME),
+    documentErrors(
+      ConflictingCredentialsError,
+      MissingApiKeyError,
+      InvalidApiKeyError,
+      InsufficientScopeError,
+    ),
+  );
+}
+
+/** The route is open to everybody: it is outside of the interface that keys open. */
+export function Public(): MethodDecorator {
+  return SetMetadata(ACCESS_RULE, 'public' satisfies AccessRule);
+}

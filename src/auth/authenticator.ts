@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#libs/clock';
+import { ApiError } from '#libs/errors';
+import { digestOf, isWellFormedKey } from './api-key-format';
+import { InvalidApiKeyError, MissingApiKeyError } from './auth.errors';
+import type { Caller, KeyHolder } from './caller';
+import { presentedKey } from './credentials';
+import { KeyDirectory } from './key-directory';
+import { KeyUse } from './key-use';
+
+/** Finds out who sent a request. Turns nobody away: the limiter has to know about strangers too. */
+@Injectable()
+export class Authenticator {
+  constructor(
+    private readonly directory: KeyDirectory,
+    private readonly keyUse: KeyUse,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Sets `request.caller`; answers at once for a key that is known. Rejects when the key cannot be looked up. */
+  identify(request: FastifyRequest): void | Promise<void> {
+    const key = keyOrRefusal(request);
+    if (key instanceof ApiError) {
+      request.caller = { holder: null, refusal: key };
+      return;
+    }
+    const found = this.directory.find(digestOf(key));
+    if (found instanceof Promise) {
+      return found.then((holder) => void (request.caller = this.callerOf(holder)));
+    }
+    request.caller = this.callerOf(found);
+  }
+
+  private callerOf(holder: KeyHolder | null): Caller {
+    const now = this.clock.now();
+    if (holder === null || holder.expiresAt <= now) {
+      return { holder: null, refusal: new InvalidApiKeyError() };
+    }
+    this.keyUse.record(holder.keyId, now);
+    return { holder, refusal: null };
+  }
+}
+
+function keyOrRefusal(request: FastifyRequest): string | ApiError {
+  try {
+    const key = presentedKey(request.headers);
+    if (key === null) {
+      return new MissingApiKeyError();
+    }
+    return isWellFormedKey(key) ? key : new InvalidApiKeyError();
+  } catch (error) {
+    return error as ApiError;
+  }
+}

@@ -1,0 +1,28 @@
+import type { ApiError } from '#libs/errors';
+
+export const SCOPES = ['read', 'write'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What is known of a valid key: who is behind it and what it may do. */
+export interface KeyHolder {
+  keyId: number;
+  clientId: number;
+  clientName: string;
+  plan: string;
+  /** The client's own limits, for a plan that has none of its own. */
+  perMinute: number | null;
+  perDay: number | null;
+  scopes: readonly Scope[];
+  /** Unix milliseconds; Infinity for a key that does not expire. */
+  expiresAt: number;
+}
+
+/** Whoever sent a request: the holder of a valid key, or nobody we know, with the reason why. */
+export type Caller = { holder: KeyHolder; refusal: null } | { holder: null; refusal: ApiError };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by ApiKeyGuard, or by the exception filter for a request that failed before any guard. */
+    caller?: Caller;
+  }
+}

@@ -1,0 +1,131 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Database, DatabaseUrl, NotificationListener, int8ToNumber } from '#libs/database';
+import type { KeyHolder, Scope } from './caller';
+
+/** Notified by triggers on the tables clients and api_keys; the payload is the client's id. */
+export const KEYS_CHANNEL = 'petstore_keys';
+
+const MAX_KNOWN = 100_000;
+const MAX_UNKNOWN = 10_000;
+/** Without notifications this is how long a change may go unnoticed: the contract allows a second. */
+const BLIND_TTL_MS = 900;
+
+interface HolderRow {
+  key_id: string;
+  client_id: string;
+  client_name: string;
+  plan: string;
+  per_minute: number | null;
+  per_day: number | null;
+  scopes: Scope[];
+  expires_at: Date | null;
+}
+
+const HOLDER_BY_DIGEST = `
+  SELECT k.id AS key_id, c.id AS client_id, c.name AS client_name, c.plan, c.per_minute, c.per_day, k.scopes, k.expires_at
+  FROM api_keys k JOIN clients c ON c.id = k.client_id
+  WHERE k.digest = $1 AND k.revoked_at IS NULL`;
+
+/** Who holds a key: a bounded cache in front of the database, kept right by its notifications. */
+@Injectable()
+export class KeyDirectory implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(KeyDirectory.name);
+  private readonly known = new LRUCache<string, KeyHolder>({ max: MAX_KNOWN });
+  private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN });
+  private readonly underWay = new Map<string, Promise<KeyHolder | null>>();
+  private readonly listener: NotificationListener;
+  /** Counts the changes heard of, so that a look-up which was overtaken by one is not remembered. */
+  private generation = 0;
+
+  constructor(
+    private readonly database: Database,
+    databaseUrl: DatabaseUrl,
+  ) {
+    this.listener = new NotificationListener({
+      url: databaseUrl.value,
+      channel: KEYS_CHANNEL,
+      onNotification: (clientId) => this.forget(Number(clientId)),
+      onState: (listening) => this.changeOfState(listening),
+    });
+  }
+
+  /** False while changes are not heard of and the cache keeps entries for less than a second only. */
+  get listening(): boolean {
+    return this.listener.listening;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.listener.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.listener.close();
+  }
+
+  /** Answers at once for a key that is known; null means that no valid key has this digest. */
+  find(digest: string): KeyHolder | null | Promise<KeyHolder | null> {
+    return this.known.get(digest) ?? (this.unknown.has(digest) ? null : this.lookUp(digest));
+  }
+
+  private lookUp(digest: string): Promise<KeyHolder | null> {
+    let lookUp = this.underWay.get(digest);
+    if (!lookUp) {
+      lookUp = this.read(digest).finally(() => this.underWay.delete(digest));
+      this.underWay.set(digest, lookUp);
+    }
+    return lookUp;
+  }
+
+  private async read(digest: string): Promise<KeyHolder | null> {
+    const { generation } = this;
+    const [row] = await this.database.query<HolderRow>(HOLDER_BY_DIGEST, [digest]);
+    const holder = row ? toHolder(row) : null;
+    if (generation === this.generation) {
+      const ttl = this.listener.listening ? undefined : BLIND_TTL_MS;
+      if (holder) {
+        this.known.set(digest, holder, { ttl });
+      } else {
+        this.unknown.set(digest, true, { ttl });
+      }
+    }
+    return holder;
+  }
+
+  private forget(clientId: number): void {
+    this.generation += 1;
+    this.underWay.clear();
+    this.unknown.clear();
+    for (const [digest, holder] of this.known.entries()) {
+      if (holder.clientId === clientId) {
+        this.known.delete(digest);
+      }
+    }
+  }
+
+  /** Changes between two states were not heard of, so nothing that was known before can be relied on. */
+  private changeOfState(listening: boolean): void {
+    this.generation += 1;
+    this.underWay.clear();
+    this.known.clear();
+    this.unknown.clear();
+    if (listening) {
+      this.logger.log('Listening to changes of keys.');
+    } else {
+      this.logger.warn(`Changes of keys are not heard of; keys are remembered for ${BLIND_TTL_MS} ms only.`);
+    }
+  }
+}
+
+function toHolder(row: HolderRow): KeyHolder {
+  return {
+    keyId: int8ToNumber(row.key_id),
+    clientId: int8ToNumber(row.client_id),
+    clientName: row.client_name,
+    plan: row.plan,
+    perMinute: row.per_minute,
+    perDay: row.per_day,
+    scopes: row.scopes,
+    expiresAt: row.expires_at?.getTime() ?? Infinity,
+  };
+}

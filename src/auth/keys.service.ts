@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/database';
+import { digestOf, newApiKey } from './api-key-format';
+import { ApiKey } from './api-key.entity';
+import { type Scope, SCOPES } from './caller';
+import { AdministrationError, ClientsService } from './clients.service';
+
+export interface KeyRequest {
+  client: string;
+  scopes?: readonly Scope[];
+  expiresAt?: Date | null;
+}
+
+/** A key on the one occasion on which it can be read. */
+export interface IssuedKey {
+  key: string;
+  record: ApiKey;
+}
+
+/** Keys, for those who run the service. */
+@Injectable()
+export class KeysService {
+  constructor(
+    private readonly database: Database,
+    private readonly clients: ClientsService,
+  ) {}
+
+  async issue({ client: clientName, scopes = SCOPES, expiresAt = null }: KeyRequest): Promise<IssuedKey> {
+    const client = await this.clients.named(clientName);
+    const key = newApiKey();
+    const [row] = await this.database.query<{ id: string }>(
+      `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+      [client.id, digestOf(key), key.slice(-4), scopes, expiresAt],
+    );
+    return { key, record: await this.byId(Number(row!.id)) };
+  }
+
+  async list(clientName?: string): Promise<ApiKey[]> {
+    const where = clientName === undefined ? {} : { clientId: (await this.clients.named(clientName)).id };
+    return this.database.reader.find(ApiKey, { where, relations: { client: true }, order: { id: 'ASC' } });
+  }
+
+  /** Holds on every instance within a second. Revoking twice changes nothing. */
+  async revoke(id: number): Promise<ApiKey> {
+    await this.byId(id);
+    await this.database.query(`UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL`, [
+      id,
+    ]);
+    return this.byId(id);
+  }
+
+  private async byId(id: number): Promise<ApiKey> {
+    const key = await this.database.reader.findOne(ApiKey, { where: { id }, relations: { client: true } });
+    if (!key) {
+      throw new AdministrationError(`There is no key ${id}.`);
+    }
+    return key;
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database } from '#libs/database';
+import { WriteBehind } from '#libs/write-behind';
+
+const INTERVAL_MS = 5_000;
+
+interface Calls {
+  keyId: number;
+  operation: string;
+  date: string;
+  calls: number;
+  lastCallAt: string;
+}
+
+/** Who still calls what is deprecated: counted for each key, operation and UTC day, and written down in batches. */
+@Injectable()
+export class DeprecatedCalls implements OnApplicationShutdown {
+  private readonly logger = new Logger(DeprecatedCalls.name);
+  private readonly calls: WriteBehind<Calls>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {
+    this.calls = new WriteBehind<Calls>({
+      intervalMs: INTERVAL_MS,
+      merge: (earlier, later) => ({ ...later, calls: earlier.calls + later.calls }),
+      write: (batch) => this.write([...batch.values()]),
+      onError: (error) => this.logger.warn(`Deprecated calls wait to be written: ${String(error)}`),
+    });
+  }
+
+  record(keyId: number, operation: string): void {
+    const lastCallAt = new Date(this.clock.now()).toISOString();
+    const date = lastCallAt.slice(0, 10);
+    this.calls.add(`${keyId} ${date} ${operation}`, { keyId, operation, date, calls: 1, lastCallAt });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.calls.close();
+  }
+
+  private async write(batch: Calls[]): Promise<void> {
+    await this.database.query(
+      `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
+       SELECT * FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])
+       ON CONFLICT (key_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls,
+         last_call_at = greatest(deprecated_calls.last_call_at, excluded.last_call_at)`,
+      [
+        batch.map(({ keyId }) => keyId),
+        batch.map(({ operation }) => operation),
+        batch.map(({ date }) => date),
+        batch.map(({ calls }) => calls),
+        batch.map(({ lastCallAt }) => lastCallAt),
+      ],
+    );
+  }
+}

@@ -1,0 +1,2 @@
+export { DeprecationsModule } from './deprecations.module';
+export { SunsetGuard } from './sunset.guard';

@@ -1,0 +1,75 @@
+import { Controller, Get, Query, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#libs/clock';
+import { Operation } from '#libs/openapi';
+import { type KeyHolder, RequiresScope } from '../../auth';
+import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from '../ban-rules';
+import type { WindowStanding } from '../rate-window';
+import { QuotaStore } from '../store/quota-store';
+import { subjectOf } from '../subject';
+import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
+import { UsageService } from './usage.service';
+
+@ApiTags('Account')
+@Controller()
+export class AccountController {
+  constructor(
+    private readonly store: QuotaStore,
+    private readonly usage: UsageService,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get('rate-limit')
+  @SkipThrottle()
+  @RequiresScope('read')
+  @Operation({
+    id: 'getRateLimit',
+    summary: 'Where the caller stands with its limits',
+    description:
+      'The plan, both windows and the bans of the key. This operation is never counted, and answered even to a banned key.',
+    answer: { description: 'The standing of the caller.', type: RateLimitStatusDto },
+    stability: 'beta',
+  })
+  async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
+    const { standings, bans } = await this.store.look(subjectOf(request.caller, request.ip));
+    const now = this.clock.now();
+    const state = bans ?? newBanState();
+    const banned = isBanned(state, now);
+    return {
+      plan: holderOf(request).plan,
+      minute: toWindow(standings, 'minute'),
+      day: toWindow(standings, 'day'),
+      ban: {
+        banned,
+        ...(banned ? { until: new Date(state.bannedUntil).toISOString() } : {}),
+        refusalsBeforeBan: refusalsBeforeBan(state, now),
+        nextBanSeconds: nextBanMs(state, now) / 1000,
+      },
+    };
+  }
+
+  @Get('usage')
+  @RequiresScope('read')
+  @Operation({
+    id: 'getUsage',
+    summary: 'Requests used, by day',
+    description: "The counted requests of the caller's client for each UTC day, up to 90 days back.",
+    answer: { description: 'One entry a day.', type: UsageDto },
+    stability: 'experimental',
+  })
+  async getUsage(@Req() request: FastifyRequest, @Query() query: UsageQuery): Promise<UsageDto> {
+    return { days: await this.usage.of(holderOf(request).clientId, query.days) };
+  }
+}
+
+/** The guards let nobody through to these operations without a valid key. */
+function holderOf(request: FastifyRequest): KeyHolder {
+  return request.caller!.holder!;
+}
+
+function toWindow(standings: WindowStanding[], name: 'minute' | 'day'): RateLimitWindowDto {
+  const { limit, remaining, resetAt } = standings.find((standing) => standing.name === name)!;
+  return { limit, remaining, resetAt: new Date(resetAt).toISOString() };
+}

@@ -1,0 +1,6 @@
+export { PlanThrottlerGuard } from './plan-throttler.guard';
+export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
+export { QuotasModule } from './quotas.module';
+export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
+export { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
+export { RequestLimiter } from './request-limiter';

@@ -1,0 +1,57 @@
+import { defineError } from '#libs/errors';
+import type { Decision } from './decision';
+
+/** Tells a client how close it is to a ban. An address cannot be banned and is told nothing. */
+function warning({ refusalsBeforeBan, nextBanSeconds }: Decision): string {
+  if (nextBanSeconds === 0) {
+    return '';
+  }
+  const requests =
+    refusalsBeforeBan === 1 ? '1 more refused request' : `${refusalsBeforeBan} more refused requests`;
+  return ` ${requests} before then will ban the key for ${nextBanSeconds} seconds.`;
+}
+
+const EXAMPLE: Decision = {
+  outcome: 'limited',
+  standings: [],
+  exhausted: 'minute',
+  retryAfterSeconds: 42,
+  refusalsBeforeBan: 10,
+  nextBanSeconds: 120,
+  newlyBanned: false,
+  takenAt: -1,
+};
+
+function retryAfter({ retryAfterSeconds }: Decision): Record<string, string> {
+  return { 'Retry-After': String(retryAfterSeconds) };
+}
+
+export const RateLimitExceededError = defineError({
+  code: 'rate_limit_exceeded',
+  status: 429,
+  when: "The minute's requests are used up. Wait for `Retry-After` seconds.",
+  message: (decision: Decision) =>
+    `The limit of requests per minute is reached. Try again in ${decision.retryAfterSeconds} seconds.${warning(decision)}`,
+  headers: retryAfter,
+  example: [EXAMPLE],
+});
+
+export const DailyQuotaExceededError = defineError({
+  code: 'daily_quota_exceeded',
+  status: 429,
+  when: "The day's requests are used up. Wait for `Retry-After` seconds: the day ends at midnight UTC.",
+  message: (decision: Decision) =>
+    `The limit of requests per day is reached. Try again in ${decision.retryAfterSeconds} seconds.${warning(decision)}`,
+  headers: retryAfter,
+  example: [{ ...EXAMPLE, exhausted: 'day', retryAfterSeconds: 40_211 }],
+});
+
+export const ApiKeyBannedError = defineError({
+  code: 'api_key_banned',
+  status: 403,
+  when: 'The API key is banned for a while because requests kept coming after a 429. Wait for `Retry-After` seconds; asking earlier does not make it longer.',
+  message: ({ retryAfterSeconds }: Decision) =>
+    `The API key is banned for another ${retryAfterSeconds} seconds because requests kept coming after a 429.`,
+  headers: retryAfter,
+  example: [{ ...EXAMPLE, outcome: 'banned', retryAfterSeconds: 120 }],
+});

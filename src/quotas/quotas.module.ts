@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { AuthModule } from '../auth';
+import { AccountController } from './account/account.controller';
+import { UsageService } from './account/usage.service';
+import { PlanThrottlerGuard } from './plan-throttler.guard';
+import { ADDRESS_LIMITS } from './plans';
+import { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
+import { MINUTE_MS } from './rate-window';
+import { RequestLimiter } from './request-limiter';
+import { MemoryQuotaStore } from './store/memory-quota-store';
+import { QuotaRecords } from './store/quota-records';
+import { QuotaStore } from './store/quota-store';
+
+/** How much a client may call: plans, windows, bans, and the header fields that tell. */
+@Module({
+  imports: [
+    AuthModule,
+    // One throttler is named so that @SkipThrottle has something to skip; its numbers are not used (PlanThrottlerGuard).
+    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
+  ],
+  controllers: [AccountController],
+  providers: [
+    QuotaRecords,
+    UsageService,
+    RequestLimiter,
+    PlanThrottlerGuard,
+    RateLimitHeadersInterceptor,
+    { provide: QuotaStore, useClass: MemoryQuotaStore },
+  ],
+  exports: [RequestLimiter, PlanThrottlerGuard, RateLimitHeadersInterceptor],
+})
+export class QuotasModule {}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#libs/clock';
+import type { ApiError } from '#libs/errors';
+import { type Decision, NOTHING_TAKEN } from './decision';
+import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
+import { rateLimitHeaders } from './rate-limit-headers';
+import type { WindowName, WindowStanding } from './rate-window';
+import { QuotaStore } from './store/quota-store';
+import { type Subject, addressSubject, subjectOf } from './subject';
+
+/** What the limiter knows of one request. */
+interface QuotaUse {
+  subject: Subject;
+  standings: WindowStanding[];
+  exhausted: WindowName | null;
+  /** NOTHING_TAKEN for a request that was refused, is not counted, or was handed back. */
+  takenAt: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    quotaUse?: QuotaUse;
+  }
+}
+
+/** An answer with this status does not use quota: nothing was sent that the caller did not have, or we failed. */
+function isHandedBack(status: number): boolean {
+  return status === 304 || status >= 500;
+}
+
+/** Follows one request through the limits: taken when it comes in, settled when its status is known. */
+@Injectable()
+export class RequestLimiter {
+  constructor(
+    private readonly store: QuotaStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Takes the request from the limits of whoever sent it; the refusal if that was not possible. */
+  take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
+    const subject = subjectOf(request.caller, request.ip);
+    const taken = this.store.take(subject);
+    return taken instanceof Promise
+      ? taken.then((decision) => note(request, subject, decision))
+      : note(request, subject, taken);
+  }
+
+  /** The header fields of an answer with this status. Hands the request back first where that is due, so that they are true. */
+  headersFor(
+    request: FastifyRequest,
+    status: number,
+  ): Record<string, string> | Promise<Record<string, string>> {
+    const use = request.quotaUse;
+    if (!use) {
+      return this.headersOfUncounted(request);
+    }
+    if (use.takenAt === NOTHING_TAKEN || !isHandedBack(status)) {
+      return this.headersOf(use);
+    }
+    const { takenAt } = use;
+    use.takenAt = NOTHING_TAKEN;
+    const standings = this.store.handBack(use.subject, takenAt);
+    return standings instanceof Promise
+      ? standings.then((later) => this.headersOf({ ...use, standings: later }))
+      : this.headersOf({ ...use, standings });
+  }
+
+  /**
+   * Counts what never became a request, by the address it came from.
+   * @returns the refusal if the address is over its limit, and the header fields
+   */
+  async takeAddress(ip: string): Promise<{ refusal: ApiError | null; headers: Record<string, string> }> {
+    const decision = await this.store.take(addressSubject(ip));
+    return { refusal: refusalOf(decision), headers: this.headersOf(decision) };
+  }
+
+  private async headersOfUncounted(request: FastifyRequest): Promise<Record<string, string>> {
+    const { standings } = await this.store.look(subjectOf(request.caller, request.ip));
+    return this.headersOf({ standings, exhausted: null });
+  }
+
+  private headersOf({
+    standings,
+    exhausted,
+  }: Pick<QuotaUse, 'standings' | 'exhausted'>): Record<string, string> {
+    return rateLimitHeaders(standings, this.clock.now(), exhausted);
+  }
+}
+
+function note(request: FastifyRequest, subject: Subject, decision: Decision): ApiError | null {
+  const { standings, exhausted, takenAt } = decision;
+  request.quotaUse = { subject, standings, exhausted, takenAt };
+  return refusalOf(decision);
+}
+
+function refusalOf(decision: Decision): ApiError | null {
+  switch (decision.outcome) {
+    case 'allowed':
+      return null;
+    case 'banned':
+      return new ApiKeyBannedError(decision);
+    case 'limited':
+      return decision.exhausted === 'day'
+        ? new DailyQuotaExceededError(decision)
+        : new RateLimitExceededError(decision);
+  }
+}

@@ -1,0 +1,78 @@
+import { isIP } from 'node:net';
+import { registerAs } from '@nestjs/config';
+import { type Environment, EnvironmentError, EnvironmentReader } from '#libs/config';
+
+export interface Settings {
+  host: string;
+  port: number;
+  /** Absent: an embedded PostgreSQL in `dataDirectory`. */
+  databaseUrl: string | undefined;
+  dataDirectory: string;
+  databasePool: number;
+  /** Addresses and networks of the proxies whose forwarding header fields are believed. */
+  trustProxy: string[];
+  corsOrigins: string[];
+  /** Absent: no metrics. */
+  metricsPort: number | undefined;
+  logLevel: LogLevel;
+  afterSunset: 'serve' | 'gone';
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const PORTS = { min: 0, max: 65_535 };
+const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
+
+/**
+ * Reads and checks the environment.
+ * @throws EnvironmentError whose one-line message names the variable and what it takes.
+ */
+export function readSettings(environment: Environment): Settings {
+  const reader = new EnvironmentReader(environment);
+  if (
+    reader.text('REDIS_URL') !== undefined ||
+    reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }) !== 1
+  ) {
+    throw new EnvironmentError(
+      'REDIS_URL and INSTANCES',
+      'no value yet: limits are counted in one process',
+      '…',
+    );
+  }
+  return {
+    host: reader.text('HOST', '127.0.0.1'),
+    port: reader.integer('PORT', 3000, PORTS),
+    databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    dataDirectory: reader.text('DATA_DIR', '.petstore'),
+    databasePool: reader.integer('DATABASE_POOL', 10, { min: 1, max: 1_000 }),
+    trustProxy: reader.list('TRUST_PROXY', 'addresses or networks of proxies, such as 10.0.0.0/8', isNetwork),
+    corsOrigins: readOrigins(reader),
+    metricsPort:
+      reader.text('METRICS_PORT') === 'off' ? undefined : reader.integer('METRICS_PORT', 9464, PORTS),
+    logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
+  };
+}
+
+function readOrigins(reader: EnvironmentReader): string[] {
+  const origins = reader.list('CORS_ORIGINS', '* or origins such as https://shop.example', (origin) => {
+    return origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
+  });
+  return origins.length === 0 ? ['*'] : origins;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const hasPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+  return NAMED_NETWORKS.includes(text) || (isIP(address) !== 0 && hasPrefix && rest.length === 0);
+}
+
+/** The settings as a configuration of @nestjs/config, to be loaded by its module. */
+export function asConfiguration(settings: Settings) {
+  return registerAs('settings', () => settings);
+}
+
+/** Injection token of the Settings. */
+export const SETTINGS = registerAs('settings', () => ({})).KEY;
