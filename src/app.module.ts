@@ -1,0 +1,65 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ConfigModule } from '@nestjs/config';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { ClockModule } from '#libs/clock';
+import { DatabaseModule } from '#libs/database';
+import { DeprecationInterceptor } from '#libs/deprecation';
+import { AllowedMethods, JsonBodyGuard } from '#libs/http';
+import { IdempotencyModule } from '#libs/idempotency';
+import { RequestValidationPipe, UnknownQueryGuard } from '#libs/validation';
+import { AccessGuard, ApiKeyGuard, AuthModule } from './auth';
+import { CategoriesModule } from './categories';
+import { connectAndMigrate, dataSourceOptions } from './data-source';
+import { DeprecationsModule, SunsetGuard } from './deprecations';
+import { HealthModule } from './health';
+import { InventoryModule } from './inventory';
+import { OrdersModule } from './orders';
+import { PetsModule } from './pets';
+import { ErrorFilter } from './pipeline/error.filter';
+import { ClientOwnsIdempotencyKeys } from './pipeline/idempotency-owner';
+import { Stragglers } from './pipeline/stragglers';
+import { PlanThrottlerGuard, QuotasModule, RateLimitHeadersInterceptor } from './quotas';
+import { type Settings, asConfiguration } from './settings';
+
+/** The way of every request, from top to bottom. Operations add to it what is theirs alone (ETag, idempotency, pages). */
+const PIPELINE = [
+  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // who calls?
+  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // within the limits? (429, 403 banned)
+  { provide: APP_GUARD, useExisting: AccessGuard }, // with a valid key and the right scope? (401, 403)
+  { provide: APP_GUARD, useExisting: SunsetGuard }, // is the operation still there? (410)
+  { provide: APP_GUARD, useClass: UnknownQueryGuard }, // nothing in the query that is not known? (400)
+  { provide: APP_GUARD, useClass: JsonBodyGuard }, // a body that can be read? (400, 413, 415)
+  { provide: APP_INTERCEPTOR, useExisting: RateLimitHeadersInterceptor },
+  { provide: APP_INTERCEPTOR, useClass: DeprecationInterceptor },
+  { provide: APP_PIPE, useClass: RequestValidationPipe }, // the values that the operation takes? (400)
+  { provide: APP_FILTER, useClass: ErrorFilter }, // whatever failed, and wherever
+];
+
+@Module({})
+export class AppModule {
+  /** @param databaseUrl the database's address, which the settings do not know when it is an embedded one */
+  static forRoot(settings: Settings, databaseUrl: string): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
+        ClockModule,
+        DatabaseModule.forRoot(
+          databaseUrl,
+          dataSourceOptions(databaseUrl, settings.databasePool),
+          connectAndMigrate,
+        ),
+        IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
+        AuthModule,
+        QuotasModule,
+        DeprecationsModule,
+        CategoriesModule,
+        PetsModule,
+        InventoryModule,
+        OrdersModule,
+        HealthModule,
+      ],
+      providers: [AllowedMethods, Stragglers, ...PIPELINE],
+    };
+  }
+}

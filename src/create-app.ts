@@ -1,0 +1,32 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import { AppModule } from './app.module';
+import { serveDocument } from './document';
+import { configureHttp, createHttpAdapter } from './pipeline/http-server';
+import { NestLogger } from './pipeline/logger';
+import type { Settings } from './settings';
+
+/** Options of a Nest application of ours: the body is read by a guard, and a failing start is told of by its caller. */
+export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
+
+/** What is neither module nor operation: the server's own behaviour and the interface description. */
+export async function furnish(app: NestFastifyApplication, settings: Settings): Promise<void> {
+  configureHttp(app, settings);
+  await serveDocument(app);
+}
+
+/** The application, ready to listen. */
+export async function createApp(
+  settings: Settings,
+  databaseUrl: string,
+  logger: Logger,
+): Promise<NestFastifyApplication> {
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot(settings, databaseUrl),
+    createHttpAdapter(settings, logger),
+    { ...NEST_OPTIONS, logger: new NestLogger(logger) },
+  );
+  await furnish(app, settings);
+  return app;
+}

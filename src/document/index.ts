@@ -1,0 +1,2 @@
+export { buildDocument } from './build-document';
+export { serveDocument } from './serve-document';

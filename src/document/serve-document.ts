@@ -1,0 +1,44 @@
+import helmet from '@fastify/helmet';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SwaggerModule } from '@nestjs/swagger';
+import type { FastifyInstance } from 'fastify';
+import { buildDocument } from './build-document';
+import { PAGE_STYLE, markersPlugin } from './page-plugin';
+
+/** What the page may load: its own files, and the styles and images that Swagger UI writes into it. */
+const CONTENT_SECURITY_POLICY = {
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'", "'unsafe-inline'"],
+    imgSrc: ["'self'", 'data:'],
+    fontSrc: ["'self'", 'data:'],
+    connectSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+};
+
+/** Serves the interface description (`/openapi.json`, `/openapi.yaml`) and its page (`/docs`). */
+export async function serveDocument(app: NestFastifyApplication): Promise<void> {
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  await fastify.register(helmet, { global: false });
+  fastify.addHook('onRequest', async (request, reply) => {
+    if (/^\/docs(\/|\?|$)/.test(request.url)) {
+      await reply.helmet({
+        contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+        // The service speaks plain HTTP; whoever puts TLS in front of it decides about this.
+        strictTransportSecurity: false,
+      });
+    }
+  });
+  SwaggerModule.setup('docs', app, buildDocument(app), {
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+    customSiteTitle: 'Pet Store',
+    customCss: PAGE_STYLE,
+    swaggerOptions: { plugins: [markersPlugin], persistAuthorization: false, displayRequestDuration: true },
+  });
+}

@@ -1,0 +1,43 @@
+import { Controller, Get, HttpCode } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import {
+  HealthCheckService,
+  type HealthCheckResult,
+  HealthIndicatorService,
+  TypeOrmHealthIndicator,
+} from '@nestjs/terminus';
+import { SkipThrottle } from '@nestjs/throttler';
+import { KeyDirectory, Public } from '../auth';
+
+const DATABASE_TIMEOUT_MS = 2_000;
+
+/** For whoever runs the service; outside of the interface description, without a key and never counted. */
+@ApiExcludeController()
+@SkipThrottle()
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly database: TypeOrmHealthIndicator,
+    private readonly indicator: HealthIndicatorService,
+    private readonly directory: KeyDirectory,
+  ) {}
+
+  /** The process runs and answers. */
+  @Get('live')
+  @Public()
+  @HttpCode(200)
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  /** The service can do its work; 503 while the database is away. */
+  @Get('ready')
+  @Public()
+  ready(): Promise<HealthCheckResult> {
+    return this.health.check([
+      () => this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT_MS }),
+      () => this.indicator.check('keys').up({ changesHeard: this.directory.listening }),
+    ]);
+  }
+}

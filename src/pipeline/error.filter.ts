@@ -1,0 +1,56 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { deprecationHeadersOf } from '#libs/deprecation';
+import type { ApiError } from '#libs/errors';
+import { AllowedMethods } from '#libs/http';
+import { RequestLimiter } from '../quotas';
+import { Stragglers } from './stragglers';
+import { toApiError } from './to-api-error';
+
+/** Turns every failure into the Error object, with all header fields that a successful answer would have had. */
+@Injectable()
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Errors');
+
+  constructor(
+    private readonly allowedMethods: AllowedMethods,
+    private readonly stragglers: Stragglers,
+    private readonly limiter: RequestLimiter,
+  ) {}
+
+  async catch(failure: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = await this.errorFor(failure, request);
+    if (error.status >= 500) {
+      this.log(error, failure, request);
+    }
+    void reply
+      .status(error.status)
+      .headers(deprecationHeadersOf(request))
+      .headers(await this.limiter.headersFor(request, error.status))
+      .headers(error.headers)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(error.toBody()));
+  }
+
+  private async errorFor(failure: unknown, request: FastifyRequest): Promise<ApiError> {
+    try {
+      const refusal = await this.stragglers.admit(request);
+      return refusal ?? toApiError(failure, request.url, this.allowedMethods);
+    } catch (later) {
+      // The sender could not be looked up: the database is away, which is the more useful thing to tell.
+      return toApiError(later, request.url, this.allowedMethods);
+    }
+  }
+
+  private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
+    const context = { requestId: request.id, operation: request.routeOptions.url, code: error.code };
+    if (error.status === 503) {
+      this.logger.warn({ ...context, reason: failure instanceof Error ? failure.message : String(failure) });
+    } else {
+      this.logger.error({ ...context, err: failure });
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import {
+  AllowedMethods,
+  type SocketAnswer,
+  answerOnSocket,
+  deferBodyParsing,
+  repairRequestTarget,
+  requestIdOf,
+  takeOverNodeAnswers,
+} from '#libs/http';
+import { RequestLimiter } from '../quotas';
+import type { Settings } from '../settings';
+import { enableCors } from './cors';
+import { logRequests } from './request-log';
+
+/** Times within which a request has to arrive; past them the answer is 408. */
+export interface ServerTimeouts {
+  headersMs: number;
+  requestMs: number;
+}
+
+export const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000 };
+
+/** The HTTP server, before the application: what Node and Fastify would decide by themselves is decided here. */
+export function createHttpAdapter(
+  settings: Settings,
+  logger: FastifyBaseLogger,
+  timeouts: ServerTimeouts = DEFAULT_TIMEOUTS,
+): FastifyAdapter {
+  return new FastifyAdapter({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIdOf,
+    rewriteUrl: (request: IncomingMessage) => repairRequestTarget(request.url ?? '/'),
+    trustProxy: settings.trustProxy.length > 0 ? settings.trustProxy : false,
+    // An overlong identifier is a bad value (400), not an unknown path; Node bounds the whole target.
+    routerOptions: { maxParamLength: 16_384 },
+    // No middleware is used, and its engine would run for every request.
+    skipMiddie: true,
+    // While closing, what still arrives on open connections is answered as ever.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: timeouts.requestMs,
+    http: {
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
+      requireHostHeader: false,
+    },
+  });
+}
+
+/** Everything about HTTP that is not an operation. Called before the routes are registered. */
+export function configureHttp(app: NestFastifyApplication, settings: Settings): void {
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  app.get(AllowedMethods).watch(fastify);
+  deferBodyParsing(fastify);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
+    done();
+  });
+  const describe = socketAnswer(app.get(RequestLimiter));
+  takeOverNodeAnswers(fastify, describe);
+  fastify.server.removeAllListeners('clientError');
+  const answer = answerOnSocket(describe);
+  fastify.server.on('clientError', (error, socket) => void answer(error, socket as never));
+  enableCors(app, settings);
+  logRequests(fastify);
+}
+
+/** What never became a request is counted by its address, and refused like one when there are too many. */
+function socketAnswer(limiter: RequestLimiter): SocketAnswer {
+  return async (error, address) => {
+    const { refusal, headers } = await limiter.takeAddress(address);
+    const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };
+    return { error: refusal ?? error, headers: fields };
+  };
+}

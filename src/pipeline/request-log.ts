@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+
+/** One line for each request. Names the operation by its pattern: a path or a query may hold what nobody should log. */
+export function logRequests(fastify: FastifyInstance): void {
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const holder = request.caller?.holder;
+    request.log.info(
+      {
+        method: request.method,
+        operation: request.routeOptions.url ?? 'unknown',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        clientId: holder?.clientId,
+        keyId: holder?.keyId,
+      },
+      'request',
+    );
+    done();
+  });
+}

@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { ApiError } from '#libs/errors';
+import { Authenticator } from '../auth';
+import { RequestLimiter } from '../quotas';
+
+/**
+ * Requests that fail before any guard has seen them: unknown paths, wrong methods, a content type that is none. They
+ * are identified and counted like all others, or an unknown path would be the way around the limits.
+ */
+@Injectable()
+export class Stragglers {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly limiter: RequestLimiter,
+  ) {}
+
+  /** The refusal that takes the place of the request's own error, if its sender is over the limit. */
+  async admit(request: FastifyRequest): Promise<ApiError | null> {
+    // A guard that failed has noted the caller at least, and was asked whether this request counts.
+    if (request.caller || request.quotaUse) {
+      return null;
+    }
+    await this.authenticator.identify(request);
+    return this.limiter.take(request);
+  }
+}

@@ -1,0 +1,42 @@
+import { HttpException } from '@nestjs/common';
+import { isDatabaseUnavailable } from '#libs/database';
+import { ApiError } from '#libs/errors';
+import {
+  type AllowedMethods,
+  BadRequestError,
+  InternalError,
+  MethodNotAllowedError,
+  RouteNotFoundError,
+  ServiceUnavailableError,
+  UnsupportedMediaTypeError,
+} from '#libs/http';
+
+/** Which error of the catalogue a failure is, whoever threw it: our code, Nest, Fastify or the database. */
+export function toApiError(failure: unknown, target: string, allowedMethods: AllowedMethods): ApiError {
+  if (failure instanceof ApiError) {
+    return failure;
+  }
+  if (isDatabaseUnavailable(failure)) {
+    return new ServiceUnavailableError();
+  }
+  switch (statusOf(failure)) {
+    case 404: {
+      const allow = allowedMethods.of(target);
+      return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
+    }
+    case 400:
+      return new BadRequestError('The request cannot be read.');
+    case 415:
+      return new UnsupportedMediaTypeError('application/json');
+    default:
+      return new InternalError();
+  }
+}
+
+function statusOf(failure: unknown): number {
+  if (failure instanceof HttpException) {
+    return failure.getStatus();
+  }
+  const { statusCode } = failure as { statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : 500;
+}
