@@ -1,0 +1,69 @@
+import type { DocumentContract } from './document-contract';
+
+export interface Answer<Body> {
+  status: number;
+  headers: Headers;
+  body: Body;
+  text: string;
+}
+
+export interface ErrorBody {
+  code: string;
+  message: string;
+  status: number;
+}
+
+/** What a test sends: a JSON value, or a string as it is. */
+type RequestBody = object | string | undefined;
+
+/** Sends requests over HTTP and holds every answer against the interface description. */
+export class ApiClient {
+  constructor(
+    readonly baseUrl: string,
+    private readonly contract: DocumentContract,
+    private readonly headers: Record<string, string> = {},
+  ) {}
+
+  with(headers: Record<string, string>): ApiClient {
+    return new ApiClient(this.baseUrl, this.contract, { ...this.headers, ...headers });
+  }
+
+  get<Body = never>(target: string): Promise<Answer<Body>> {
+    return this.send('GET', target);
+  }
+
+  post<Body = never>(target: string, body?: RequestBody): Promise<Answer<Body>> {
+    return this.send('POST', target, body);
+  }
+
+  put<Body = never>(target: string, body?: RequestBody): Promise<Answer<Body>> {
+    return this.send('PUT', target, body);
+  }
+
+  patch<Body = never>(target: string, body?: RequestBody): Promise<Answer<Body>> {
+    return this.send('PATCH', target, body);
+  }
+
+  delete<Body = never>(target: string): Promise<Answer<Body>> {
+    return this.send('DELETE', target);
+  }
+
+  async send<Body = never>(method: string, target: string, body?: RequestBody): Promise<Answer<Body>> {
+    const type: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const response = await fetch(`${this.baseUrl}${target}`, {
+      method,
+      headers: { ...type, ...this.headers },
+      body: typeof body === 'object' ? JSON.stringify(body) : body,
+      redirect: 'manual',
+    });
+    const text = await response.text();
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: (text === '' ? undefined : JSON.parse(text)) as Body,
+      text,
+    };
+    this.contract.check(method, target, answer);
+    return answer;
+  }
+}

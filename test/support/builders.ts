@@ -1,0 +1,88 @@
+import type { ApiClient } from './api-client';
+
+export interface Pet {
+  id: number;
+  name: string;
+  categoryId: number;
+  status: 'available' | 'pending' | 'sold';
+}
+
+export interface Category {
+  id: number;
+  name: string;
+  description?: string;
+}
+
+export interface Order {
+  id: number;
+  petId: number;
+  quantity: number;
+  shipDate?: string;
+  complete: boolean;
+}
+
+export interface InventoryItem {
+  petId: number;
+  quantity: number;
+  status: Pet['status'];
+}
+
+/** The body of a new pet. Valid from the start; each step changes one thing. */
+class PetBuilder {
+  constructor(private readonly body: Record<string, unknown>) {}
+
+  named(name: string): PetBuilder {
+    return new PetBuilder({ ...this.body, name });
+  }
+
+  inCategory(categoryId: number): PetBuilder {
+    return new PetBuilder({ ...this.body, categoryId });
+  }
+
+  pending(): PetBuilder {
+    return new PetBuilder({ ...this.body, status: 'pending' });
+  }
+
+  sold(): PetBuilder {
+    return new PetBuilder({ ...this.body, status: 'sold' });
+  }
+
+  build(): Record<string, unknown> {
+    return this.body;
+  }
+}
+
+export function aPet(): PetBuilder {
+  return new PetBuilder({ name: 'Rex', categoryId: 1 });
+}
+
+/** Creates things through the interface and fails loudly when that does not work. */
+export class Arrange {
+  constructor(private readonly caller: ApiClient) {}
+
+  async category(name = 'Dogs'): Promise<Category> {
+    return this.created<Category>('/categories', { name });
+  }
+
+  /** A pet in a category of its own; with this stock when given. */
+  async pet(builder: PetBuilder = aPet(), stock?: number): Promise<Pet> {
+    const { id: categoryId } = await this.category();
+    const pet = await this.created<Pet>('/pets', builder.inCategory(categoryId).build());
+    if (stock !== undefined) {
+      await this.caller.put(`/store/inventory/${pet.id}`, { quantity: stock });
+    }
+    return pet;
+  }
+
+  async order(petId: number, fields: Partial<Order> = {}): Promise<Order> {
+    return this.created<Order>('/store/orders', { petId, ...fields });
+  }
+
+  private async created<Resource>(path: string, body: object): Promise<Resource> {
+    const answer = await this.caller.post<Resource>(path, body);
+    if (answer.status !== 201) {
+      throw new Error(`POST ${path} was answered ${answer.status}: ${answer.text}`);
+    }
+    return answer.body;
+  }
+}

@@ -1,0 +1,26 @@
+import './resolve-libs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { connectAndMigrate, dataSourceOptions } from '../../src/data-source';
+
+/** One PostgreSQL for the whole run, and a migrated database that every test file clones. */
+export default async function globalSetup(): Promise<void> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'petstore-test-'));
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory,
+    database: 'template',
+    // What these tests write need not outlive a crash of the machine.
+    parameters: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
+  });
+  const dataSource = await connectAndMigrate(dataSourceOptions(postgres.url, 1));
+  await dataSource.destroy();
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query(`ALTER DATABASE template IS_TEMPLATE true`);
+  await client.end();
+  process.env.TEST_POSTGRES_URL = postgres.url;
+  Object.assign(globalThis, { testPostgres: postgres, testPostgresDirectory: dataDirectory });
+}

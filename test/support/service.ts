@@ -1,0 +1,111 @@
+import type { AddressInfo } from 'node:net';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { Test } from '@nestjs/testing';
+import { Clock, ManualClock } from '#libs/clock';
+import { AppModule } from '../../src/app.module';
+import { ClientsService, KeysService, type Scope } from '../../src/auth';
+import { NEST_OPTIONS, furnish } from '../../src/create-app';
+import { createHttpAdapter, type ServerTimeouts } from '../../src/pipeline/http-server';
+import { NestLogger, createLogger } from '../../src/pipeline/logger';
+import { agreedPlan } from '../../src/quotas';
+import { type Settings, readSettings } from '../../src/settings';
+import { ApiClient } from './api-client';
+import { DocumentContract } from './document-contract';
+import { type TestDatabase, createTestDatabase } from './test-database';
+
+export interface ServiceOptions {
+  settings?: Partial<Settings>;
+  timeouts?: ServerTimeouts;
+  /** Another database than a fresh clone; the caller drops it. */
+  database?: TestDatabase;
+  /** Where the service finds the database, when it is not the database's own address (a proxy in between, say). */
+  databaseUrl?: string;
+}
+
+export interface KeyOptions {
+  plan?: string;
+  perMinute?: number;
+  perDay?: number;
+  scopes?: Scope[];
+  expiresAt?: Date;
+}
+
+/** A running service with a database of its own and a clock that the test moves. */
+export class TestService {
+  readonly contract: DocumentContract;
+  private clients = 0;
+
+  constructor(
+    readonly app: NestFastifyApplication,
+    readonly clock: ManualClock,
+    readonly database: TestDatabase,
+    private readonly ownsDatabase: boolean,
+    readonly document: OpenAPIObject,
+  ) {
+    this.contract = new DocumentContract(document);
+  }
+
+  get port(): number {
+    return (this.app.getHttpServer() as { address(): AddressInfo }).address().port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** A new client with a key; unlimited for all practical purposes unless a plan is given. */
+  async issueKey(options: KeyOptions = {}): Promise<{ key: string; keyId: number; client: string }> {
+    const { plan = 'enterprise', scopes, expiresAt } = options;
+    const custom = plan === 'enterprise' ? 1_000_000 : undefined;
+    this.clients += 1;
+    const client = `client-${this.clients}`;
+    const choice = agreedPlan(plan, options.perMinute ?? custom, options.perDay ?? custom);
+    await this.app.get(ClientsService).create(client, choice);
+    const { key, record } = await this.app.get(KeysService).issue({ client, scopes, expiresAt });
+    return { key, keyId: record.id, client };
+  }
+
+  /** A caller whose every answer is held against the served document. */
+  anonymous(): ApiClient {
+    return new ApiClient(this.url, this.contract);
+  }
+
+  async caller(options: KeyOptions = {}): Promise<ApiClient> {
+    const { key } = await this.issueKey(options);
+    return this.anonymous().with({ 'X-API-Key': key });
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    if (this.ownsDatabase) {
+      await this.database.drop();
+    }
+  }
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const settings = {
+    ...readSettings({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    ...options.settings,
+  };
+  const database = options.database ?? (await createTestDatabase());
+  const clock = new ManualClock();
+  const logger = createLogger(settings.logLevel);
+  const testing = await Test.createTestingModule({
+    imports: [AppModule.forRoot(settings, options.databaseUrl ?? database.url)],
+  })
+    .overrideProvider(Clock)
+    .useValue(clock)
+    .setLogger(new NestLogger(logger))
+    .compile();
+  const app = testing.createNestApplication<NestFastifyApplication>(
+    createHttpAdapter(settings, logger, options.timeouts),
+    NEST_OPTIONS,
+  );
+  await furnish(app, settings);
+  await app.listen(0, '127.0.0.1');
+  const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
+  const document = (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as OpenAPIObject;
+  return new TestService(app, clock, database, options.database === undefined, document);
+}

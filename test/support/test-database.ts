@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { Client, Pool } from 'pg';
+
+export interface TestDatabase {
+  url: string;
+  /** For a test's own look into the database. */
+  pool: Pool;
+  drop(): Promise<void>;
+}
+
+async function administer(statement: string): Promise<void> {
+  const url = new URL(process.env.TEST_POSTGRES_URL!);
+  url.pathname = '/postgres';
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database of the caller's own: a clone of the migrated template, or an empty one. */
+export async function createTestDatabase(template = 'template'): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  const url = new URL(process.env.TEST_POSTGRES_URL!);
+  url.pathname = `/${name}`;
+  const pool = new Pool({ connectionString: url.href, max: 2 });
+  return {
+    url: url.href,
+    pool,
+    drop: async () => {
+      await pool.end();
+      await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
