@@ -1,0 +1,47 @@
+/**
+ * Something kept the server from starting or stopping. The message is one line: what failed, where, and
+ * what to do about it. It never holds the password.
+ */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+}
+
+const REASONS: Record<string, string> = {
+  EACCES: 'this user may not write there; choose another folder or change its permissions',
+  EPERM: 'this is not permitted to this user; choose another folder or change its owner',
+  EROFS: 'the file system is read-only; choose another folder',
+  ENOSPC: 'the disk is full; free some space',
+  EDQUOT: 'the disk quota is used up; free some space',
+  ENOTDIR: 'a part of the path is a file and not a folder; choose another folder',
+  EEXIST: 'a part of the path is a file and not a folder; choose another folder',
+  EISDIR: 'a folder stands where a file belongs; move it away',
+};
+
+/** The system's error code ('ENOENT', '57P03') of something thrown; undefined where it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** What was thrown, in one line. */
+export function messageOf(error: unknown): string {
+  const { message, name } = (error ?? {}) as { message?: unknown; name?: unknown };
+  // A refused connection to several addresses is an AggregateError with an empty message.
+  const text = String(message || codeOf(error) || name || error);
+  return text.replace(/\s*\n\s*/g, ' ').trim();
+}
+
+/**
+ * Turns whatever was thrown into an EmbeddedPostgresError.
+ *
+ * @param doing what was being done, e.g. 'start PostgreSQL in /x/.data'
+ */
+export function asEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
+  if (error instanceof EmbeddedPostgresError) return error;
+  const reason = REASONS[codeOf(error) ?? ''];
+  const path = (error as { path?: unknown } | null)?.path;
+  const place = typeof path === 'string' ? ` (${path})` : '';
+  return new EmbeddedPostgresError(`cannot ${doing}: ${reason ? reason + place : messageOf(error)}`, {
+    cause: error,
+  });
+}

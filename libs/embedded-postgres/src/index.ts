@@ -1,0 +1,3 @@
+export { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres';
+export { EmbeddedPostgresError } from './errors';
+export type { EmbeddedPostgresOptions } from './options';

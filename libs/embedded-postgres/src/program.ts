@@ -1,0 +1,62 @@
+import { spawn, type SpawnOptions } from 'node:child_process';
+import { parse } from 'node:path';
+import type { Account } from './account';
+import { codeOf, messageOf } from './errors';
+
+/** How a program ended. `status` is undefined when it could not be run at all, `code` then says why. */
+export interface ProgramEnd {
+  status: number | undefined;
+  code: string | undefined;
+  output: string;
+}
+
+/**
+ * Options for every program of PostgreSQL: under the account, in a working directory which it can enter, and
+ * without the environment of the application, whose PG* and locale variables would change what they do.
+ */
+export function programOptions(account: Account | undefined): SpawnOptions {
+  const env: NodeJS.ProcessEnv = { LC_ALL: 'C' };
+  for (const name of ['PATH', 'SystemRoot', 'SYSTEMDRIVE', 'TEMP', 'TMP', 'ComSpec', 'USERPROFILE']) {
+    if (process.env[name] !== undefined) env[name] = process.env[name];
+  }
+  return { cwd: parse(process.cwd()).root, env, windowsHide: true, ...(account ?? {}) };
+}
+
+/** Runs a program to its end and collects what it prints, at most about 64 KiB. */
+export async function runProgram(
+  program: string,
+  args: string[],
+  account: Account | undefined,
+): Promise<ProgramEnd> {
+  const options = { ...programOptions(account), stdio: ['ignore', 'pipe', 'pipe'] } satisfies SpawnOptions;
+  return new Promise((resolve) => {
+    let output = '';
+    const fail = (error: unknown): void => {
+      resolve({ status: undefined, code: codeOf(error), output: messageOf(error) });
+    };
+    const collect = (chunk: Buffer): void => {
+      output = (output + chunk.toString('utf8')).slice(-65_536);
+    };
+    try {
+      const child = spawn(program, args, options);
+      child.stdout?.on('data', collect);
+      child.stderr?.on('data', collect);
+      child.once('error', fail);
+      child.once('close', (status) => resolve({ status: status ?? -1, code: undefined, output }));
+    } catch (error) {
+      // Some failures, such as a uid which may not be taken, are thrown and not emitted.
+      fail(error);
+    }
+  });
+}
+
+/** The line which says best why a program failed: the last fatal one, else the last error, else the last. */
+export function reasonIn(output: string): string {
+  const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const best =
+    lines.findLast((line) => /\b(FATAL|PANIC):/.test(line)) ??
+    lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
+    lines.at(-1);
+  // A line of the server begins with its time and process.
+  return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'it gave no reason';
+}

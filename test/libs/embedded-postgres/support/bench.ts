@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { type Checkout } from './checkout';
+
+export interface Answer {
+  url: string;
+  adopted: boolean;
+  took: number;
+  lines: string[];
+  error?: string;
+  clear?: boolean;
+}
+
+/** How to run a holder; `within` is a command line which runs the rest of its arguments. */
+export interface How extends SpawnOptions {
+  within?: string[];
+}
+
+/** A temporary folder with processes in it, and what ends and removes all of that. */
+export class Bench {
+  readonly root: string;
+  private readonly children: Holder[] = [];
+  private readonly clusters = new Set<string>();
+
+  constructor() {
+    this.root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'embedded-postgres-test-')));
+    fs.chmodSync(this.root, 0o755);
+  }
+
+  path(...names: string[]): string {
+    return join(this.root, ...names);
+  }
+
+  /** Starts a process which holds a server. */
+  hold(checkout: Checkout, options: object, how: How = {}): Holder {
+    const holder = new Holder(checkout, options, how);
+    this.children.push(holder);
+    return holder;
+  }
+
+  /** Ends what this bench started, also servers which a test left running, and removes the folder. */
+  async clear(): Promise<void> {
+    for (const child of this.children) await child.kill();
+    for (const name of fs.readdirSync(this.root, { recursive: true }) as string[]) {
+      if (name.endsWith('/postmaster.pid')) this.clusters.add(this.path(name, '..'));
+    }
+    for (const cluster of this.clusters) await killPostmaster(cluster);
+    fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+export class Holder {
+  readonly child: ChildProcess;
+  readonly answer: Promise<Answer>;
+  private readonly ended: Promise<number | null>;
+
+  constructor(checkout: Checkout, options: object, { within = [], ...how }: How) {
+    const args = [checkout.holder, checkout.entry, JSON.stringify(options)];
+    const [program, ...rest] = [...within, process.execPath, ...args];
+    this.child = spawn(program!, rest, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...how });
+    this.ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.answer = new Promise((resolve, reject) => {
+      let text = '';
+      this.child.stdout!.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (text.includes('\n')) resolve(JSON.parse(text.slice(0, text.indexOf('\n'))) as Answer);
+      });
+      this.child.once('error', reject);
+      this.child.once('exit', (code) =>
+        reject(new Error(`the holder ended with ${code} and said nothing: ${text}`)),
+      );
+    });
+    this.answer.catch(() => undefined);
+  }
+
+  /** @returns the exit code */
+  async stop(): Promise<number | null> {
+    this.child.stdin!.write('stop\n');
+    return this.ended;
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    this.child.kill(signal);
+    await this.ended;
+  }
+}
+
+export async function query<T extends object>(
+  url: string,
+  sql: string,
+  values: unknown[] = [],
+): Promise<T[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<T>(sql, values)).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Whether the server of this URL answers. */
+export async function answers(url: string): Promise<boolean> {
+  return query(url, 'SELECT 1').then(
+    () => true,
+    () => false,
+  );
+}
+
+export function postmasterPid(cluster: string): number | undefined {
+  const file = join(cluster, 'postmaster.pid');
+  return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined;
+}
+
+export async function killPostmaster(cluster: string): Promise<void> {
+  const pid = postmasterPid(cluster);
+  // The working directory tells that the pid still is the server's.
+  const isServer = (): boolean => {
+    try {
+      return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
+    } catch {
+      return false;
+    }
+  };
+  if (pid && isServer()) process.kill(pid, 'SIGKILL');
+  await until(() => !isServer());
+}
+
+export async function until(condition: () => boolean | Promise<boolean>, patience = 10_000): Promise<void> {
+  for (const end = Date.now() + patience; !(await condition()); await sleep(10)) {
+    if (Date.now() > end) throw new Error('it did not come to pass in time');
+  }
+}
