@@ -3,23 +3,14 @@ import { AccessGuard } from './access.guard';
 import { AccessRules } from './access-rules';
 import { ApiKeyGuard } from './api-key.guard';
 import { Authenticator } from './authenticator';
-import { ClientsService } from './clients.service';
+import { AdministrationModule } from './administration.module';
 import { KeyDirectory } from './key-directory';
 import { KeyUse } from './key-use';
-import { KeysService } from './keys.service';
 
 /** Who calls: clients, their keys, and the guards that ask for them. */
 @Module({
-  providers: [
-    AccessRules,
-    Authenticator,
-    KeyDirectory,
-    KeyUse,
-    ApiKeyGuard,
-    AccessGuard,
-    ClientsService,
-    KeysService,
-  ],
-  exports: [Authenticator, KeyDirectory, ApiKeyGuard, AccessGuard, ClientsService, KeysService],
+  imports: [AdministrationModule],
+  providers: [AccessRules, Authenticator, KeyDirectory, KeyUse, ApiKeyGuard, AccessGuard],
+  exports: [AdministrationModule, Authenticator, KeyDirectory, ApiKeyGuard, AccessGuard],
 })
 export class AuthModule {}

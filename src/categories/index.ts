@@ -1,1 +1,2 @@
 export { CategoriesModule } from './categories.module';
+export { CategoriesService } from './categories.service';

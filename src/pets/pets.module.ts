@@ -10,6 +10,6 @@ import { PetsService } from './pets.service';
   imports: [CategoriesModule],
   controllers: [PetsController],
   providers: [PetsService, PetCatalog, PetLifecycle],
-  exports: [PetCatalog, PetLifecycle],
+  exports: [PetCatalog, PetLifecycle, PetsService],
 })
 export class PetsModule {}

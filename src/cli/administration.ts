@@ -1,0 +1,84 @@
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { ConfigModule } from '@nestjs/config';
+import { NestFactory } from '@nestjs/core';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { ClockModule } from '#libs/clock';
+import { DatabaseModule } from '#libs/database';
+import { IdempotencyModule } from '#libs/idempotency';
+import { AdministrationError } from '../auth';
+import { connectAndMigrate, dataSourceOptions } from '../data-source';
+import { openDatabase } from '../open-database';
+import { ClientOwnsIdempotencyKeys } from '../pipeline/idempotency-owner';
+import { SeedModule } from '../seed';
+import { type Settings, asConfiguration, readSettings } from '../settings';
+
+/** The database is not at the newest migration; only `db migrate` and a starting server change that. */
+export class DatabaseBehindError extends AdministrationError {
+  constructor() {
+    super('The database is not up to date. Run: petstore db migrate');
+  }
+}
+
+/** One connection does: a command is one person's work. */
+const POOL = 2;
+
+@Module({})
+class AdministrationRoot {}
+
+/** Opens the database for one command and closes it again. An embedded one is brought up to date on the way. */
+export async function withDatabase<Result>(
+  work: (url: string, options: DataSourceOptions, embedded: boolean) => Promise<Result>,
+): Promise<Result> {
+  const settings = readSettings(process.env);
+  const database = await openDatabase(settings, () => undefined);
+  try {
+    return await work(database.url, dataSourceOptions(database.url, POOL), database.embedded);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Runs a command with the services of the application, but without its server. */
+export async function withServices<Result>(
+  work: (services: INestApplicationContext) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase(async (url, options, embedded) => {
+    const connect = embedded ? connectAndMigrate : connectUpToDate;
+    const services = await NestFactory.createApplicationContext(
+      moduleFor(url, options, connect, readSettings(process.env)),
+      { logger: false, abortOnError: false },
+    );
+    try {
+      return await work(services);
+    } finally {
+      await services.close();
+    }
+  });
+}
+
+async function connectUpToDate(options: DataSourceOptions): Promise<DataSource> {
+  const dataSource = await new DataSource(options).initialize();
+  if (await dataSource.showMigrations()) {
+    await dataSource.destroy();
+    throw new DatabaseBehindError();
+  }
+  return dataSource;
+}
+
+function moduleFor(
+  url: string,
+  options: DataSourceOptions,
+  connect: (options: DataSourceOptions) => Promise<DataSource>,
+  settings: Settings,
+) {
+  return {
+    module: AdministrationRoot,
+    imports: [
+      ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
+      ClockModule,
+      DatabaseModule.forRoot(url, options, connect),
+      IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
+      SeedModule,
+    ],
+  };
+}

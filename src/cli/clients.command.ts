@@ -1,0 +1,137 @@
+import { Command, Option, SubCommand } from 'nest-commander';
+import { CommandGroup, ReportingCommand } from './command';
+import { type Row, printMany, printOne } from './output';
+import { clientName, wholeNumber } from './parse';
+
+const LIMITS = { min: 1, max: 2_147_483_647 };
+const PLAN = 'free, pro, business or enterprise';
+
+interface PlanOptions {
+  plan: string;
+  perMinute?: number;
+  perDay?: number;
+  json?: boolean;
+}
+
+interface ClientFields {
+  id: number;
+  name: string;
+  plan: string;
+  perMinute: number | null;
+  perDay: number | null;
+  createdAt: Date;
+}
+
+async function describe(client: ClientFields): Promise<Row> {
+  const { limitsOf } = await import('../quotas/index.js');
+  const { perMinute, perDay } = limitsOf(client);
+  const { id, name, plan, createdAt } = client;
+  return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
+}
+
+async function administer<Result>(
+  work: (services: import('@nestjs/common').INestApplicationContext) => Promise<Result>,
+): Promise<Result> {
+  const { withServices } = await import('./administration.js');
+  return withServices(work);
+}
+
+abstract class PlanCommand extends ReportingCommand {
+  @Option({
+    flags: '--per-minute <requests>',
+    description: 'requests a minute; with the plan enterprise only',
+  })
+  parsePerMinute(text: string): number {
+    return wholeNumber('--per-minute', text, LIMITS);
+  }
+
+  @Option({ flags: '--per-day <requests>', description: 'requests a day; with the plan enterprise only' })
+  parsePerDay(text: string): number {
+    return wholeNumber('--per-day', text, LIMITS);
+  }
+}
+
+@SubCommand({ name: 'create', description: 'enter a new client' })
+export class CreateClientCommand extends PlanCommand {
+  @Option({ flags: '--name <name>', description: 'the name to know the client by', required: true })
+  parseName(text: string): string {
+    return clientName(text);
+  }
+
+  @Option({ flags: '--plan <plan>', description: PLAN, defaultValue: 'free' })
+  parsePlan(text: string): string {
+    return text;
+  }
+
+  async run(_arguments: string[], options: PlanOptions & { name: string }): Promise<void> {
+    const { agreedPlan } = await import('../quotas/index.js');
+    const { ClientsService } = await import('../auth/index.js');
+    const choice = agreedPlan(options.plan, options.perMinute, options.perDay);
+    const client = await administer((services) => services.get(ClientsService).create(options.name, choice));
+    printOne(await describe(client), options.json);
+  }
+}
+
+@SubCommand({ name: 'list', description: 'list all clients' })
+export class ListClientsCommand extends ReportingCommand {
+  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
+    const { ClientsService } = await import('../auth/index.js');
+    const clients = await administer((services) => services.get(ClientsService).list());
+    printMany(await Promise.all(clients.map(describe)), json, 'There are no clients yet.');
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<name>', description: 'show a client and its keys' })
+export class ShowClientCommand extends ReportingCommand {
+  async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
+    const { ClientsService, KeysService, describeKey } = await import('../auth/index.js');
+    const [client, keys] = await administer(async (services) => {
+      const found = await services.get(ClientsService).named(name);
+      return [found, await services.get(KeysService).list(name)] as const;
+    });
+    const described = keys.map((key) => describeKey(key, Date.now()));
+    const row = await describe(client);
+    if (json) {
+      printOne({ ...row, keys: described }, json);
+      return;
+    }
+    printOne(row, json);
+    process.stdout.write('\n');
+    printMany(described, json, `No keys yet: petstore keys issue --client ${name}`);
+  }
+}
+
+@SubCommand({
+  name: 'set-plan',
+  arguments: '<name>',
+  description: 'put a client on another plan; holds at its next request',
+})
+export class SetPlanCommand extends PlanCommand {
+  @Option({ flags: '--plan <plan>', description: PLAN, required: true })
+  parsePlan(text: string): string {
+    return text;
+  }
+
+  async run([name = '']: string[], options: PlanOptions): Promise<void> {
+    const { agreedPlan } = await import('../quotas/index.js');
+    const { ClientsService } = await import('../auth/index.js');
+    const choice = agreedPlan(options.plan, options.perMinute, options.perDay);
+    const client = await administer((services) => services.get(ClientsService).setPlan(name, choice));
+    printOne(await describe(client), options.json);
+  }
+}
+
+@Command({
+  name: 'clients',
+  description: 'customers and their plans',
+  subCommands: [CreateClientCommand, ListClientsCommand, ShowClientCommand, SetPlanCommand],
+})
+export class ClientsCommand extends CommandGroup {}
+
+export const CLIENT_COMMANDS = [
+  ClientsCommand,
+  CreateClientCommand,
+  ListClientsCommand,
+  ShowClientCommand,
+  SetPlanCommand,
+];

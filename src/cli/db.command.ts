@@ -1,0 +1,48 @@
+import { Command, SubCommand } from 'nest-commander';
+import { CommandGroup, ReportingCommand } from './command';
+import { print, printMany, printOne } from './output';
+
+@SubCommand({ name: 'migrate', description: 'bring the database to the newest migration' })
+export class MigrateCommand extends ReportingCommand {
+  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
+    const { migrateDatabase } = await import('./database-tasks.js');
+    const migrations = await migrateDatabase();
+    if (json) {
+      printOne({ migrations }, json);
+    } else {
+      print(migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`);
+    }
+  }
+}
+
+@SubCommand({ name: 'status', description: 'tell which migrations have run; changes nothing' })
+export class StatusCommand extends ReportingCommand {
+  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
+    const { migrationStatus } = await import('./database-tasks.js');
+    printMany(await migrationStatus(), json, 'There are no migrations.');
+  }
+}
+
+@SubCommand({ name: 'seed', description: 'add a small catalogue and a client demo to an empty store' })
+export class SeedCommand extends ReportingCommand {
+  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
+    const [{ withServices }, { SeedService }] = await Promise.all([
+      import('./administration.js'),
+      import('../seed/index.js'),
+    ]);
+    const seeded = await withServices((services) => services.get(SeedService).seed());
+    printOne({ ...seeded }, json);
+    if (!json && seeded.key === null) {
+      print('\nThe client demo was there already. Another key: petstore keys issue --client demo');
+    }
+  }
+}
+
+@Command({
+  name: 'db',
+  description: 'the database',
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand],
+})
+export class DbCommand extends CommandGroup {}
+
+export const DB_COMMANDS = [DbCommand, MigrateCommand, StatusCommand, SeedCommand];

@@ -1,0 +1,95 @@
+import { Command, Option, SubCommand } from 'nest-commander';
+import type { KeysService } from '../auth';
+import { CommandGroup, ReportingCommand, UsageError } from './command';
+import { print, printMany, printOne } from './output';
+import { futureInstant, wholeNumber } from './parse';
+
+type Scope = 'read' | 'write';
+
+async function withKeys<Result>(work: (keys: KeysService) => Promise<Result>): Promise<Result> {
+  const { withServices } = await import('./administration.js');
+  const auth = await import('../auth/index.js');
+  return withServices((services) => work(services.get(auth.KeysService)));
+}
+
+interface IssueOptions {
+  client: string;
+  scopes: Scope[];
+  expires?: Date;
+  json?: boolean;
+}
+
+@SubCommand({ name: 'issue', description: 'issue a key; it is shown this once' })
+export class IssueKeyCommand extends ReportingCommand {
+  @Option({ flags: '--client <name>', description: 'the client that the key is for', required: true })
+  parseClient(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--scopes <scopes>', description: 'read, write or both', defaultValue: 'read,write' })
+  parseScopes(text: string): Scope[] {
+    const scopes = [...new Set(text.split(','))];
+    if (!scopes.every((scope) => scope === 'read' || scope === 'write')) {
+      throw new UsageError(`--scopes takes read, write or read,write, not "${text}".`);
+    }
+    return scopes;
+  }
+
+  @Option({
+    flags: '--expires <when>',
+    description: 'a day (its end, UTC) or a time such as 2027-01-31T12:00:00Z',
+  })
+  parseExpires(text: string): Date {
+    return futureInstant('--expires', text, Date.now());
+  }
+
+  async run(_arguments: string[], { client, scopes, expires, json }: IssueOptions): Promise<void> {
+    const chosen = typeof scopes === 'string' ? this.parseScopes(scopes) : scopes;
+    const request = { client, scopes: chosen, expiresAt: expires ?? null };
+    const { key, record } = await withKeys((keys) => keys.issue(request));
+    const { describeKey } = await import('../auth/index.js');
+    const { id, ...rest } = describeKey(record, Date.now());
+    printOne({ id, key, ...rest }, json);
+    if (!json) {
+      print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
+    }
+  }
+}
+
+@SubCommand({ name: 'list', description: 'list keys, by their last four characters' })
+export class ListKeysCommand extends ReportingCommand {
+  @Option({ flags: '--client <name>', description: 'of this client only' })
+  parseClient(text: string): string {
+    return text;
+  }
+
+  async run(_arguments: string[], { client, json }: { client?: string; json?: boolean }): Promise<void> {
+    const list = await withKeys((keys) => keys.list(client));
+    const { describeKey } = await import('../auth/index.js');
+    const rows = list.map((key) => ({ ...describeKey(key, Date.now()) }));
+    printMany(rows, json, 'There are no keys yet.');
+  }
+}
+
+@SubCommand({
+  name: 'revoke',
+  arguments: '<id>',
+  description: 'end a key for good; holds on every instance within a second',
+})
+export class RevokeKeyCommand extends ReportingCommand {
+  async run([id = '']: string[], { json }: { json?: boolean }): Promise<void> {
+    const keyId = wholeNumber('<id>', id, { min: 1, max: Number.MAX_SAFE_INTEGER });
+    const record = await withKeys((keys) => keys.revoke(keyId));
+    const { describeKey } = await import('../auth/index.js');
+    printOne({ ...describeKey(record, Date.now()) }, json);
+  }
+}
+
+@Command({
+  name: 'keys',
+  description: 'API keys of clients',
+  subCommands: [IssueKeyCommand, ListKeysCommand, RevokeKeyCommand],
+})
+export class KeysCommand extends CommandGroup {}
+
+export const KEY_COMMANDS = [KeysCommand, IssueKeyCommand, ListKeysCommand, RevokeKeyCommand];

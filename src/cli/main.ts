@@ -1,0 +1,28 @@
+import 'reflect-metadata';
+import { CommandFactory } from 'nest-commander';
+import { loadEnvironmentFile } from '../environment-file';
+import { CliModule } from './cli.module';
+import { BAD_USAGE, UsageError } from './command';
+
+/** The admin's door. */
+async function main(): Promise<void> {
+  loadEnvironmentFile();
+  await CommandFactory.run(CliModule, {
+    cliName: 'petstore',
+    version: '1.0.0',
+    logger: false,
+    errorHandler: (error) => process.exit((error as { exitCode?: number }).exitCode === 0 ? 0 : BAD_USAGE),
+    serviceErrorHandler: (error) => fail(error),
+  });
+}
+
+async function fail(error: unknown): Promise<never> {
+  if (error instanceof UsageError) {
+    process.stderr.write(`petstore: ${error.message}\n`);
+    process.exit(BAD_USAGE);
+  }
+  const { reportFailure } = await import('../failures.js');
+  return reportFailure(error);
+}
+
+main().then(() => process.exit(0), fail);

@@ -1,0 +1,18 @@
+import { Command, Option } from 'nest-commander';
+import { PetstoreCommand } from './command';
+
+@Command({
+  name: 'openapi',
+  description: 'print the interface description; needs neither server nor database',
+})
+export class OpenapiCommand extends PetstoreCommand {
+  @Option({ flags: '--yaml', description: 'as YAML instead of JSON' })
+  parseYaml(): boolean {
+    return true;
+  }
+
+  async run(_arguments: string[], { yaml }: { yaml?: boolean }): Promise<void> {
+    const { describeInterface } = await import('../document/describe-interface.js');
+    process.stdout.write(await describeInterface(yaml ? 'yaml' : 'json'));
+  }
+}

@@ -1,0 +1,36 @@
+import { UsageError } from './command';
+
+/** Reads a whole number from the command line. */
+export function wholeNumber(option: string, text: string, range: { min: number; max: number }): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (!(value >= range.min && value <= range.max)) {
+    throw new UsageError(`${option} takes a whole number from ${range.min} to ${range.max}, not "${text}".`);
+  }
+  return value;
+}
+
+/** Reads a point in time: RFC 3339, or a day of which the end (midnight UTC after it) is meant. */
+export function futureInstant(option: string, text: string, now: number): Date {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const instant = new Date(text);
+  if (Number.isNaN(instant.getTime()) || !/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
+    throw new UsageError(
+      `${option} takes a day (2027-01-31) or a time (2027-01-31T12:00:00Z), not "${text}".`,
+    );
+  }
+  const end = day ? new Date(instant.getTime() + 86_400_000) : instant;
+  if (end.getTime() <= now) {
+    throw new UsageError(`${option} must be in the future, not "${text}".`);
+  }
+  return end;
+}
+
+/** Reads a client's name. */
+export function clientName(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) {
+    throw new UsageError(
+      `A client's name is 1 to 100 letters, digits, dots, dashes and underscores, not "${text}".`,
+    );
+  }
+  return text;
+}

@@ -1,0 +1,2 @@
+export { SeedModule } from './seed.module';
+export { DEMO_CLIENT, SeedService, type Seeded } from './seed.service';

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { ClientsService, KeysService } from '../auth';
+import { CategoriesService } from '../categories';
+import { Database, type Transaction } from '#libs/database';
+import { PetsService } from '../pets';
+import { agreedPlan } from '../quotas';
+import { CATALOGUE } from './catalogue';
+
+export const DEMO_CLIENT = 'demo';
+
+export interface Seeded {
+  categories: number;
+  pets: number;
+  /** The demo client's key; null when that client was there already. */
+  key: string | null;
+}
+
+/** Any number that nothing else locks will do; it keeps two seeding processes from doing it twice. */
+const SEED_LOCK = 0x73656564;
+
+/** Fills an empty store with something to look at, and gives a first key. Does nothing twice. */
+@Injectable()
+export class SeedService {
+  constructor(
+    private readonly database: Database,
+    private readonly categories: CategoriesService,
+    private readonly pets: PetsService,
+    private readonly clients: ClientsService,
+    private readonly keys: KeysService,
+  ) {}
+
+  /** True when nobody has used the database yet. */
+  async isFirstRun(): Promise<boolean> {
+    const [row] = await this.database.query<{ used: boolean }>(
+      `SELECT EXISTS (SELECT FROM categories) OR EXISTS (SELECT FROM pets) OR EXISTS (SELECT FROM clients) AS used`,
+    );
+    return !row!.used;
+  }
+
+  async seed(): Promise<Seeded> {
+    const counts = await this.database.transaction((transaction) => this.seedCatalogue(transaction));
+    const known = (await this.clients.list()).some(({ name }) => name === DEMO_CLIENT);
+    if (known) {
+      return { ...counts, key: null };
+    }
+    await this.clients.create(DEMO_CLIENT, agreedPlan('free'));
+    const { key } = await this.keys.issue({ client: DEMO_CLIENT });
+    return { ...counts, key };
+  }
+
+  private async seedCatalogue(transaction: Transaction): Promise<{ categories: number; pets: number }> {
+    await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
+    const [row] = await transaction.query<{ used: boolean }[]>(
+      `SELECT EXISTS (SELECT FROM categories) OR EXISTS (SELECT FROM pets) AS used`,
+    );
+    if (row!.used) {
+      return { categories: 0, pets: 0 };
+    }
+    let count = 0;
+    for (const { name, description, pets } of CATALOGUE) {
+      const category = await this.categories.create({ name, description }, transaction);
+      for (const pet of pets) {
+        await this.pets.create({ ...pet, categoryId: category.id }, transaction);
+        count += 1;
+      }
+    }
+    return { categories: CATALOGUE.length, pets: count };
+  }
+}
