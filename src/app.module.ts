@@ -15,10 +15,12 @@ import { HealthModule } from './health';
 import { InventoryModule } from './inventory';
 import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
+import { MetricsModule } from './metrics';
 import { ErrorFilter } from './pipeline/error.filter';
 import { ClientOwnsIdempotencyKeys } from './pipeline/idempotency-owner';
 import { Stragglers } from './pipeline/stragglers';
 import { PlanThrottlerGuard, QuotasModule, RateLimitHeadersInterceptor } from './quotas';
+import { SeedModule } from './seed';
 import { type Settings, asConfiguration } from './settings';
 
 /** The way of every request, from top to bottom. Operations add to it what is theirs alone (ETag, idempotency, pages). */
@@ -58,6 +60,8 @@ export class AppModule {
         InventoryModule,
         OrdersModule,
         HealthModule,
+        SeedModule,
+        MetricsModule,
       ],
       providers: [AllowedMethods, Stragglers, ...PIPELINE],
     };

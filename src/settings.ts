@@ -12,8 +12,8 @@ export interface Settings {
   /** Addresses and networks of the proxies whose forwarding header fields are believed. */
   trustProxy: string[];
   corsOrigins: string[];
-  /** Absent: no metrics. */
-  metricsPort: number | undefined;
+  /** Where metrics are served; absent: nowhere. */
+  metrics: { host: string; port: number } | undefined;
   logLevel: LogLevel;
   afterSunset: 'serve' | 'gone';
 }
@@ -48,8 +48,7 @@ export function readSettings(environment: Environment): Settings {
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 1, max: 1_000 }),
     trustProxy: reader.list('TRUST_PROXY', 'addresses or networks of proxies, such as 10.0.0.0/8', isNetwork),
     corsOrigins: readOrigins(reader),
-    metricsPort:
-      reader.text('METRICS_PORT') === 'off' ? undefined : reader.integer('METRICS_PORT', 9464, PORTS),
+    metrics: readMetricsAddress(reader),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
   };
@@ -60,6 +59,19 @@ function readOrigins(reader: EnvironmentReader): string[] {
     return origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
   });
   return origins.length === 0 ? ['*'] : origins;
+}
+
+/** A port on the loopback address, another address with a port, or `off`. */
+function readMetricsAddress(reader: EnvironmentReader): Settings['metrics'] {
+  const text = reader.text('METRICS_PORT', '9464');
+  if (text === 'off') {
+    return undefined;
+  }
+  const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === '' || Number(port) > PORTS.max) {
+    throw new EnvironmentError('METRICS_PORT', 'a port, an address with a port (0.0.0.0:9464), or off', text);
+  }
+  return { host, port: Number(port) };
 }
 
 function isNetwork(text: string): boolean {

@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+'use strict';
+
+// Builds what is not built yet, or was built from older sources, and runs it. An installed package comes built.
+const { spawnSync } = require('node:child_process');
+const { existsSync, readdirSync, statSync } = require('node:fs');
+const { join } = require('node:path');
+
+const root = join(__dirname, '..');
+const built = join(root, 'dist', '.built');
+
+function newest(path) {
+  const stats = statSync(path);
+  return stats.isDirectory()
+    ? readdirSync(path).reduce((latest, name) => Math.max(latest, newest(join(path, name))), 0)
+    : stats.mtimeMs;
+}
+
+function isStale() {
+  const sources = ['src', 'libs', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) =>
+    join(root, name),
+  );
+  const present = sources.filter(existsSync);
+  return !existsSync(built) || present.some((source) => newest(source) > statSync(built).mtimeMs);
+}
+
+function build() {
+  process.stderr.write('petstore: building …\n');
+  const { status } = spawnSync(process.execPath, [join(root, 'bin', 'build.js')], {
+    stdio: ['ignore', 2, 2],
+  });
+  if (status !== 0) {
+    process.stderr.write(
+      'petstore: the build failed; run npm ci (with development dependencies) and try again.\n',
+    );
+    process.exit(1);
+  }
+}
+
+if (isStale()) {
+  build();
+}
+// Serving needs nothing of the command line's own machinery, and starts sooner without it.
+require(
+  process.argv.length === 3 && process.argv[2] === 'serve'
+    ? '../dist/src/main.js'
+    : '../dist/src/cli/main.js',
+);

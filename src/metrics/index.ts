@@ -1,0 +1,2 @@
+export { MetricsModule } from './metrics.module';
+export { MetricsService, type MetricsAddress } from './metrics.service';
