@@ -1,10 +1,11 @@
 /** What of Swagger UI's plugin system is used here (its documentation: "Plug-points" and "Plugin API"). */
 interface SwaggerUiSystem {
   React: { createElement: (type: unknown, properties: object | null, ...children: unknown[]) => unknown };
+  specSelectors: { specJson: () => ImmutableMap };
 }
 
 interface ImmutableMap {
-  getIn(path: string[]): unknown;
+  getIn(path: unknown[]): unknown;
 }
 
 /**
@@ -26,10 +27,12 @@ export function markersPlugin() {
     },
     wrapComponents: {
       OperationSummaryPath: (Original: unknown, system: SwaggerUiSystem) => (properties: object) => {
+        // Read from the document: an operation's own properties are there only once it was opened.
         const { operationProps } = properties as { operationProps: ImmutableMap };
-        const operation = operationProps.getIn(['op']) as ImmutableMap | undefined;
-        const stability = operation?.getIn(['x-stability']);
-        const sunset = operation?.getIn(['x-deprecated-sunset']);
+        const operation = ['paths', operationProps.getIn(['path']), operationProps.getIn(['method'])];
+        const document = system.specSelectors.specJson();
+        const stability = document.getIn([...operation, 'x-stability']);
+        const sunset = document.getIn([...operation, 'x-deprecated-sunset']);
         const badge = (className: string, text: string) =>
           system.React.createElement('span', { className: `petstore-badge ${className}` }, text);
         return system.React.createElement(

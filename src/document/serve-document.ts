@@ -25,14 +25,15 @@ const CONTENT_SECURITY_POLICY = {
 export async function serveDocument(app: NestFastifyApplication): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   await fastify.register(helmet, { global: false });
-  fastify.addHook('onRequest', async (request, reply) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
     if (/^\/docs(\/|\?|$)/.test(request.url)) {
-      await reply.helmet({
+      void reply.helmet({
         contentSecurityPolicy: CONTENT_SECURITY_POLICY,
         // The service speaks plain HTTP; whoever puts TLS in front of it decides about this.
         strictTransportSecurity: false,
       });
     }
+    done();
   });
   SwaggerModule.setup('docs', app, buildDocument(app), {
     jsonDocumentUrl: 'openapi.json',

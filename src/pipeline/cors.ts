@@ -1,5 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestLimiter } from '../quotas';
 import type { Settings } from '../settings';
 
@@ -22,23 +22,45 @@ export const EXPOSED_HEADERS = [
   'WWW-Authenticate',
 ];
 
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
 /** Lets pages of the configured origins call the service. A preflight is answered here and is not counted. */
 export function enableCors(app: NestFastifyApplication, { corsOrigins }: Settings): void {
   app.enableCors({
     origin: corsOrigins.includes('*') ? '*' : corsOrigins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED_HEADERS,
-    maxAge: PREFLIGHT_SECONDS,
-    // An OPTIONS request that is no preflight is answered alike: what the path takes does not depend on it.
-    strictPreflight: false,
+    // It would answer every OPTIONS request, uncounted. One that is no preflight is a method like any other: 405.
+    preflight: false,
   });
   const limiter = app.get(RequestLimiter);
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  fastify.addHook('onSend', async (request, reply) => {
-    if (request.method === 'OPTIONS' && !reply.hasHeader('RateLimit')) {
-      void reply.headers(await limiter.headersFor(request, reply.statusCode));
+  fastify.addHook('onRequest', async (request, reply) => {
+    if (isPreflight(request)) {
+      return reply
+        .status(204)
+        .headers(await limiter.headersFor(request, 204))
+        .headers(preflightHeaders(request))
+        .send();
     }
   });
+}
+
+/** As the fetch standard has it: an OPTIONS request with these two header fields. */
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
+}
+
+function preflightHeaders({ headers }: FastifyRequest): Record<string, string> {
+  const asked = headers['access-control-request-headers'];
+  return {
+    'Access-Control-Allow-Methods': METHODS,
+    'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+    Vary: 'Origin, Access-Control-Request-Headers',
+    ...(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked }),
+  };
 }

@@ -5,7 +5,6 @@ import { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fas
 import {
   AllowedMethods,
   type SocketAnswer,
-  answerOnSocket,
   deferBodyParsing,
   repairRequestTarget,
   requestIdOf,
@@ -57,15 +56,12 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   app.get(AllowedMethods).watch(fastify);
   deferBodyParsing(fastify);
-  fastify.addHook('onRequest', (request, reply, done) => {
+  // Nest's own hooks answer some requests before any hook that is added now; this one comes before them.
+  (app.getHttpAdapter() as unknown as FastifyAdapter).setOnRequestHook((request, reply, done) => {
     void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
     done();
   });
-  const describe = socketAnswer(app.get(RequestLimiter));
-  takeOverNodeAnswers(fastify, describe);
-  fastify.server.removeAllListeners('clientError');
-  const answer = answerOnSocket(describe);
-  fastify.server.on('clientError', (error, socket) => void answer(error, socket as never));
+  takeOverNodeAnswers(fastify, socketAnswer(app.get(RequestLimiter)));
   enableCors(app, settings);
   logRequests(fastify);
 }

@@ -51,7 +51,7 @@ export class NestLogger implements LoggerService {
   ) {
     const context = rest.at(-1);
     const fields = typeof message === 'object' && message !== null ? message : {};
-    const text = typeof message === 'object' ? undefined : String(message);
+    const text = typeof message === 'string' ? message : undefined;
     this.logger[level]({ ...fields, context: typeof context === 'string' ? context : undefined }, text);
   }
 }

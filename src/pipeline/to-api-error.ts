@@ -8,7 +8,6 @@ import {
   MethodNotAllowedError,
   RouteNotFoundError,
   ServiceUnavailableError,
-  UnsupportedMediaTypeError,
 } from '#libs/http';
 
 /** Which error of the catalogue a failure is, whoever threw it: our code, Nest, Fastify or the database. */
@@ -19,17 +18,17 @@ export function toApiError(failure: unknown, target: string, allowedMethods: All
   if (isDatabaseUnavailable(failure)) {
     return new ServiceUnavailableError();
   }
-  switch (statusOf(failure)) {
+  const status = statusOf(failure);
+  switch (status) {
+    case 403: // A file outside of the folder that is served.
     case 404: {
       const allow = allowedMethods.of(target);
       return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
     }
-    case 400:
-      return new BadRequestError('The request cannot be read.');
-    case 415:
-      return new UnsupportedMediaTypeError('application/json');
     default:
-      return new InternalError();
+      return status >= 400 && status < 500
+        ? new BadRequestError('The request cannot be read.')
+        : new InternalError();
   }
 }
 

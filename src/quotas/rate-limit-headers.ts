@@ -22,7 +22,8 @@ export function rateLimitHeaders(
   for (const { name, limit, remaining, resetAt } of standings) {
     const separator = policy === '' ? '"' : ', "';
     policy += `${separator}${name}";q=${limit};w=${WINDOW_SECONDS[name]}`;
-    state += `${separator}${name}";r=${remaining};t=${Math.ceil((resetAt - now) / 1000)}`;
+    // A request may outlast the window it was taken from.
+    state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
   const told = windowToTell(standings, exhausted);
   return {

@@ -25,7 +25,7 @@ export function codeOf(error: unknown): string | undefined {
 
 /** What was thrown, in one line. */
 export function messageOf(error: unknown): string {
-  const { message, name } = (error ?? {}) as { message?: unknown; name?: unknown };
+  const { message = '', name = '' } = (error ?? {}) as { message?: string; name?: string };
   // A refused connection to several addresses is an AggregateError with an empty message.
   const text = String(message || codeOf(error) || name || error);
   return text.replace(/\s*\n\s*/g, ' ').trim();

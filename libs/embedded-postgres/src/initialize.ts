@@ -70,7 +70,7 @@ async function runInitdb(
     );
     if (!options.sync) args.push('--no-sync');
     end = await runProgram(options.initdb, args, options.account);
-    if (!/invalid locale/.test(end.output)) return end;
+    if (!end.output.includes('invalid locale')) return end;
   }
   return end!;
 }

@@ -64,7 +64,7 @@ function completeInPlace(source: BinaryPackage): boolean {
   try {
     if (process.platform === 'win32') return true;
     createLinks(source.native, source.links);
-    for (const program of Object.values(programsOf(source.native))) {
+    for (const program of Object.values<string>({ ...programsOf(source.native) })) {
       if ((fs.statSync(program).mode & 0o111) === 0) fs.chmodSync(program, 0o755);
     }
     return true;

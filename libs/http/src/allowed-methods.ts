@@ -11,7 +11,7 @@ export class AllowedMethods {
 
   /** @returns the methods of this path in the order of registration, joined for `Allow`; null when there is no such path. */
   of(target: string): string | null {
-    const path = target.split('?', 1)[0]!;
+    const path = pathOf(target);
     const methods = [...this.routes.values()]
       .filter((route) => route.pattern.test(path))
       .flatMap((route) => [...route.methods]);
@@ -27,6 +27,16 @@ export class AllowedMethods {
       known.methods.add(method);
     }
     this.routes.set(route.url, known);
+  }
+}
+
+/** The path as the router reads it: without an origin (absolute form), query or fragment, and decoded but for `%2F` and its like. */
+function pathOf(target: string): string {
+  const [path = ''] = target.replace(/^https?:\/\/[^/]*\//, '/').split(/[?#]/, 1);
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
   }
 }
 

@@ -36,7 +36,8 @@ export const MethodNotAllowedError = defineError({
   code: 'method_not_allowed',
   status: 405,
   when: 'The path exists but not with this method. `Allow` lists the methods it has.',
-  message: (allow: string) => `This path does not take this method. It takes: ${allow}.`,
+  message: (allow: string) =>
+    allow === '' ? 'No path takes this method.' : `This path does not take this method. It takes: ${allow}.`,
   headers: (allow: string) => ({ Allow: allow }),
   example: ['GET, HEAD, POST'],
 });

@@ -20,4 +20,4 @@ export { JsonBodyGuard, deferBodyParsing } from './json-body.guard';
 export { MAX_BODY_BYTES, parseJson } from './read-json';
 export { requestIdOf } from './request-id';
 export { repairRequestTarget } from './request-target';
-export { answerOnSocket, takeOverNodeAnswers, type SocketAnswer } from './socket-errors';
+export { takeOverNodeAnswers, type SocketAnswer } from './socket-errors';

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UnsupportedMediaTypeError } from './errors';
@@ -12,8 +13,9 @@ const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
  * without a key, or over the limit, would have its body read first and learn of its broken JSON instead.
  */
 export function deferBodyParsing(fastify: FastifyInstance): void {
-  fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  for (const method of fastify.supportedMethods) {
+    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
 }
 
 /** Lets JSON bodies in, and only these: the last guard, after the caller was found to be welcome. Sets `request.body`. */
@@ -30,7 +32,7 @@ export class JsonBodyGuard implements CanActivate {
       return true;
     }
     const takes = request.method === 'PATCH' ? PATCH_TYPES : JSON_TYPES;
-    if (!isTaken(headers['content-type'], takes) || !isIdentity(headers['content-encoding'])) {
+    if (!isTaken(headers['content-type'], takes) || isCoded(headers)) {
       throw new UnsupportedMediaTypeError(takes.join(' or '));
     }
     const body = await readBody(request.raw);
@@ -49,6 +51,9 @@ function isUtf8Parameter(parameter: string): boolean {
   return name !== 'charset' || value.replaceAll('"', '') === 'utf-8';
 }
 
-function isIdentity(contentEncoding: string | undefined): boolean {
-  return contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity';
+/** Sent in a coding of its content, or in a transfer coding other than the one that Node undoes. */
+function isCoded(headers: IncomingHttpHeaders): boolean {
+  const content = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const transfer = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';
+  return content !== 'identity' || transfer !== 'chunked';
 }

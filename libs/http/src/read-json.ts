@@ -1,12 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import secureJson from 'secure-json-parse';
-import { MalformedJsonError, PayloadTooLargeError, ValidationFailedError } from './errors';
+import type { ApiError } from '#libs/errors';
+import { BadRequestError, MalformedJsonError, PayloadTooLargeError, ValidationFailedError } from './errors';
 
 export const MAX_BODY_BYTES = 64 * 1024;
+
+/** Bodies that will not arrive completely, by the reason why. */
+const lost = new WeakMap<IncomingMessage, ApiError>();
+const BODY_LOST = Symbol('body lost');
+
+/** Tells whoever reads the body of this request, now or later, that the rest of it will not come. */
+export function loseBody(request: IncomingMessage, reason: ApiError): void {
+  lost.set(request, reason);
+  request.emit(BODY_LOST, reason);
+}
 
 /**
  * Reads the whole body of a request.
  * @throws ApiError 413 past MAX_BODY_BYTES. What follows is left to Node, which drops it when the answer is sent.
+ * 400 or 408 for a body that ends before its end.
  */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length']) > MAX_BODY_BYTES) {
@@ -15,7 +27,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const stop = (error: Error) => {
+    const stop = (error: ApiError) => {
       request.removeAllListeners('data');
       // Without a consumer the stream would stay paused and the connection unusable for the next request.
       request.resume();
@@ -30,7 +42,13 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       }
     });
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    request.once('error', reject);
+    // The caller has gone away; nobody reads the answer, but the log should not blame the service.
+    request.once('error', () => reject(new BadRequestError('The request ended before its body did.')));
+    request.once(BODY_LOST, stop);
+    const reason = lost.get(request);
+    if (reason) {
+      stop(reason);
+    }
   });
 }
 
@@ -51,7 +69,7 @@ export function parseJson(body: Buffer): unknown {
   try {
     return secureJson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
-    if (/forbidden prototype property/.test((error as Error).message)) {
+    if ((error as Error).message.includes('forbidden prototype property')) {
       throw new ValidationFailedError('__proto__ and constructor are not fields of the body.');
     }
     throw new MalformedJsonError('it ends too early or has an unexpected character');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -9,7 +10,7 @@ import {
   PayloadTooLargeError,
   RequestTimeoutError,
 } from './errors';
-import { MAX_BODY_BYTES } from './read-json';
+import { MAX_BODY_BYTES, loseBody } from './read-json';
 
 /** What is to be written for a request that Node refused before it became one: the error, and its header fields. */
 export type SocketAnswer = (
@@ -33,25 +34,52 @@ export function toApiError(error: ParserError): ApiError {
   }
 }
 
-interface SocketInUse extends Socket {
-  /** Node's own field: the answer that is being written to this socket, if there is one. */
-  _httpMessage?: { headersSent: boolean } | null;
-}
+/** How long a refused connection is still read from: closing on unread bytes would take the answer back (RFC 9112, section 9.6). */
+const LINGER_MS = 1_000;
+
+/** The newest answer on each connection, which is made or was made. Answers are sent in the order of their requests. */
+const newestAnswers = new WeakMap<Socket, ServerResponse>();
+/** Connections that have been refused; their parser reports every further byte as an error. */
+const refused = new WeakSet<Socket>();
 
 /**
  * Answers what never becomes a request (malformed HTTP, oversized header fields, requests that do not arrive in time, CONNECT)
  * with the service's own error body and header fields, and closes the connection.
  */
 export function answerOnSocket(describe: SocketAnswer) {
-  return async (parserError: ParserError, socket: SocketInUse): Promise<void> => {
-    // Bytes written into an answer that is under way would be read as part of it.
-    if (parserError.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+  return async (parserError: ParserError, socket: Socket): Promise<void> => {
+    if (parserError.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    const { error, headers } = await describe(toApiError(parserError), socket.remoteAddress ?? '');
-    write(socket, error, headers);
+    if (refused.has(socket)) {
+      return;
+    }
+    refused.add(socket);
+    const error = toApiError(parserError);
+    const newest = newestAnswers.get(socket);
+    if (newest && !newest.req.complete) {
+      failInBody(newest, error, socket);
+      return;
+    }
+    // Bytes written into an answer that is under way would be read as part of it.
+    if (newest && !newest.writableFinished && !newest.destroyed) {
+      await once(newest, 'close');
+    }
+    const answer = await describe(error, socket.remoteAddress ?? '');
+    write(socket, answer.error, answer.headers);
   };
+}
+
+/** What fails in the body of a request is for the application to answer, which knows who sent it, unless it has answered. */
+function failInBody(answer: ServerResponse, error: ApiError, socket: Socket): void {
+  if (answer.writableFinished) {
+    socket.destroySoon();
+    return;
+  }
+  answer.shouldKeepAlive = false;
+  answer.once('close', () => socket.destroySoon());
+  loseBody(answer.req, error);
 }
 
 function write(socket: Socket, error: ApiError, headers: Record<string, string>): void {
@@ -69,13 +97,21 @@ function write(socket: Socket, error: ApiError, headers: Record<string, string>)
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   const statusLine = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n`;
+  socket.end(`${statusLine}${lines.join('')}\r\n${body}`);
   // end() alone would wait for the peer to close its half as well.
-  socket.end(`${statusLine}${lines.join('')}\r\n${body}`, () => socket.destroySoon());
+  const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(linger));
 }
 
 /** Routes the events with which Node would answer by itself, without our body and header fields, to our own answers. */
 export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAnswer): void {
   const { server } = fastify;
+  const answer = answerOnSocket(describe);
+  server.removeAllListeners('clientError');
+  server.on('clientError', (error, socket) => void answer(error, socket as Socket));
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    newestAnswers.set(request.socket, response);
+  });
   // An unknown `Expect` may be ignored (RFC 9110, section 10.1.1); Node would answer an empty 417.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
@@ -86,9 +122,21 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
       write(socket, error, headers),
     );
   });
-  // Node would answer an empty 400 (`requireHostHeader`, which is off for this reason).
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    const missing = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
-    done(missing ? new BadRequestError('An HTTP/1.1 request needs a Host header field.') : undefined);
-  });
+  fastify.addHook('onRequest', (request, _reply, done) => done(defectOf(request.raw)));
+}
+
+/** What Node lets through, or would answer with an empty 400 (`requireHostHeader`, which is off for this reason). */
+function defectOf({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): ApiError | undefined {
+  if (httpVersionMajor !== 1) {
+    return new BadRequestError('The request must be HTTP/1.1.');
+  }
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    hosts += name.length === 4 && name.toLowerCase() === 'host' ? 1 : 0;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
+    return new BadRequestError('An HTTP/1.1 request needs one Host header field.');
+  }
+  return undefined;
 }
