@@ -4,6 +4,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UnsupportedMediaTypeError } from './errors';
 import { parseJson, readBody } from './read-json';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent; absent without one. */
+    rawBody?: Buffer;
+  }
+}
+
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const JSON_TYPES = ['application/json'];
 const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
@@ -18,7 +25,7 @@ export function deferBodyParsing(fastify: FastifyInstance): void {
   }
 }
 
-/** Lets JSON bodies in, and only these: the last guard, after the caller was found to be welcome. Sets `request.body`. */
+/** Lets JSON bodies in, and only these: the last guard, after the caller was found to be welcome. Sets `request.body` and `request.rawBody`. */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -37,6 +44,7 @@ export class JsonBodyGuard implements CanActivate {
     }
     const body = await readBody(request.raw);
     request.body = body.length === 0 ? undefined : parseJson(body);
+    request.rawBody = body;
     return true;
   }
 }

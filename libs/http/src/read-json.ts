@@ -43,11 +43,13 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     });
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     // The caller has gone away; nobody reads the answer, but the log should not blame the service.
-    request.once('error', () => reject(new BadRequestError('The request ended before its body did.')));
+    const gone = () => stop(new BadRequestError('The request ended before its body did.'));
+    request.once('error', gone);
     request.once(BODY_LOST, stop);
-    const reason = lost.get(request);
-    if (reason) {
-      stop(reason);
+    if (lost.has(request)) {
+      stop(lost.get(request)!);
+    } else if (request.destroyed) {
+      gone();
     }
   });
 }

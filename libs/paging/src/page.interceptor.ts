@@ -47,8 +47,14 @@ export class PageInterceptor implements NestInterceptor<Page<unknown>, unknown[]
 
 /** The request's own target with another cursor, so that filters and page size are kept. */
 function nextTarget(request: FastifyRequest, lastId: number): string {
-  const [path = '', query = ''] = request.url.split('?', 2);
-  const parameters = new URLSearchParams(query);
+  const [path = ''] = request.url.split('?', 1);
+  const parameters = new URLSearchParams();
+  // Written anew from what was understood: the same text can be read in more than one way (`?name=a?b`, `%FF`).
+  for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {
+    for (const value of [values].flat()) {
+      parameters.append(name, value);
+    }
+  }
   parameters.set('cursor', cursorAfter(lastId));
   return `${path}?${parameters.toString()}`;
 }

@@ -19,7 +19,7 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
     if (type === 'body' && !isJsonObject(value)) {
       throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
     }
-    return validated(metatype as Type<object>, value as object);
+    return validated(metatype as Type<object>, value as object, type === 'query');
   }
 }
 
@@ -27,32 +27,44 @@ function isJsonObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An instance of the class with the value's fields; throws ApiError `validation_failed`. */
-export function validated<Shape extends object>(shape: Type<Shape>, value: object): Shape {
-  const instance = plainToInstance(shape, { ...value });
+/**
+ * An instance of the class with the value's fields.
+ * @param isText the values are text that the class's @Transform decorators read, as in a query
+ * @throws ApiError 400 `validation_failed`
+ */
+export function validated<Shape extends object>(shape: Type<Shape>, value: object, isText = false): Shape {
+  const fields = fieldsOf(shape);
+  // Told by the class alone: an object inherits `toString` and the like, which nobody declared.
+  const [known, unknown] = split(Object.entries(value), ([name]) => fields.includes(name));
+  const given = Object.fromEntries(known);
+  // A body is taken as it is: class-transformer would walk through whatever a caller has nested into it.
+  const instance = isText ? plainToInstance(shape, given) : Object.assign(new shape(), given);
   const errors = validateSync(instance, {
-    whitelist: true,
-    forbidNonWhitelisted: true,
     forbidUnknownValues: true,
     stopAtFirstError: true,
     validationError: { target: false, value: false },
   });
-  if (errors.length > 0) {
-    throw new ValidationFailedError(describe(errors, fieldsOf(shape)));
+  const problems = [...unknown.map(([name]) => unknownField(name, fields)), ...errors.map(messageOf)];
+  if (problems.length > 0) {
+    throw new ValidationFailedError(listed(problems));
   }
   return instance;
 }
 
-function describe(errors: ValidationError[], fields: string[]): string {
-  const problems = errors.slice(0, MAX_PROBLEMS).map((error) => {
-    const [rule, message] = Object.entries(error.constraints ?? {})[0] ?? ['', 'A value is not valid'];
-    return rule === 'whitelistValidation' ? unknownField(error.property, fields) : message;
-  });
-  const more = errors.length > MAX_PROBLEMS ? [`${errors.length - MAX_PROBLEMS} more`] : [];
-  return `${[...problems, ...more].join('; ')}.`;
+function split<Item>(items: Item[], belongs: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(belongs), items.filter((item) => !belongs(item))];
 }
 
-function unknownField(name: string, fields: string[]): string {
+function messageOf(error: ValidationError): string {
+  return Object.values(error.constraints ?? {})[0] ?? 'A value is not valid';
+}
+
+function listed(problems: string[]): string {
+  const more = problems.length > MAX_PROBLEMS ? [`${problems.length - MAX_PROBLEMS} more`] : [];
+  return `${[...problems.slice(0, MAX_PROBLEMS), ...more].join('; ')}.`;
+}
+
+function unknownField(name: string, fields: readonly string[]): string {
   const known = fields.length === 0 ? 'there are none' : `known are ${fields.join(', ')}`;
   return `${printable(name)} is not known here (${known})`;
 }
@@ -63,7 +75,14 @@ export function printable(name: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
-function fieldsOf(shape: Type<object>): string[] {
-  const metadata = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
-  return [...new Set(metadata.map(({ propertyName }) => propertyName))];
+const fieldsByShape = new WeakMap<Type<object>, readonly string[]>();
+
+function fieldsOf(shape: Type<object>): readonly string[] {
+  let fields = fieldsByShape.get(shape);
+  if (fields === undefined) {
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
+    fields = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+    fieldsByShape.set(shape, fields);
+  }
+  return fields;
 }

@@ -1,0 +1,49 @@
+import { Precondition, entityTag, noneMatchHits } from '#libs/http';
+
+const RESOURCE = { id: 1, name: 'Rex' };
+const TAG = entityTag(JSON.stringify(RESOURCE));
+const OTHER = entityTag('{}');
+
+describe('an entity tag', () => {
+  it('is strong, quoted and short', () => expect(TAG).toMatch(/^"[\w-]{22}"$/));
+
+  it('is the same for the same bytes and another one for others', () => {
+    expect(entityTag('{"id":1,"name":"Rex"}')).toBe(TAG);
+    expect(OTHER).not.toBe(TAG);
+  });
+});
+
+const HITS = [
+  ['the tag', TAG],
+  ['the tag as a weak one', `W/${TAG}`],
+  ['a list with the tag', `${OTHER}, W/"x,y",${TAG}`],
+  ['any', '*'],
+  ['any, with white space', ' * '],
+] as const;
+
+const MISSES = [
+  ['another tag', OTHER],
+  ['a list without it', `${OTHER}, "*"`],
+  ['the tag without its quotes', TAG.slice(1, -1)],
+  ['a tag that contains it behind a comma', `"x,${TAG.slice(1)}`],
+  ['nothing', ''],
+] as const;
+
+describe('If-None-Match', () => {
+  test.each(HITS)('%s hits', (_what, field) => expect(noneMatchHits(field, TAG)).toBe(true));
+  test.each(MISSES)('%s does not hit', (_what, field) => expect(noneMatchHits(field, TAG)).toBe(false));
+});
+
+describe('If-Match', () => {
+  const check = (field: string | undefined) => () => new Precondition(field).assertHolds(RESOURCE);
+
+  test.each(HITS.filter(([what]) => !what.includes('weak')))('%s holds', (_what, field) => {
+    expect(check(field)).not.toThrow();
+  });
+
+  it('holds when it was not sent', () => expect(check(undefined)).not.toThrow());
+
+  test.each([...MISSES, ['the tag as a weak one', `W/${TAG}`] as const])('%s fails', (_what, field) => {
+    expect(check(field)).toThrow(expect.objectContaining({ status: 412, code: 'precondition_failed' }));
+  });
+});
