@@ -49,7 +49,7 @@ export class ChangeOrder {
       if (!mayBecome(statusOf(order), 'cancelled')) {
         throw new OrderAlreadyCompleteError(id);
       }
-      await transaction.update(Order, { id }, { cancelledAt: new Date() });
+      await transaction.update(Order, { id }, { cancelledAt: () => 'now()' });
       await this.stock.giveBack(transaction, order.petId, order.quantity);
       if (pet) {
         await this.pets.setStatus(transaction, pet, petStatusAfterCancelling(pet.status));

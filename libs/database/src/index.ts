@@ -1,3 +1,5 @@
+import './utc-dates';
+
 export { Database, type Transaction } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';
 export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';

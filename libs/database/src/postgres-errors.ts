@@ -64,7 +64,8 @@ export function isSerializationConflict(error: unknown): boolean {
 
 /** True when a row points to one that is not there, or is still pointed at. */
 export function violatesForeignKey(error: unknown, constraint: string): boolean {
-  return codeOf(error) === '23503' && fieldsOf(error).constraint === constraint;
+  // PostgreSQL 18 reports ON DELETE RESTRICT as 23001, older versions and all other cases as 23503.
+  return ['23503', '23001'].includes(codeOf(error)) && fieldsOf(error).constraint === constraint;
 }
 
 export function violatesUnique(error: unknown, constraint: string): boolean {

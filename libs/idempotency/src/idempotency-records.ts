@@ -21,10 +21,9 @@ export interface KeptAnswer {
   body: object;
 }
 
-export function fingerprintOf(method: string, target: string, body: unknown): string {
-  return createHash('sha256')
-    .update(`${method} ${target}\n${JSON.stringify(body) ?? ''}`)
-    .digest('base64url');
+/** @param body as it was sent, to the byte */
+export function fingerprintOf(method: string, target: string, body: Buffer): string {
+  return createHash('sha256').update(`${method} ${target}\n`).update(body).digest('base64url');
 }
 
 /** The table `idempotency_records`: owner_id bigint, key text, fingerprint text, status int, body text, created_at; unique (owner_id, key). */

@@ -53,7 +53,7 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
     if (key === undefined) {
       return next.handle();
     }
-    const fingerprint = fingerprintOf(request.method, request.url, request.body);
+    const fingerprint = fingerprintOf(request.method, request.url, request.rawBody ?? Buffer.alloc(0));
     return from(this.answerOnce({ owner: this.owner.of(request), key, fingerprint }, request, reply, next));
   }
 
