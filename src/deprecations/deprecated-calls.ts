@@ -43,8 +43,11 @@ export class DeprecatedCalls implements OnApplicationShutdown {
 
   private async write(batch: Calls[]): Promise<void> {
     await this.database.query(
+      // Without those of a key deleted meanwhile: one of them would keep the whole batch from being written, for ever.
       `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
-       SELECT * FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])
+       SELECT called.* FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])
+         AS called (key_id, operation, day, calls, last_call_at)
+       WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = called.key_id)
        ON CONFLICT (key_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls,
          last_call_at = greatest(deprecated_calls.last_call_at, excluded.last_call_at)`,
       [

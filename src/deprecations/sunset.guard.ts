@@ -1,4 +1,5 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { OperationGoneError, deprecationOf, isSunset } from '#libs/deprecation';
@@ -21,11 +22,19 @@ export class SunsetGuard implements CanActivate {
       return true;
     }
     if (request.caller?.holder) {
-      this.calls.record(request.caller.holder.keyId, context.getHandler().name);
+      this.calls.record(request.caller.holder.keyId, operationIdOf(context));
     }
     if (this.settings.afterSunset === 'gone' && isSunset(deprecation, this.clock.now())) {
       throw new OperationGoneError();
     }
     return true;
   }
+}
+
+/** The operation's name in the document: a handler's own name says little and is not unique. */
+function operationIdOf(context: ExecutionContext): string {
+  const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
+    operationId: string;
+  };
+  return operation.operationId;
 }

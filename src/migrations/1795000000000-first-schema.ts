@@ -72,7 +72,11 @@ const UP = [
   `CREATE FUNCTION notify_client_changed() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM pg_notify('petstore_keys', NEW.id::text); RETURN NULL; END $$`,
   `CREATE FUNCTION notify_key_changed() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN PERFORM pg_notify('petstore_keys', coalesce(NEW.client_id, OLD.client_id)::text); RETURN NULL; END $$`,
+    BEGIN
+      IF TG_OP <> 'INSERT' THEN PERFORM pg_notify('petstore_keys', OLD.client_id::text); END IF;
+      IF TG_OP <> 'DELETE' THEN PERFORM pg_notify('petstore_keys', NEW.client_id::text); END IF;
+      RETURN NULL;
+    END $$`,
   `CREATE TRIGGER clients_changed AFTER UPDATE OF name, plan, per_minute, per_day ON clients
     FOR EACH ROW EXECUTE FUNCTION notify_client_changed()`,
   `CREATE TRIGGER api_keys_changed AFTER INSERT OR DELETE OR UPDATE OF client_id, digest, scopes, expires_at, revoked_at

@@ -69,7 +69,7 @@ export class PetsService {
     return this.database.transaction(async (transaction) => {
       const pet = await this.locked(transaction, id, precondition);
       await this.lifecycle.deleting(transaction, id);
-      const gone = { deletedAt: new Date(), categoryId: null, formerCategoryId: pet.categoryId };
+      const gone = { deletedAt: () => 'now()', categoryId: null, formerCategoryId: pet.categoryId };
       await transaction.update(Pet, { id }, gone);
     });
   }

@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { isDatabaseUnavailable } from '#libs/database';
+import { isDatabaseUnavailable, isSerializationConflict } from '#libs/database';
 import { ApiError } from '#libs/errors';
 import {
   type AllowedMethods,
@@ -15,7 +15,8 @@ export function toApiError(failure: unknown, target: string, allowedMethods: All
   if (failure instanceof ApiError) {
     return failure;
   }
-  if (isDatabaseUnavailable(failure)) {
+  // Work that lost against others in every one of its attempts may well succeed when it is sent again.
+  if (isDatabaseUnavailable(failure) || isSerializationConflict(failure)) {
     return new ServiceUnavailableError();
   }
   const status = statusOf(failure);
@@ -25,6 +26,8 @@ export function toApiError(failure: unknown, target: string, allowedMethods: All
       const allow = allowedMethods.of(target);
       return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
     }
+    case 503: // A health check that fails.
+      return new ServiceUnavailableError();
     default:
       return status >= 400 && status < 500
         ? new BadRequestError('The request cannot be read.')

@@ -27,6 +27,8 @@ export interface Decision {
   newlyBanned: boolean;
   /** What `handBack` takes; -1 when nothing was taken, which it ignores. */
   takenAt: number;
+  /** Unix milliseconds of the decision, on the clock that made it. */
+  decidedAt: number;
 }
 
 export const NOTHING_TAKEN = -1;
@@ -69,7 +71,25 @@ function decision(
     nextBanSeconds: bans === null ? 0 : wholeSeconds(nextBanMs(bans, now)),
     newlyBanned,
     takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
+    decidedAt: now,
   };
+}
+
+/**
+ * The decision of a step that was made elsewhere by the same rules, from the state it left behind.
+ * @param exhausted the full window with the longest wait, on `limited`
+ */
+export function decisionAfter(
+  outcome: Outcome,
+  exhausted: WindowName | null,
+  newlyBanned: boolean,
+  state: { windows: WindowState; bans: BanState | null; limits: Limits; now: number },
+): Decision {
+  const { windows, bans, limits, now } = state;
+  if (outcome === 'banned' && bans !== null) return banned(windows, bans, limits, now, newlyBanned);
+  const current = standings(windows, limits, now);
+  const wait = exhausted === null ? 0 : wholeSeconds(endOf(current, exhausted) - now);
+  return decision(outcome, current, exhausted, wait, bans, now, false);
 }
 
 function endOf(current: WindowStanding[], name: WindowName): number {

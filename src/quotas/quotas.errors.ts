@@ -20,6 +20,7 @@ const EXAMPLE: Decision = {
   nextBanSeconds: 120,
   newlyBanned: false,
   takenAt: -1,
+  decidedAt: 0,
 };
 
 function retryAfter({ retryAfterSeconds }: Decision): Record<string, string> {

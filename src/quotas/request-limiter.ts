@@ -6,7 +6,7 @@ import { type Decision, NOTHING_TAKEN } from './decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { rateLimitHeaders } from './rate-limit-headers';
 import type { WindowName, WindowStanding } from './rate-window';
-import { QuotaStore } from './store/quota-store';
+import { QuotaStore, type Standing } from './store/quota-store';
 import { type Subject, addressSubject, subjectOf } from './subject';
 
 /** What the limiter knows of one request. */
@@ -16,6 +16,8 @@ interface QuotaUse {
   exhausted: WindowName | null;
   /** NOTHING_TAKEN for a request that was refused, is not counted, or was handed back. */
   takenAt: number;
+  /** How far the clock of whoever counts is ahead of ours, in milliseconds. */
+  clockOffset: number;
 }
 
 declare module 'fastify' {
@@ -42,8 +44,8 @@ export class RequestLimiter {
     const subject = subjectOf(request.caller, request.ip);
     const taken = this.store.take(subject);
     return taken instanceof Promise
-      ? taken.then((decision) => note(request, subject, decision))
-      : note(request, subject, taken);
+      ? taken.then((decision) => this.note(request, subject, decision))
+      : this.note(request, subject, taken);
   }
 
   /** The header fields of an answer with this status. Hands the request back first where that is due, so that they are true. */
@@ -60,10 +62,10 @@ export class RequestLimiter {
     }
     const { takenAt } = use;
     use.takenAt = NOTHING_TAKEN;
-    const standings = this.store.handBack(use.subject, takenAt);
-    return standings instanceof Promise
-      ? standings.then((later) => this.headersOf({ ...use, standings: later }))
-      : this.headersOf({ ...use, standings });
+    const handedBack = this.store.handBack(use.subject, takenAt);
+    return handedBack instanceof Promise
+      ? handedBack.then(({ standings }) => this.headersOf({ ...use, standings }))
+      : this.headersOf({ ...use, standings: handedBack.standings });
   }
 
   /**
@@ -72,26 +74,39 @@ export class RequestLimiter {
    */
   async takeAddress(ip: string): Promise<{ refusal: ApiError | null; headers: Record<string, string> }> {
     const decision = await this.store.take(addressSubject(ip));
-    return { refusal: refusalOf(decision), headers: this.headersOf(decision) };
+    return {
+      refusal: refusalOf(decision),
+      headers: this.headersOf({ ...decision, clockOffset: this.offsetTo(decision) }),
+    };
   }
 
   private async headersOfUncounted(request: FastifyRequest): Promise<Record<string, string>> {
-    const { standings } = await this.store.look(subjectOf(request.caller, request.ip));
-    return this.headersOf({ standings, exhausted: null });
+    const standing = await this.standingOf(request);
+    return this.headersOf({ ...standing, exhausted: null, clockOffset: this.offsetTo(standing) });
   }
 
-  private headersOf({
-    standings,
-    exhausted,
-  }: Pick<QuotaUse, 'standings' | 'exhausted'>): Record<string, string> {
-    return rateLimitHeaders(standings, this.clock.now(), exhausted);
+  /** The sender's standing; its address's when that cannot be read, since the very failure to read it is answered too. */
+  private async standingOf(request: FastifyRequest): Promise<Standing> {
+    try {
+      return await this.store.look(subjectOf(request.caller, request.ip));
+    } catch {
+      return this.store.look(addressSubject(request.ip));
+    }
   }
-}
 
-function note(request: FastifyRequest, subject: Subject, decision: Decision): ApiError | null {
-  const { standings, exhausted, takenAt } = decision;
-  request.quotaUse = { subject, standings, exhausted, takenAt };
-  return refusalOf(decision);
+  private headersOf(use: Pick<QuotaUse, 'standings' | 'exhausted' | 'clockOffset'>): Record<string, string> {
+    return rateLimitHeaders(use.standings, this.clock.now() + use.clockOffset, use.exhausted);
+  }
+
+  private note(request: FastifyRequest, subject: Subject, decision: Decision): ApiError | null {
+    const { standings, exhausted, takenAt } = decision;
+    request.quotaUse = { subject, standings, exhausted, takenAt, clockOffset: this.offsetTo(decision) };
+    return refusalOf(decision);
+  }
+
+  private offsetTo({ decidedAt }: { decidedAt: number }): number {
+    return decidedAt - this.clock.now();
+  }
 }
 
 function refusalOf(decision: Decision): ApiError | null {

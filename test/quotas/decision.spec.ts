@@ -25,6 +25,7 @@ describe('an allowed request', () => {
       nextBanSeconds: 120,
       newlyBanned: false,
       takenAt: NOW,
+      decidedAt: NOW,
     });
     handBack(windows, decision.takenAt);
     expect(windows).toMatchObject({ minuteCount: 0, dayCount: 0 });

@@ -10,10 +10,18 @@ export interface NotificationListenerOptions {
   retryMs?: number;
 }
 
+/**
+ * A connection can be dead without an end or an error, for hours (a partition, a failover), so it is asked this often
+ * and given up without an answer within this time: together well under a second.
+ */
+const PULSE_MS = 300;
+const ANSWER_MS = 400;
+
 /** Listens to a PostgreSQL channel (LISTEN/NOTIFY) on a connection of its own, and comes back by itself when that is lost. */
 export class NotificationListener {
   private client: Client | null = null;
   private retry: NodeJS.Timeout | null = null;
+  private pulse: NodeJS.Timeout | null = null;
   private failures = 0;
   private closed = false;
   private state = false;
@@ -40,6 +48,7 @@ export class NotificationListener {
       await client.query(`LISTEN ${client.escapeIdentifier(this.options.channel)}`);
       this.failures = 0;
       this.changeState(true);
+      this.feelPulse(client);
     } catch {
       this.lost(client);
     }
@@ -47,11 +56,36 @@ export class NotificationListener {
 
   async close(): Promise<void> {
     this.closed = true;
-    if (this.retry) {
-      clearTimeout(this.retry);
-    }
+    clearTimeout(this.retry ?? undefined);
+    clearTimeout(this.pulse ?? undefined);
     this.changeState(false);
     await this.client?.end().catch(() => undefined);
+  }
+
+  private feelPulse(client: Client): void {
+    this.pulse = setTimeout(() => {
+      // An answer may have come while this process was busy: it is read before the connection is given up.
+      const deadline = setTimeout(() => setImmediate(() => answered || this.lost(client)), ANSWER_MS);
+      deadline.unref();
+      let answered = false;
+      const settle = (): void => {
+        answered = true;
+        clearTimeout(deadline);
+      };
+      client.query('SELECT 1').then(
+        () => {
+          settle();
+          if (client === this.client && !this.closed) {
+            this.feelPulse(client);
+          }
+        },
+        () => {
+          settle();
+          this.lost(client);
+        },
+      );
+    }, PULSE_MS);
+    this.pulse.unref();
   }
 
   private lost(client: Client): void {
@@ -59,6 +93,7 @@ export class NotificationListener {
       return;
     }
     this.client = null;
+    clearTimeout(this.pulse ?? undefined);
     client.end().catch(() => undefined);
     this.changeState(false);
     if (!this.closed) {

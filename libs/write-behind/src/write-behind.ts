@@ -44,7 +44,8 @@ export class WriteBehind<Entry> {
     if (this.waiting.size === 0) {
       return true;
     }
-    this.writing = this.writeBatch();
+    // Cleared in a later turn in any case, so that a writer which throws at once does not leave it set for good.
+    this.writing = this.writeBatch().finally(() => (this.writing = null));
     return this.writing;
   }
 
@@ -68,8 +69,6 @@ export class WriteBehind<Entry> {
       }
       this.options.onError(error);
       return false;
-    } finally {
-      this.writing = null;
     }
   }
 }

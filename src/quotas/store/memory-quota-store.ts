@@ -2,15 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { type BanState, isBanned, newBanState } from '../ban-rules';
 import { type Decision, decide } from '../decision';
-import {
-  DAY_MS,
-  MINUTE_MS,
-  type WindowStanding,
-  type WindowState,
-  handBack,
-  newWindowState,
-  standings,
-} from '../rate-window';
+import { MINUTE_MS, type WindowState, handBack, newWindowState, standings } from '../rate-window';
 import type { ClientSubject, Subject } from '../subject';
 import { QuotaRecords } from './quota-records';
 import { QuotaStore, type Standing } from './quota-store';
@@ -45,7 +37,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     private readonly clock: Clock,
   ) {
     super();
-    this.sweeper = setInterval(() => this.forgetIdle(), SWEEP_MS);
+    this.sweeper = setInterval(() => void this.forgetIdle(), SWEEP_MS);
     this.sweeper.unref();
   }
 
@@ -64,26 +56,29 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     });
   }
 
-  handBack(subject: Subject, takenAt: number): WindowStanding[] | Promise<WindowStanding[]> {
-    return this.with(subject, (windows) => {
+  handBack(subject: Subject, takenAt: number): Standing | Promise<Standing> {
+    return this.with(subject, (windows, bans) => {
       const before = windows.dayCount;
       handBack(windows, takenAt);
       if (subject.kind === 'client' && windows.dayCount < before) {
         this.records.count(subject.clientId, windows.day, -1);
       }
-      return standings(windows, subject.limits, this.clock.now());
+      return this.standingOf(subject, windows, bans);
     });
   }
 
   look(subject: Subject): Standing | Promise<Standing> {
-    return this.with(subject, (windows, bans) => {
-      return { standings: standings(windows, subject.limits, this.clock.now()), bans };
-    });
+    return this.with(subject, (windows, bans) => this.standingOf(subject, windows, bans));
   }
 
   /** Number of subjects in memory, by kind. */
   get size(): { clients: number; keys: number; addresses: number } {
     return { clients: this.clients.size, keys: this.keys.size, addresses: this.addresses.size };
+  }
+
+  private standingOf(subject: Subject, windows: WindowState, bans: BanState | null): Standing {
+    const now = this.clock.now();
+    return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
   }
 
   private remember(subject: ClientSubject, decision: Decision, windows: WindowState, bans: BanState): void {
@@ -155,15 +150,16 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     }
   }
 
-  private forgetIdle(): void {
+  private async forgetIdle(): Promise<void> {
     const now = this.clock.now();
     for (const [address, windows] of this.addresses) {
       if (now >= windows.minuteStart + MINUTE_MS) {
         this.addresses.delete(address);
       }
     }
-    // What is not written yet would be lost when the state is read again.
-    if (this.records.written) {
+    // What is not written yet would be lost when the state is read again. Others may be busy all the time, so what
+    // waits is written here and now: whatever is idle has added nothing since.
+    if (await this.records.flush()) {
       forgetUnseen(this.clients, now);
       forgetUnseen(this.keys, now, ({ bans }) => isBanned(bans, now) || now < bans.refusalsUntil);
     }
@@ -180,9 +176,4 @@ function forgetUnseen<Entry extends { seenAt: number }>(
       entries.delete(id);
     }
   }
-}
-
-/** Days since 1970-01-01 UTC. */
-export function dayOf(now: number): number {
-  return Math.floor(now / DAY_MS);
 }

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 import type { BanState } from '../ban-rules';
@@ -24,7 +25,10 @@ export class QuotaRecords implements OnApplicationShutdown {
   private readonly counts: WriteBehind<DayCount>;
   private readonly bans: WriteBehind<BanState>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {
     const onError = (error: unknown) => this.logger.warn(`Counts wait to be written: ${String(error)}`);
     this.counts = new WriteBehind<DayCount>({
       intervalMs: INTERVAL_MS,
@@ -38,11 +42,6 @@ export class QuotaRecords implements OnApplicationShutdown {
       write: (batch) => this.writeBans(batch),
       onError,
     });
-  }
-
-  /** True when everything is in the database. */
-  get written(): boolean {
-    return this.counts.idle && this.bans.idle;
   }
 
   /** @param requests may be negative: a request handed back */
@@ -70,9 +69,20 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row ? { level: row.level, bannedUntil: row.banned_until.getTime() } : null;
   }
 
-  /** Writes what is waiting now. */
-  async flush(): Promise<void> {
-    await Promise.all([this.counts.flush(), this.bans.flush()]);
+  /** What the database knows of today's count and of the key's bans, for a counter that has not seen them. */
+  async remembered(
+    clientId: number,
+    keyId: number,
+  ): Promise<{ day: number; requests: number; level: number; bannedUntil: number }> {
+    const day = Math.floor(this.clock.now() / DAY_MS);
+    const [requests, ban] = await Promise.all([this.countOf(clientId, day), this.banOf(keyId)]);
+    return { day, requests, level: ban?.level ?? 0, bannedUntil: ban?.bannedUntil ?? 0 };
+  }
+
+  /** Writes what is waiting now; resolves to false when not all of it could be written. Never rejects. */
+  async flush(): Promise<boolean> {
+    const written = await Promise.all([this.counts.flush(), this.bans.flush()]);
+    return written.every(Boolean);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -81,8 +91,10 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   private async writeCounts(counts: DayCount[]): Promise<void> {
     await this.database.query(
+      // Without those of a client deleted meanwhile: one of them would keep the whole batch from being written, for ever.
       `INSERT INTO usage_days (client_id, day, requests)
-       SELECT * FROM unnest($1::bigint[], $2::date[], $3::bigint[])
+       SELECT counted.* FROM unnest($1::bigint[], $2::date[], $3::bigint[]) AS counted (client_id, day, requests)
+       WHERE EXISTS (SELECT FROM clients WHERE clients.id = counted.client_id)
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests`,
       [
         counts.map(({ clientId }) => clientId),
@@ -96,7 +108,8 @@ export class QuotaRecords implements OnApplicationShutdown {
     const states = [...bans.values()];
     await this.database.query(
       `INSERT INTO key_bans (key_id, level, banned_until)
-       SELECT * FROM unnest($1::bigint[], $2::int[], $3::timestamptz[])
+       SELECT banned.* FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
+       WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
        ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until`,
       [
         [...bans.keys()],

@@ -7,6 +7,8 @@ export interface Standing {
   standings: WindowStanding[];
   /** The ban state of the key; null for an address. */
   bans: Readonly<BanState> | null;
+  /** Unix milliseconds of the standing, on the clock of whoever counts. */
+  decidedAt: number;
 }
 
 /**
@@ -17,7 +19,7 @@ export abstract class QuotaStore {
   /** Takes one request from both windows, or from none; strikes and bans are part of the step. */
   abstract take(subject: Subject): Decision | Promise<Decision>;
   /** Gives back what a decision took; the subject's standing after it. */
-  abstract handBack(subject: Subject, takenAt: number): WindowStanding[] | Promise<WindowStanding[]>;
+  abstract handBack(subject: Subject, takenAt: number): Standing | Promise<Standing>;
   /** The subject's standing; takes nothing. */
   abstract look(subject: Subject): Standing | Promise<Standing>;
 }
