@@ -3,4 +3,5 @@ export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } f
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
+export { QuotaStore } from './store/quota-store';
 export { RequestLimiter } from './request-limiter';

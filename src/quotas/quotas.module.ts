@@ -11,6 +11,7 @@ import { RequestLimiter } from './request-limiter';
 import { MemoryQuotaStore } from './store/memory-quota-store';
 import { QuotaRecords } from './store/quota-records';
 import { QuotaStore } from './store/quota-store';
+import { QUOTA_STORE } from './fleet/provide-quota-store';
 
 /** How much a client may call: plans, windows, bans, and the header fields that tell. */
 @Module({
@@ -26,8 +27,9 @@ import { QuotaStore } from './store/quota-store';
     RequestLimiter,
     PlanThrottlerGuard,
     RateLimitHeadersInterceptor,
-    { provide: QuotaStore, useClass: MemoryQuotaStore },
+    MemoryQuotaStore,
+    QUOTA_STORE,
   ],
-  exports: [RequestLimiter, PlanThrottlerGuard, RateLimitHeadersInterceptor],
+  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, RateLimitHeadersInterceptor],
 })
 export class QuotasModule {}

@@ -16,6 +16,11 @@ export interface Standing {
  * can: a promise costs a request more than the counting does.
  */
 export abstract class QuotaStore {
+  /** True while requests are counted by a share of the limits only, because what counts them together is away. */
+  get degraded(): boolean {
+    return false;
+  }
+
   /** Takes one request from both windows, or from none; strikes and bans are part of the step. */
   abstract take(subject: Subject): Decision | Promise<Decision>;
   /** Gives back what a decision took; the subject's standing after it. */

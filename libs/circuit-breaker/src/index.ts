@@ -1,0 +1,1 @@
+export { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker';

@@ -1,0 +1,114 @@
+/**
+ * The rules of rate-window.ts, ban-rules.ts and decision.ts as one atomic step inside Redis, on its clock. A test runs
+ * both against the same histories, so they cannot come to differ unnoticed.
+ *
+ * KEYS: the windows of the client or address; the bans of the key, for a client only. Both carry the client's hash tag,
+ * so that a cluster keeps them together.
+ * ARGV: 1 step (take, back, look, ban); 2 requests a minute; 3 requests a day, -1 for none; 4 the time, empty for the
+ * server's own; 5 for back: when the request was taken; 6 to 9 what the database remembers, empty if it was not
+ * asked: day, requests of that day, level and end of the ban.
+ * Returns {outcome, exhausted window or '', newly banned, now, minuteStart, minuteCount, day, dayCount, refusals,
+ * refusalsUntil, level, bannedUntil}, or {'unknown'} when the state is not there and the database has to be asked.
+ */
+export const QUOTA_SCRIPT = `
+local MINUTE, DAY, STEP_BACK = 60000, 86400000, 3600000
+local NOT_STARTED = -MINUTE
+local REFUSALS, FORGIVENESS = 11, 86400000
+local BANS = {120000, 600000, 3600000, 86400000, 259200000}
+
+local step, per_minute, per_day = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local now = tonumber(ARGV[4])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local today = math.floor(now / DAY)
+local has_key = KEYS[2] ~= nil
+
+local w = redis.call('HMGET', KEYS[1], 's', 'm', 'd', 'n')
+local start, minute, day, used = tonumber(w[1]), tonumber(w[2]), tonumber(w[3]), tonumber(w[4])
+local refusals, until_, level, banned = 0, 0, 0, 0
+if has_key then
+  local b = redis.call('HMGET', KEYS[2], 'r', 'u', 'l', 'b')
+  if ARGV[6] == '' and (not start or not b[1]) then return {'unknown'} end
+  if b[1] then
+    refusals, until_, level, banned = tonumber(b[1]), tonumber(b[2]), tonumber(b[3]), tonumber(b[4])
+  else
+    level, banned = tonumber(ARGV[8]), tonumber(ARGV[9])
+  end
+end
+if not start then
+  start, minute, day, used = NOT_STARTED, 0, today, 0
+  if has_key and tonumber(ARGV[6]) == today then used = tonumber(ARGV[7]) end
+end
+
+if now < start then
+  start = now
+elseif now >= start + MINUTE then
+  start, minute = NOT_STARTED, 0
+end
+if today > day then
+  day, used = today, 0
+elseif now < day * DAY - STEP_BACK then
+  day = today
+end
+
+local function current_level()
+  if level == 0 or now < banned then return level end
+  return math.max(0, level - math.floor((now - banned) / FORGIVENESS))
+end
+local function end_series() refusals, until_ = 0, 0 end
+local function ban_for(duration)
+  local before = current_level()
+  if now < banned then level = before else level = math.min(before + 1, #BANS) end
+  banned = now + duration
+  end_series()
+end
+
+local outcome, exhausted, newly = 'allowed', '', 0
+if step == 'back' then
+  local taken = tonumber(ARGV[5])
+  if taken >= start and taken < start + MINUTE and minute > 0 then minute = minute - 1 end
+  if math.floor(taken / DAY) == day and used > 0 then used = used - 1 end
+elseif step == 'ban' then
+  level, banned = tonumber(ARGV[8]), tonumber(ARGV[9])
+  end_series()
+elseif step == 'take' then
+  if has_key and now < banned then
+    outcome = 'banned'
+  else
+    local minute_full = minute >= per_minute
+    local day_full = per_day >= 0 and used >= per_day
+    if minute_full or day_full then
+      outcome = 'limited'
+      local minute_end = (start == NOT_STARTED and now or start) + MINUTE
+      local day_end = (day + 1) * DAY
+      exhausted = minute_full and 'minute' or 'day'
+      if minute_full and day_full then exhausted = minute_end > day_end and 'minute' or 'day' end
+      if has_key then
+        if now >= until_ then end_series() end
+        refusals = refusals + 1
+        if refusals >= REFUSALS then
+          ban_for(BANS[math.min(current_level() + 1, #BANS)])
+          outcome, exhausted, newly = 'banned', '', 1
+        else
+          until_ = math.max(until_, exhausted == 'minute' and minute_end or day_end)
+        end
+      end
+    else
+      if start == NOT_STARTED then start = now end
+      minute = minute + 1
+      if per_day >= 0 then used = used + 1 end
+      if refusals > 0 then end_series() end
+    end
+  end
+end
+
+redis.call('HSET', KEYS[1], 's', start, 'm', minute, 'd', day, 'n', used)
+redis.call('PEXPIRE', KEYS[1], has_key and 2 * DAY or MINUTE)
+if has_key then
+  redis.call('HSET', KEYS[2], 'r', refusals, 'u', until_, 'l', level, 'b', banned)
+  redis.call('PEXPIRE', KEYS[2], math.max(2 * DAY, banned - now + DAY))
+end
+return {outcome, exhausted, newly, now, start, minute, day, used, refusals, until_, level, banned}
+`;

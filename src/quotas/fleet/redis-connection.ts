@@ -1,0 +1,36 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+
+/** How long one answer may take. Past it the request goes on without Redis. */
+const BUDGET_MS = 50;
+
+const OPTIONS: RedisOptions = {
+  commandTimeout: BUDGET_MS,
+  connectTimeout: 2_000,
+  // A request must not wait for a connection to come back; the circuit breaker asks for it beside the requests.
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  enableAutoPipelining: true,
+  retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
+};
+
+/** Several addresses, separated by commas, are nodes of a cluster; one is a server by itself. */
+export function connectRedis(url: string): Redis | Cluster {
+  const urls = url.split(',').map((part) => part.trim());
+  if (urls.length === 1) {
+    return new Redis(urls[0]!, OPTIONS);
+  }
+  const { username, password, protocol } = new URL(urls[0]!);
+  const { enableOfflineQueue, enableAutoPipelining, retryStrategy, ...redisOptions } = OPTIONS;
+  const credentials = {
+    ...(username ? { username: decodeURIComponent(username) } : {}),
+    ...(password ? { password: decodeURIComponent(password) } : {}),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+  return new Cluster(urls, {
+    enableOfflineQueue,
+    enableAutoPipelining,
+    clusterRetryStrategy: (attempt) => retryStrategy!(attempt) as number,
+    redisOptions: { ...redisOptions, ...credentials },
+  });
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { Redis } from 'ioredis';
+
+function isOnPath(program: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+}
+
+/** Finds redis-server, or installs it where that is possible: no npm package has one. */
+export function ensureRedis(): void {
+  if (isOnPath('redis-server')) {
+    return;
+  }
+  if (process.getuid?.() !== 0 || !isOnPath('apt-get')) {
+    throw new Error(
+      'The tests need redis-server on the PATH: install redis 7 (Debian: apt-get install redis-server).',
+    );
+  }
+  execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit' });
+  // Debian would start a server of its own at once; the policy file says not to.
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  execFileSync('apt-get', ['install', '-y', '-qq', 'redis-server'], { stdio: 'inherit', env: environment });
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A real Redis on a port of its own, which a test may stop, pause and start again. */
+export class RedisServer {
+  private process: ChildProcess | null = null;
+
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+  ) {}
+
+  static async start(): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'petstore-redis-')));
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
+    const child = spawn('redis-server', [...options, '--save', '', '--appendonly', 'no'], {
+      stdio: 'ignore',
+    });
+    this.process = child;
+    const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    client.on('error', () => undefined);
+    await client.ping();
+    client.disconnect();
+  }
+
+  /** The server stops answering, but its connections stay. */
+  pause(): void {
+    this.process?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.process?.kill('SIGCONT');
+  }
+
+  /** Ends the server; what it knew is gone. */
+  async stop(): Promise<void> {
+    const child = this.process;
+    this.process = null;
+    if (child && child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
