@@ -24,7 +24,12 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     poolSize,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     applicationName: 'petstore',
-    extra: { statement_timeout: STATEMENT_TIMEOUT_MS, keepAlive: true },
+    extra: {
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      // A server that has stopped answering enforces no timeout of its own.
+      query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+      keepAlive: true,
+    },
   };
 }
 

@@ -11,10 +11,14 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** The database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which is started, or joined if it runs already. */
+/**
+ * The database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which is started, or joined if it runs already.
+ * @param supervise starts the embedded one again when it dies; for the server, which stays
+ */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
   log: (line: string) => void,
+  supervise = false,
 ): Promise<OpenDatabase> {
   if (settings.databaseUrl !== undefined) {
     return { url: settings.databaseUrl, embedded: false, close: () => Promise.resolve() };
@@ -23,6 +27,7 @@ export async function openDatabase(
     dataDirectory: resolve(settings.dataDirectory),
     database: 'petstore',
     log,
+    supervise,
   });
   return { url: postgres.url, embedded: true, close: () => postgres.stop() };
 }

@@ -1,59 +1,75 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { createApp } from './create-app';
-import { MetricsService } from './metrics';
+import { type MetricsAddress, MetricsService } from './metrics';
 import { type OpenDatabase, openDatabase } from './open-database';
 import { createLogger } from './pipeline/logger';
 import { DEMO_CLIENT, SeedService } from './seed';
 import type { Settings } from './settings';
+import { StartError } from './start-error';
 import { type Startup, welcome } from './welcome';
 
-/** A start that could not be; the message is one line for whoever started it. */
-export class StartError extends Error {}
+/** How long requests under way may take to end once the service is told to stop. */
+const DRAIN_MS = 25_000;
 
 /** Runs the service until it is told to stop (SIGTERM, SIGINT), then ends what is under way and writes what is waiting. */
 export async function serve(settings: Settings): Promise<void> {
   const logger = createLogger(settings.logLevel);
-  const database = await openDatabase(settings, (line) => logger.info(line));
+  const toldToStop = stopSignal();
+  const database = await openDatabase(settings, (line) => logger.info(line), true);
   let app: NestFastifyApplication | undefined;
-  const stop = stopOnce(async () => {
-    await app?.close();
-    await database.close();
-  });
-  try {
+  const start = async () => {
     app = await createApp(settings, database.url, logger);
     app.get(MetricsService).watch(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
     await listen(app, settings);
     process.stdout.write(welcome(await describeStart(app, database, settings)));
-  } catch (error) {
-    await stop();
-    throw error;
+  };
+  try {
+    // A start that waits for something (another instance that migrates, say) can be broken off as well.
+    await Promise.race([start(), toldToStop]);
+    logger.info(`${await toldToStop}: stopping`);
+  } finally {
+    await drain(app);
+    await database.close();
   }
-  await new Promise<void>((resolve, reject) => {
-    const leave = (signal: NodeJS.Signals) => {
-      logger.info(`${signal}: stopping`);
-      stop().then(resolve, reject);
-    };
-    process.on('SIGINT', leave);
-    process.on('SIGTERM', leave);
+}
+
+/** Answers what is under way, writes what is waiting, and closes; who still reads after a while is left behind. */
+async function drain(app: NestFastifyApplication | undefined): Promise<void> {
+  const server = app?.getHttpServer() as Server | undefined;
+  const deadline = setTimeout(() => server?.closeAllConnections(), DRAIN_MS);
+  await app?.close();
+  clearTimeout(deadline);
+}
+
+/** The first signal to stop. Listened to from the start, or an embedded database would be left behind; later ones change nothing. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.on('SIGINT', resolve);
+    process.on('SIGTERM', resolve);
   });
 }
 
 async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {
-  await explainPort('HOST and PORT', () => app.listen(port, host));
+  await explainAddress('HOST and PORT', { host, port }, () => app.listen(port, host));
   if (metrics) {
-    await explainPort('METRICS_PORT', () => app.get(MetricsService).listen(metrics));
+    await explainAddress('METRICS_PORT', metrics, () => app.get(MetricsService).listen(metrics));
   }
 }
 
-async function explainPort(variable: string, open: () => Promise<unknown>): Promise<void> {
+async function explainAddress(
+  variable: string,
+  { host, port }: MetricsAddress,
+  open: () => Promise<unknown>,
+): Promise<void> {
   try {
     await open();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const inUse = code === 'EADDRINUSE' ? 'is in use by another process; choose another' : message;
-    throw new StartError(`The address of ${variable} cannot be listened on: it ${inUse}.`);
+    const reason = code === 'EADDRINUSE' ? 'it is in use by another process; choose another' : message;
+    throw new StartError(`${host} port ${port} (${variable}) cannot be listened on: ${reason}.`);
   }
 }
 
@@ -67,10 +83,4 @@ async function describeStart(
   const first = database.embedded && (await seed.isFirstRun());
   const key = first ? (await seed.seed()).key : null;
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, key, client: DEMO_CLIENT };
-}
-
-/** A second signal while stopping changes nothing. */
-function stopOnce(work: () => Promise<void>): () => Promise<void> {
-  let stopping: Promise<void> | undefined;
-  return () => (stopping ??= work());
 }

@@ -9,6 +9,10 @@ export interface Settings {
   databaseUrl: string | undefined;
   dataDirectory: string;
   databasePool: number;
+  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
+  redisUrl: string | undefined;
+  /** How many instances share the limits: what each lets through while Redis is away. */
+  instances: number;
   /** Addresses and networks of the proxies whose forwarding header fields are believed. */
   trustProxy: string[];
   corsOrigins: string[];
@@ -30,28 +34,34 @@ const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
  */
 export function readSettings(environment: Environment): Settings {
   const reader = new EnvironmentReader(environment);
-  if (
-    reader.text('REDIS_URL') !== undefined ||
-    reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }) !== 1
-  ) {
-    throw new EnvironmentError(
-      'REDIS_URL and INSTANCES',
-      'no value yet: limits are counted in one process',
-      '…',
-    );
-  }
   return {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 1, max: 1_000 }),
+    redisUrl: readRedisUrl(reader),
+    instances: reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }),
     trustProxy: reader.list('TRUST_PROXY', 'addresses or networks of proxies, such as 10.0.0.0/8', isNetwork),
     corsOrigins: readOrigins(reader),
     metrics: readMetricsAddress(reader),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
   };
+}
+
+function readRedisUrl(reader: EnvironmentReader): string | undefined {
+  const text = reader.text('REDIS_URL');
+  const nodes = text?.split(',').map((node) => node.trim());
+  if (nodes?.every((node) => /^rediss?:\/\/./.test(node) && URL.canParse(node)) === false) {
+    // The value is kept out of the message: it may hold a password.
+    throw new EnvironmentError(
+      'REDIS_URL',
+      'redis:// or rediss:// URLs, separated by commas for a cluster',
+      '…',
+    );
+  }
+  return nodes?.join(',');
 }
 
 function readOrigins(reader: EnvironmentReader): string[] {
@@ -71,7 +81,8 @@ function readMetricsAddress(reader: EnvironmentReader): Settings['metrics'] {
   if (port === '' || Number(port) > PORTS.max) {
     throw new EnvironmentError('METRICS_PORT', 'a port, an address with a port (0.0.0.0:9464), or off', text);
   }
-  return { host, port: Number(port) };
+  // An IPv6 address is written in brackets where a port follows it.
+  return { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
 }
 
 function isNetwork(text: string): boolean {

@@ -11,6 +11,7 @@ import { openDatabase } from '../open-database';
 import { ClientOwnsIdempotencyKeys } from '../pipeline/idempotency-owner';
 import { SeedModule } from '../seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
+import { migrationStates } from './migration-state';
 
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */
 export class DatabaseBehindError extends AdministrationError {
@@ -58,7 +59,7 @@ export async function withServices<Result>(
 
 async function connectUpToDate(options: DataSourceOptions): Promise<DataSource> {
   const dataSource = await new DataSource(options).initialize();
-  if (await dataSource.showMigrations()) {
+  if ((await migrationStates(dataSource)).some(({ state }) => state === 'pending')) {
     await dataSource.destroy();
     throw new DatabaseBehindError();
   }

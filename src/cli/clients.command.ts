@@ -1,17 +1,8 @@
-import { Command, Option, SubCommand } from 'nest-commander';
-import { CommandGroup, ReportingCommand } from './command';
+import { Command, Help, Option, SubCommand } from 'nest-commander';
+import { CommandGroup, ReportingCommand, examples } from './command';
 import { type Row, printMany, printOne } from './output';
-import { clientName, wholeNumber } from './parse';
-
-const LIMITS = { min: 1, max: 2_147_483_647 };
-const PLAN = 'free, pro, business or enterprise';
-
-interface PlanOptions {
-  plan: string;
-  perMinute?: number;
-  perDay?: number;
-  json?: boolean;
-}
+import { clientName } from './parse';
+import { PLAN, PlanCommand, type PlanOptions, chosenPlan } from './plan-command';
 
 interface ClientFields {
   id: number;
@@ -36,21 +27,6 @@ async function administer<Result>(
   return withServices(work);
 }
 
-abstract class PlanCommand extends ReportingCommand {
-  @Option({
-    flags: '--per-minute <requests>',
-    description: 'requests a minute; with the plan enterprise only',
-  })
-  parsePerMinute(text: string): number {
-    return wholeNumber('--per-minute', text, LIMITS);
-  }
-
-  @Option({ flags: '--per-day <requests>', description: 'requests a day; with the plan enterprise only' })
-  parsePerDay(text: string): number {
-    return wholeNumber('--per-day', text, LIMITS);
-  }
-}
-
 @SubCommand({ name: 'create', description: 'enter a new client' })
 export class CreateClientCommand extends PlanCommand {
   @Option({ flags: '--name <name>', description: 'the name to know the client by', required: true })
@@ -63,10 +39,17 @@ export class CreateClientCommand extends PlanCommand {
     return text;
   }
 
+  @Help('after')
+  examples(): string {
+    return examples(
+      'clients create --name acme',
+      'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
+    );
+  }
+
   async run(_arguments: string[], options: PlanOptions & { name: string }): Promise<void> {
-    const { agreedPlan } = await import('../quotas/index.js');
+    const choice = await chosenPlan(options);
     const { ClientsService } = await import('../auth/index.js');
-    const choice = agreedPlan(options.plan, options.perMinute, options.perDay);
     const client = await administer((services) => services.get(ClientsService).create(options.name, choice));
     printOne(await describe(client), options.json);
   }
@@ -112,10 +95,17 @@ export class SetPlanCommand extends PlanCommand {
     return text;
   }
 
+  @Help('after')
+  examples(): string {
+    return examples(
+      'clients set-plan acme --plan pro',
+      'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
+    );
+  }
+
   async run([name = '']: string[], options: PlanOptions): Promise<void> {
-    const { agreedPlan } = await import('../quotas/index.js');
+    const choice = await chosenPlan(options);
     const { ClientsService } = await import('../auth/index.js');
-    const choice = agreedPlan(options.plan, options.perMinute, options.perDay);
     const client = await administer((services) => services.get(ClientsService).setPlan(name, choice));
     printOne(await describe(client), options.json);
   }

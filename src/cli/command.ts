@@ -8,18 +8,43 @@ export const BAD_USAGE = 2;
 /** The arguments do not make a command; the message says what would. */
 export class UsageError extends Error {}
 
+/** How a message about bad usage is written: one line, as those of failures are. */
+export function writeUsageError(text: string, write: (text: string) => void): void {
+  const line = text
+    .replace(/^error: /, '')
+    .trim()
+    .replace(/\s+/g, ' ');
+  write(`petstore: ${line} (--help tells what there is)\n`);
+}
+
 /** A command that tells bad usage apart from failure: exit code 2 instead of 1. */
 export abstract class PetstoreCommand extends CommandRunner {
   override setCommand(command: Command): this {
     command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
-    command.showHelpAfterError('(--help tells what the command takes)');
+    command.allowExcessArguments(false);
     return super.setCommand(command);
   }
 }
 
+/** What is shown below the help of a command. */
+export function examples(...commands: string[]): string {
+  return `\nExamples:\n${commands.map((command) => `  npx petstore ${command}`).join('\n')}\n`;
+}
+
 /** A name for commands that belong together; by itself it only tells what they are. */
 export abstract class CommandGroup extends PetstoreCommand {
-  override run(): Promise<void> {
+  override setCommand(command: Command): this {
+    super.setCommand(command);
+    // What is one too many here is a command that does not exist, which run() can say better.
+    command.allowExcessArguments(true);
+    return this;
+  }
+
+  override run([unknown]: string[]): Promise<void> {
+    if (unknown !== undefined) {
+      const known = this.command.commands.map((command) => command.name()).join(', ');
+      throw new UsageError(`${this.command.name()} has no command ${unknown}; it has ${known}.`);
+    }
     this.command.outputHelp({ error: true });
     process.exit(BAD_USAGE);
   }

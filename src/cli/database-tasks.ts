@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { migrate } from '#libs/database';
-import { MIGRATIONS } from '../migrations';
 import { withDatabase } from './administration';
+import { type MigrationState, migrationStates } from './migration-state';
 
 /** Names of the migrations that were run now. */
 export function migrateDatabase(): Promise<string[]> {
@@ -15,30 +15,14 @@ export function migrateDatabase(): Promise<string[]> {
   });
 }
 
-export interface MigrationState extends Record<string, unknown> {
-  migration: string;
-  state: 'done' | 'pending';
-}
-
+/** Which migrations have run; changes nothing. */
 export function migrationStatus(): Promise<MigrationState[]> {
   return withDatabase(async (_url, options) => {
     const dataSource = await new DataSource(options).initialize();
     try {
-      const done = await doneMigrations(dataSource);
-      return MIGRATIONS.map(({ name }) => ({ migration: name, state: done.has(name) ? 'done' : 'pending' }));
+      return await migrationStates(dataSource);
     } finally {
       await dataSource.destroy();
     }
   });
-}
-
-async function doneMigrations(dataSource: DataSource): Promise<Set<string>> {
-  const [table] = await dataSource.query<{ name: string | null }[]>(
-    `SELECT to_regclass('schema_migrations') AS name`,
-  );
-  if (table?.name == null) {
-    return new Set();
-  }
-  const rows = await dataSource.query<{ name: string }[]>(`SELECT name FROM schema_migrations`);
-  return new Set(rows.map(({ name }) => name));
 }

@@ -1,6 +1,6 @@
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, Help, Option, SubCommand } from 'nest-commander';
 import type { KeysService } from '../auth';
-import { CommandGroup, ReportingCommand, UsageError } from './command';
+import { CommandGroup, ReportingCommand, UsageError, examples } from './command';
 import { print, printMany, printOne } from './output';
 import { futureInstant, wholeNumber } from './parse';
 
@@ -41,6 +41,15 @@ export class IssueKeyCommand extends ReportingCommand {
   })
   parseExpires(text: string): Date {
     return futureInstant('--expires', text, Date.now());
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples(
+      'keys issue --client acme',
+      'keys issue --client acme --scopes read --expires 2027-01-31',
+      'keys issue --client acme --json',
+    );
   }
 
   async run(_arguments: string[], { client, scopes, expires, json }: IssueOptions): Promise<void> {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../environment-file';
 import { CliModule } from './cli.module';
-import { BAD_USAGE, UsageError } from './command';
+import { BAD_USAGE, UsageError, writeUsageError } from './command';
 
 /** The admin's door. */
 async function main(): Promise<void> {
@@ -11,6 +11,7 @@ async function main(): Promise<void> {
     cliName: 'petstore',
     version: '1.0.0',
     logger: false,
+    outputConfiguration: { outputError: writeUsageError },
     errorHandler: (error) => process.exit((error as { exitCode?: number }).exitCode === 0 ? 0 : BAD_USAGE),
     serviceErrorHandler: (error) => fail(error),
   });
@@ -25,4 +26,12 @@ async function fail(error: unknown): Promise<never> {
   return reportFailure(error);
 }
 
-main().then(() => process.exit(0), fail);
+/** Output into a pipe is written later; to leave before would cut it off. */
+function leave(): void {
+  process.stdout.write('', () => process.exit(0));
+}
+
+// Whoever reads the output may have had enough of it (`petstore openapi | head`); that is no failure.
+process.stdout.on('error', () => process.exit(0));
+
+main().then(leave, fail);

@@ -13,7 +13,7 @@ export function wholeNumber(option: string, text: string, range: { min: number; 
 export function futureInstant(option: string, text: string, now: number): Date {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const instant = new Date(text);
-  if (Number.isNaN(instant.getTime()) || !/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
+  if (!/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text) || !exists(text.slice(0, 10), instant)) {
     throw new UsageError(
       `${option} takes a day (2027-01-31) or a time (2027-01-31T12:00:00Z), not "${text}".`,
     );
@@ -23,6 +23,12 @@ export function futureInstant(option: string, text: string, now: number): Date {
     throw new UsageError(`${option} must be in the future, not "${text}".`);
   }
   return end;
+}
+
+/** Date makes the 3rd of March of a 31st of February. */
+function exists(day: string, instant: Date): boolean {
+  const midnight = new Date(day);
+  return !Number.isNaN(instant.getTime()) && midnight.toISOString().startsWith(day);
 }
 
 /** Reads a client's name. */

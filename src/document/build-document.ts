@@ -45,7 +45,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
       API_KEY_SCHEME,
     )
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'Your API key.' }, BEARER_SCHEME)
+    .addSecurity(BEARER_SCHEME, { type: 'http', scheme: 'bearer', description: 'Your API key.' })
     .build();
   const document = SwaggerModule.createDocument(app, { ...base, tags: TAGS }, { autoTagControllers: false });
   completeDocument(document, SHARED_PARTS);

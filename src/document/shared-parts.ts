@@ -120,6 +120,7 @@ export const SHARED_PARTS: SharedParts = {
     'service_unavailable',
   ],
   byMethod: { post: BODY_ERRORS, put: BODY_ERRORS, patch: BODY_ERRORS },
+  bodyTypes: { patch: ['application/merge-patch+json'] },
   byStatus: {
     401: ['WWW-Authenticate'],
     403: ['Retry-After', 'WWW-Authenticate'],

@@ -35,14 +35,14 @@ export function enableCors(app: NestFastifyApplication, { corsOrigins }: Setting
   });
   const limiter = app.get(RequestLimiter);
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  fastify.addHook('onRequest', async (request, reply) => {
-    if (isPreflight(request)) {
-      return reply
-        .status(204)
-        .headers(await limiter.headersFor(request, 204))
-        .headers(preflightHeaders(request))
-        .send();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!isPreflight(request)) {
+      done();
+      return;
     }
+    void Promise.resolve(limiter.headersFor(request, 204)).then((headers) =>
+      reply.status(204).headers(headers).headers(preflightHeaders(request)).send(),
+    );
   });
 }
 

@@ -16,6 +16,9 @@ const TALKATIVE = new Set([
   'NestApplication',
 ]);
 
+/** Parts of Nest that tell of a start that failed; whoever started it is told so in one line on standard error. */
+const TOLD_ELSEWHERE = new Set(['TypeOrmModule', 'ExceptionHandler']);
+
 /** Nest's own messages, through the same logger. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
@@ -25,7 +28,7 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
+    this.write(TOLD_ELSEWHERE.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
 
   warn(message: unknown, ...rest: unknown[]): void {

@@ -92,9 +92,7 @@ describe('at the sunset', () => {
   });
 
   it('it is gone at that millisecond when it is, but not before, and says what serves instead', async () => {
-    const visitor = await closing
-      .anonymous()
-      .with({ 'X-API-Key': (await serving.issueKey({ plan: 'free' })).key });
+    const visitor = closing.anonymous().with({ 'X-API-Key': (await serving.issueKey({ plan: 'free' })).key });
     closing.clock.set(SUNSET - 1);
     expect((await visitor.get(`/pets/${petId}`)).status).toBe(200);
     closing.clock.set(SUNSET);

@@ -1,5 +1,5 @@
 import type { ErrorBody } from '../support/api-client';
-import { MemoryQuotaStore } from '../../src/quotas/store/memory-quota-store';
+import type { MemoryQuotaStore } from '../../src/quotas/store/memory-quota-store';
 import { QuotaStore } from '../../src/quotas/store/quota-store';
 import { type TestService, startService } from '../support/service';
 import { COUNTED, eventually, limitsIn, standing, statuses, without } from './support/limits';

@@ -59,7 +59,7 @@ async function sweepAfter(milliseconds: number): Promise<void> {
 
 describe('what is idle leaves', () => {
   it('clients and keys, once nobody has asked for them in ten minutes', async () => {
-    await Promise.all(Array.from({ length: 500 }, (_, id) => store.take(aClient(id))));
+    await Promise.all(Array.from({ length: 500 }, async (_, id) => store.take(aClient(id))));
     await sweepAfter(10 * MINUTE);
     expect(store.size).toMatchObject({ clients: 500, keys: 500 });
     await store.take(aClient(7));
@@ -120,7 +120,7 @@ it('no more than 200,000 addresses are remembered, whoever invents them; the old
 });
 
 it('the first requests of a client share one look-up and one quota', async () => {
-  const decisions = await Promise.all(Array.from({ length: 200 }, () => store.take(aClient(1))));
+  const decisions = await Promise.all(Array.from({ length: 200 }, async () => store.take(aClient(1))));
   expect(decisions.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(60);
   expect(records.lookUps).toBe(1);
 });

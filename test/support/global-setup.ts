@@ -22,5 +22,6 @@ export default async function globalSetup(): Promise<void> {
   await client.query(`ALTER DATABASE template IS_TEMPLATE true`);
   await client.end();
   process.env.TEST_POSTGRES_URL = postgres.url;
+  process.env.TEST_INSTALLATIONS = await mkdtemp(join(tmpdir(), 'petstore-installed-'));
   Object.assign(globalThis, { testPostgres: postgres, testPostgresDirectory: dataDirectory });
 }

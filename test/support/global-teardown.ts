@@ -8,4 +8,5 @@ export default async function globalTeardown(): Promise<void> {
   };
   await testPostgres.stop();
   await rm(testPostgresDirectory, { recursive: true, force: true });
+  await rm(process.env.TEST_INSTALLATIONS!, { recursive: true, force: true });
 }

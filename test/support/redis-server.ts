@@ -80,7 +80,7 @@ export class RedisServer {
   async stop(): Promise<void> {
     const child = this.process;
     this.process = null;
-    if (child && child.exitCode === null && child.signalCode === null) {
+    if (child?.exitCode === null && child.signalCode === null) {
       child.kill('SIGKILL');
       await once(child, 'exit');
     }

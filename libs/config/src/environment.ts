@@ -1,3 +1,5 @@
+const MAX_SHOWN = 60;
+
 /** A variable of the environment has a value the program cannot start with. The message is one line that says what it takes. */
 export class EnvironmentError extends Error {
   constructor(
@@ -5,7 +7,9 @@ export class EnvironmentError extends Error {
     takes: string,
     given: string,
   ) {
-    super(`${variable} takes ${takes}, not "${given}".`);
+    // Escaped and cut, so that the message stays one line whatever the variable holds.
+    const shown = JSON.stringify(given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)}…` : given);
+    super(`${variable} takes ${takes}, not ${shown}.`);
     this.name = 'EnvironmentError';
   }
 }
@@ -49,8 +53,8 @@ export class EnvironmentReader {
     if (text === undefined) {
       return undefined;
     }
-    const scheme = URL.canParse(text) ? new URL(text).protocol : '';
-    if (!schemes.includes(scheme)) {
+    const [scheme = ''] = /^[a-z][a-z\d+.-]*:(?=\/\/)/.exec(text) ?? [];
+    if (!schemes.includes(scheme) || !URL.canParse(text)) {
       throw new EnvironmentError(variable, `a URL that starts with ${schemes.join('// or ')}//`, '…');
     }
     return text;

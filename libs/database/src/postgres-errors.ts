@@ -21,9 +21,12 @@ const CONNECTION_LOST = new Set([
   '25006', // read_only_sql_transaction: a primary that became a standby
 ]);
 
-/** The driver tells of these by their text alone. */
+/**
+ * The driver tells of these by their text alone. TypeORM gives a dead connection back by itself, and then says to
+ * the rest of the transaction that it was released.
+ */
 const CONNECTION_LOST_TEXT =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected)/i;
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected|Query runner already released|Database connection provided by a query runner was already released)/i;
 
 interface ErrorFields {
   code?: unknown;

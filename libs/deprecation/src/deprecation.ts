@@ -10,6 +10,9 @@ export interface Deprecation {
   successor: string;
 }
 
+/** A parameter that is longer is none that any operation takes, and need not fill a header field. */
+const MAX_ECHOED = 64;
+
 function instantOf(day: string): Date {
   return new Date(`${day}T00:00:00Z`);
 }
@@ -29,7 +32,7 @@ export function deprecationHeaders(
 ): Record<string, string> {
   const successor = deprecation.successor.replace(/\{(\w+)\}/g, (_match, name: string) => {
     // What a router has decoded may be an unpaired surrogate in no case, so this cannot throw.
-    return encodeURIComponent((parameters[name] ?? '').toWellFormed());
+    return encodeURIComponent((parameters[name] ?? '').slice(0, MAX_ECHOED).toWellFormed());
   });
   return {
     Deprecation: `@${instantOf(deprecation.since).getTime() / 1000}`,

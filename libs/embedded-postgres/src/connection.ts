@@ -52,7 +52,7 @@ export async function askServer(question: Question): Promise<Answer> {
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
     // Invalid password or authorization; everything else may pass: still starting, shutting down, refused.
-    return (codeOf(error) ?? '').startsWith("28") ? 'another' : 'not yet';
+    return (codeOf(error) ?? '').startsWith('28') ? 'another' : 'not yet';
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -16,6 +16,11 @@ export interface EmbeddedPostgresOptions {
    * which the server could not reach below `dataDirectory`. Default: /var/lib/embedded-postgres.
    */
   sharedDirectory?: string;
+  /**
+   * Starts the server again, on the same port, when it dies while this process uses it. For processes which
+   * stay; one which only looks in leaves that to them. Default: false.
+   */
+  supervise?: boolean;
 }
 
 export interface CheckedOptions {
@@ -24,6 +29,7 @@ export interface CheckedOptions {
   parameters: Record<string, string>;
   log: (line: string) => void;
   sharedDirectory: string | undefined;
+  supervise: boolean;
 }
 
 /** Settings which say where the server listens and writes; another value would make it unreachable. */
@@ -43,6 +49,7 @@ const RESERVED = new Set([
 /** @throws EmbeddedPostgresError for a name or a setting which cannot work */
 export function checkOptions(options: EmbeddedPostgresOptions): CheckedOptions {
   const { dataDirectory, database, parameters = {}, log = () => undefined, sharedDirectory } = options;
+  const { supervise = false } = options;
   if (!dataDirectory || dataDirectory.includes('\0')) {
     throw new EmbeddedPostgresError('the option dataDirectory must name a folder');
   }
@@ -57,6 +64,7 @@ export function checkOptions(options: EmbeddedPostgresOptions): CheckedOptions {
     parameters,
     log,
     sharedDirectory: sharedDirectory === undefined ? undefined : resolve(sharedDirectory),
+    supervise,
   };
 }
 

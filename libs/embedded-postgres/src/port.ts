@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { type DataFolder, FILES } from './data-folder';
+import { EmbeddedPostgresError } from './errors';
 
 /** Below the range from which systems take the ports of outgoing connections, so that it stays free. */
 const LOWEST = 15_000;
@@ -11,8 +12,14 @@ const HIGHEST = 32_000;
  * find the server again, else a random one.
  *
  * @param taken ports which have just been found taken
+ * @param only the only port which will do; undefined: any
+ * @throws EmbeddedPostgresError when that one is taken
  */
-export async function choosePort(folder: DataFolder, taken: Set<number>): Promise<number> {
+export async function choosePort(folder: DataFolder, taken: Set<number>, only?: number): Promise<number> {
+  if (only !== undefined) {
+    if ((await tryPort(only)) !== undefined) return only;
+    throw new EmbeddedPostgresError(`port ${only} of 127.0.0.1 is taken by another program; end it`);
+  }
   const remembered = Number(folder.read(FILES.port));
   const candidates = [remembered, ...Array.from({ length: 20 }, () => randomInt(LOWEST, HIGHEST))];
   for (const port of candidates) {

@@ -25,6 +25,8 @@ export interface ServerOptions extends Omit<LaunchOptions, 'port' | 'native'> {
   /** The folder of the binaries, made ready when it is needed: not for a server which runs already. */
   native: () => Promise<string>;
   log: (line: string) => void;
+  /** The only port which will do; undefined: any. */
+  port?: number;
 }
 
 /** A server which answers. `adopted`: it ran already. */
@@ -44,7 +46,7 @@ export async function ensureRunning(options: ServerOptions): Promise<RunningServ
   const taken = new Set<number>();
   for (;;) {
     const port = await adopt(options);
-    if (port !== undefined) return { port, adopted: true };
+    if (port !== undefined) return { port: demanded(options, port), adopted: true };
     removeStaleFile(options.cluster, Date.now() - begin > EMPTY_FILE_PATIENCE);
     const attempt = await start(options, taken);
     if (attempt.port !== undefined) return { port: attempt.port, adopted: false };
@@ -61,6 +63,14 @@ export async function ensureRunning(options: ServerOptions): Promise<RunningServ
   }
 }
 
+/** @throws EmbeddedPostgresError when the server runs on another port than it has to */
+function demanded({ cluster, port: only = 0 }: ServerOptions, port: number): number {
+  if (only === 0 || only === port) return port;
+  throw new EmbeddedPostgresError(
+    `PostgreSQL in ${cluster} now runs on port ${port} instead of ${only}; start this program again`,
+  );
+}
+
 async function adopt(options: ServerOptions): Promise<number | undefined> {
   const found = findPostmaster(options.cluster);
   if (!found) return undefined;
@@ -75,7 +85,7 @@ interface Attempt {
 
 async function start(options: ServerOptions, taken: Set<number>): Promise<Attempt> {
   const native = await options.native();
-  const port = await choosePort(options.folder, taken);
+  const port = await choosePort(options.folder, taken, options.port);
   rotateLog(options.folder);
   const logStart = logSize(options.folder);
   const launched = await launch({ ...options, native, port });

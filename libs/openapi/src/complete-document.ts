@@ -4,6 +4,7 @@ import type {
   OperationObject,
   ParameterObject,
   ReferenceObject,
+  RequestBodyObject,
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
@@ -22,6 +23,8 @@ export interface SharedParts {
   everyOperation: string[];
   /** Further codes by HTTP method, such as those about a body. */
   byMethod: Record<string, string[]>;
+  /** Media types by HTTP method that a body may have beside JSON. */
+  bodyTypes: Record<string, string[]>;
   /** Header fields that belong to a status, such as `Retry-After` to 429. */
   byStatus: Record<number, string[]>;
   /** Statuses that an Idempotency-Key does not keep. */
@@ -53,21 +56,32 @@ export function completeDocument(document: OpenAPIObject, parts: SharedParts): v
 
 function completeOperation(operation: OperationObject, method: string, parts: SharedParts): void {
   const extensions = operation as unknown as Record<string, OperationNotes | undefined>;
-  const notes = extensions[NOTES] ?? { errors: [], headers: [], parameters: [] };
+  const notes = extensions[NOTES] ?? { errors: [], never: [], headers: [], parameters: [] };
   delete extensions[NOTES];
   const parameters = notes.parameters.filter(({ onlyFor }) => onlyFor?.includes(method) ?? true);
   operation.parameters = [
     ...(operation.parameters ?? []),
     ...parameters.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })),
   ];
+  completeBody(operation, parts.bodyTypes[method] ?? []);
   const responses = operation.responses as Record<string, ResponseObject>;
   if (parameters.some(({ name }) => name === 'If-None-Match')) {
     responses['304'] = { description: DESCRIPTIONS[304]! };
   }
   const codes = new Set([...parts.everyOperation, ...(parts.byMethod[method] ?? []), ...notes.errors]);
+  for (const code of notes.never) {
+    codes.delete(code);
+  }
   Object.assign(responses, errorResponses(codes));
   for (const [status, response] of Object.entries(responses)) {
     response.headers = headersOf(Number(status), notes, parts);
+  }
+}
+
+function completeBody({ requestBody }: OperationObject, types: string[]): void {
+  const { content = {} } = (requestBody ?? {}) as Partial<RequestBodyObject>;
+  for (const type of types) {
+    content[type] = content['application/json']!;
   }
 }
 

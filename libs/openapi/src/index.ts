@@ -1,3 +1,3 @@
 export { completeDocument, type SharedParts } from './complete-document';
 export { Operation, type OperationOptions } from './operation.decorator';
-export { NOTES, documentErrors, documentHeaders, documentParameters } from './operation-notes';
+export { NOTES, documentErrors, documentHeaders, documentNever, documentParameters } from './operation-notes';

@@ -18,6 +18,8 @@ export interface ParameterNote {
 export interface OperationNotes {
   /** Codes of the error catalogue. */
   errors: string[];
+  /** Codes that every other operation can answer, but not this one. */
+  never: string[];
   /** Names of shared header fields, on successful answers or on every answer. */
   headers: { on: 'success' | 'kept' | 'every'; name: string }[];
   parameters: ParameterNote[];
@@ -31,7 +33,12 @@ function notesOf(descriptor: Annotated): OperationNotes {
     string,
     unknown
   >;
-  const notes = (extensions[NOTES] ?? { errors: [], headers: [], parameters: [] }) as OperationNotes;
+  const notes = (extensions[NOTES] ?? {
+    errors: [],
+    never: [],
+    headers: [],
+    parameters: [],
+  }) as OperationNotes;
   Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler);
   return notes;
 }
@@ -40,6 +47,13 @@ function notesOf(descriptor: Annotated): OperationNotes {
 export function documentErrors(...errors: AnyDefinedError[]): MethodDecorator {
   return (_target, _key, descriptor) => {
     notesOf(descriptor).errors.push(...errors.map((error) => error.definition.code));
+  };
+}
+
+/** The operation is exempt from these errors, which every other one can answer. */
+export function documentNever(...errors: AnyDefinedError[]): MethodDecorator {
+  return (_target, _key, descriptor) => {
+    notesOf(descriptor).never.push(...errors.map((error) => error.definition.code));
   };
 }
 

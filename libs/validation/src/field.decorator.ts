@@ -54,6 +54,16 @@ export function AnswerField(rule: Rule, options: FieldOptions): PropertyDecorato
   return ApiProperty(describe(rule, options));
 }
 
+function describeRepeatable(rule: Rule, options: FieldOptions, maxItems: number): ApiPropertyOptions {
+  const { enumName, description } = options;
+  if (enumName) {
+    // Swagger would leave maxItems out of an array of a shared enumeration.
+    const items = { $ref: `#/components/schemas/${enumName}` };
+    return { type: 'array', items, maxItems, description, required: false };
+  }
+  return { ...describe(rule, options), required: false, isArray: true, maxItems } as ApiPropertyOptions;
+}
+
 /** A query parameter that may stand once. */
 export function QueryField(rule: Rule, options: Omit<FieldOptions, 'nullable'>): PropertyDecorator {
   return applyDecorators(
@@ -77,7 +87,7 @@ export function RepeatableQueryField(
     schema: rule.schema,
   };
   return applyDecorators(
-    ApiProperty({ ...describe(rule, field), required: false, isArray: true, maxItems } as ApiPropertyOptions),
+    ApiProperty(describeRepeatable(rule, field, maxItems)),
     Transform(({ value }) =>
       value === undefined ? undefined : [value].flat().map((item) => parse(rule, item)),
     ),

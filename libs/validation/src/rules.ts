@@ -36,7 +36,8 @@ export function integer(range: { min: number; max: number }): Rule {
 }
 
 export function except(rule: Rule, forbidden: unknown, takes: string): Rule {
-  return { ...rule, accepts: (value) => value !== forbidden && rule.accepts(value), takes };
+  const schema = { ...rule.schema, not: { enum: [forbidden] } } as SchemaObject;
+  return { ...rule, accepts: (value) => value !== forbidden && rule.accepts(value), takes, schema };
 }
 
 /** Text measured in characters (Unicode code points), as JSON Schema counts them; no NUL and no unpaired surrogates. */

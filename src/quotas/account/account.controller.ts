@@ -1,11 +1,11 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { Operation } from '#libs/openapi';
 import { type KeyHolder, RequiresScope } from '../../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from '../ban-rules';
+import { NeverCounted } from '../never-counted.decorator';
 import type { WindowStanding } from '../rate-window';
 import { QuotaStore } from '../store/quota-store';
 import { subjectOf } from '../subject';
@@ -22,7 +22,7 @@ export class AccountController {
   ) {}
 
   @Get('rate-limit')
-  @SkipThrottle()
+  @NeverCounted()
   @RequiresScope('read')
   @Operation({
     id: 'getRateLimit',

@@ -51,7 +51,7 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
   }
 
   /** True while this instance counts alone. */
-  override get degraded(): boolean {
+  override isDegraded(): boolean {
     return this.breaker.isOpen;
   }
 

@@ -17,7 +17,7 @@ export interface Standing {
  */
 export abstract class QuotaStore {
   /** True while requests are counted by a share of the limits only, because what counts them together is away. */
-  get degraded(): boolean {
+  isDegraded(): boolean {
     return false;
   }
 

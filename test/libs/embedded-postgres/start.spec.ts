@@ -39,7 +39,7 @@ describe('one process', () => {
       `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes',
         'data_checksums', 'server_encoding', 'listen_addresses', 'unix_socket_directories') ORDER BY 1`,
     );
-    expect(Object.fromEntries(rows.map((row) => Object.values(row)))).toEqual({
+    expect(Object.fromEntries(rows.map((row) => Object.values(row as Record<string, string>)))).toEqual({
       ...{ data_checksums: 'on', fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
       ...{ listen_addresses: '127.0.0.1', server_encoding: 'UTF8', unix_socket_directories: '' },
     });

@@ -1,0 +1,118 @@
+'use strict';
+
+// Who may know whom. The rules are held by test/architecture/dependencies.spec.ts, which also plants a violation of each;
+// `npx depcruise --config .dependency-cruiser.cjs src libs` tells of them on the command line.
+
+/** Modules of the domain, each with the modules that it may know. Controllers may also know auth, for its decorators. */
+const KNOWS = {
+  orders: ['inventory', 'pets'],
+  inventory: ['pets'],
+  pets: ['categories'],
+  categories: [],
+  quotas: ['auth'],
+  auth: [],
+  deprecations: [],
+};
+/** Modules that read the service's settings. */
+const READ_SETTINGS = ['quotas', 'deprecations'];
+/** Modules for whoever runs the service: they may know any face, and the domain does not know them. */
+const OPERATIONS = ['health', 'metrics', 'seed'];
+const FACES = [...Object.keys(KNOWS), ...OPERATIONS, 'migrations'].join('|');
+
+const INDEX = '^src/[^/]+/index\\.ts$';
+const PURE = 'order-status|pet-status|rate-window|ban-rules|decision|rate-limit-headers|plans';
+
+function sentenceOf(module, known) {
+  return known.length === 0
+    ? `${module} knows no other module`
+    : `${module} knows ${known.join(' and ')}, and nobody else`;
+}
+
+const whoKnowsWhom = Object.entries(KNOWS).map(([module, known]) => ({
+  name: sentenceOf(module, known),
+  severity: 'error',
+  from: { path: `^src/${module}/` },
+  to: {
+    path: '^src/',
+    pathNot: [
+      ...[module, ...known].map((name) => `^src/${name}/`),
+      ...(READ_SETTINGS.includes(module) ? ['^src/settings\\.ts$'] : []),
+      // Controllers: the rule "Auth is known for its decorators".
+      '^src/auth/',
+    ],
+  },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...whoKnowsWhom,
+    {
+      name: 'The store knows auth in its controllers only',
+      severity: 'error',
+      from: { path: '^src/(orders|inventory|pets|categories|deprecations)/', pathNot: '\\.controller\\.ts$' },
+      to: { path: '^src/auth/' },
+    },
+    {
+      name: 'Outsiders know a module by its face only',
+      severity: 'error',
+      from: { path: '^src/([^/]+)', pathNot: '^src/data-source\\.ts$' },
+      to: { path: `^src/(${FACES})/`, pathNot: [INDEX, '^src/$1/'] },
+    },
+    {
+      name: 'The data source knows entities and migrations only',
+      severity: 'error',
+      from: { path: '^src/data-source\\.ts$' },
+      to: { path: '^src/', pathNot: ['\\.entity\\.ts$', '^src/migrations/index\\.ts$'] },
+    },
+    {
+      name: 'Siblings do not import their own face',
+      severity: 'error',
+      from: { path: '^(src/[^/]+|libs/[^/]+/src)/' },
+      to: { path: '^$1/index\\.ts$' },
+    },
+    {
+      name: 'Libraries know nothing of the service',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^src/' },
+    },
+    {
+      // `#libs/name` leads to the library's face and nowhere else.
+      name: 'Libraries are known by the name #libs only',
+      severity: 'error',
+      from: { path: '^(libs/[^/]+|src)/' },
+      to: { path: '^libs/', pathNot: '^$1/', dependencyTypesNot: ['aliased'] },
+    },
+    {
+      name: 'Nobody imports in a circle',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'Rules of the domain are pure: neither Nest nor TypeORM',
+      severity: 'error',
+      from: { path: `^src/.+/(${PURE})\\.ts$` },
+      to: { path: 'node_modules/(@nestjs|typeorm|fastify|pg|ioredis)/' },
+    },
+    {
+      name: 'Every import leads somewhere',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+    // An import of a type is knowledge, too.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    webpackConfig: { fileName: 'test/architecture/support/resolve-sources.cjs' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['require', 'node', 'default', 'types'],
+    },
+  },
+};

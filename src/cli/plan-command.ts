@@ -1,0 +1,39 @@
+import { Option } from 'nest-commander';
+import { ReportingCommand, UsageError } from './command';
+import { wholeNumber } from './parse';
+
+const LIMITS = { min: 1, max: 2_147_483_647 };
+export const PLAN = 'free, pro, business or enterprise';
+
+export interface PlanOptions {
+  plan: string;
+  perMinute?: number;
+  perDay?: number;
+  json?: boolean;
+}
+
+/** A plan that is none, or lacks what it needs, is bad usage. */
+export async function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
+  const { InvalidPlanError, agreedPlan } = await import('../quotas/index.js');
+  try {
+    return agreedPlan(plan, perMinute, perDay);
+  } catch (error) {
+    throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
+  }
+}
+
+/** A command that puts a client on a plan. */
+export abstract class PlanCommand extends ReportingCommand {
+  @Option({
+    flags: '--per-minute <requests>',
+    description: 'requests a minute; with the plan enterprise only',
+  })
+  parsePerMinute(text: string): number {
+    return wholeNumber('--per-minute', text, LIMITS);
+  }
+
+  @Option({ flags: '--per-day <requests>', description: 'requests a day; with the plan enterprise only' })
+  parsePerDay(text: string): number {
+    return wholeNumber('--per-day', text, LIMITS);
+  }
+}

@@ -1,0 +1,73 @@
+import { ROOT, Sources, type Violation, cruise } from './support/cruise';
+
+/** For each rule, an import that breaks it: in which file, and of what. */
+const PLANTED: [rule: string, file: string, line: string][] = [
+  ['orders knows inventory and pets, and nobody else', 'src/orders/a.ts', `import '../categories';`],
+  ['inventory knows pets, and nobody else', 'src/inventory/a.ts', `import '../orders';`],
+  ['pets knows categories, and nobody else', 'src/pets/a.ts', `import '../inventory';`],
+  ['categories knows no other module', 'src/categories/a.ts', `import type { PetStatus } from '../pets';`],
+  ['quotas knows auth, and nobody else', 'src/quotas/a.ts', `import '../pets';`],
+  ['quotas knows auth, and nobody else', 'src/quotas/store/a.ts', `import '../../app.module';`],
+  ['auth knows no other module', 'src/auth/a.ts', `import '../quotas';`],
+  ['auth knows no other module', 'src/auth/b.ts', `import '../settings';`],
+  ['deprecations knows no other module', 'src/deprecations/a.ts', `import '../quotas';`],
+  ['pets knows categories, and nobody else', 'src/pets/b.ts', `const later = import('../orders');`],
+  ['The store knows auth in its controllers only', 'src/pets/a.service.ts', `import '../auth';`],
+  ['Outsiders know a module by its face only', 'src/a.ts', `import './pets/pets.service';`],
+  ['Outsiders know a module by its face only', 'src/pipeline/a.ts', `import '../auth/key-directory';`],
+  [
+    'Outsiders know a module by its face only',
+    'src/cli/a.ts',
+    `import type { Pet } from '../pets/pet.entity';`,
+  ],
+  ['Outsiders know a module by its face only', 'src/orders/b.ts', `import '../inventory/stock.entity';`],
+  ['The data source knows entities and migrations only', 'src/data-source.ts', `import './pets';`],
+  ['Siblings do not import their own face', 'src/pets/c.ts', `import './index';`],
+  ['Siblings do not import their own face', 'src/quotas/store/b.ts', `import '..';`],
+  ['Siblings do not import their own face', 'libs/http/src/a.ts', `import '#libs/http';`],
+  ['Libraries know nothing of the service', 'libs/http/src/b.ts', `import '../../../src/settings';`],
+  ['Libraries are known by the name #libs only', 'libs/http/src/c.ts', `import '../../errors/src';`],
+  ['Libraries are known by the name #libs only', 'src/b.ts', `import '../libs/http/src/errors';`],
+  ['Nobody imports in a circle', 'src/c.ts', `import './d';`],
+  ['Every import leads somewhere', 'src/e.ts', `import '#libs/http/src/errors';`],
+  ...['orders/order-status', 'pets/pet-status', 'quotas/plans', 'quotas/decision'].map(
+    pure('@nestjs/common'),
+  ),
+  ...['quotas/rate-window', 'quotas/ban-rules', 'quotas/rate-limit-headers'].map(pure('typeorm')),
+];
+
+function pure(what: string) {
+  return (file: string): [string, string, string] => {
+    return ['Rules of the domain are pure: neither Nest nor TypeORM', `src/${file}.ts`, `import '${what}';`];
+  };
+}
+
+it('Everybody knows only whom they may know', () => {
+  expect(cruise(ROOT)).toEqual([]);
+});
+
+describe('The rules catch', () => {
+  let sources: Sources;
+  let violations: Violation[];
+  beforeAll(() => {
+    sources = new Sources();
+    for (const [, file, line] of PLANTED) {
+      sources.plant(file, line);
+    }
+    sources.plant('src/d.ts', `import './c';`);
+    violations = cruise(sources.directory);
+  });
+  afterAll(() => sources.remove());
+
+  test.each(PLANTED)('"%s" broken in %s by %s', (rule, file) => {
+    expect(violations.filter(({ from }) => from === file).map((violation) => violation.rule)).toContain(rule);
+  });
+
+  it('each rule that there is', () => {
+    const { forbidden } = jest.requireActual<{ forbidden: { name: string }[] }>(
+      '../../.dependency-cruiser.cjs',
+    );
+    const planted = new Set(PLANTED.map(([rule]) => rule));
+    expect(forbidden.map(({ name }) => name).filter((name) => !planted.has(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { ApiError, defineError, errorCatalogue } from '#libs/errors';
+
+const TeapotError = defineError({
+  code: 'test_teapot',
+  status: 418,
+  when: 'Coffee is asked of a teapot.',
+  message: (drink: string) => `A teapot has no ${drink}.`,
+  headers: (drink: string) => ({ 'X-Drink': drink }),
+  example: ['coffee'],
+});
+const PlainError = defineError({
+  code: 'test_plain',
+  status: 400,
+  when: 'Always.',
+  message: () => 'Plainly wrong.',
+  example: [],
+});
+
+it('A defined error carries its code, status, message and header fields', () => {
+  const error = new TeapotError('cocoa');
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toBeInstanceOf(Error);
+  expect(error).toMatchObject({
+    code: 'test_teapot',
+    status: 418,
+    message: 'A teapot has no cocoa.',
+    headers: { 'X-Drink': 'cocoa' },
+  });
+});
+
+it('Its body has these three members and nothing else', () => {
+  expect(new TeapotError('cocoa').toBody()).toEqual({
+    code: 'test_teapot',
+    message: 'A teapot has no cocoa.',
+    status: 418,
+  });
+});
+
+it('An error without header fields has none', () => {
+  expect(new PlainError().headers).toEqual({});
+});
+
+it('One kind of error is no other', () => {
+  expect(new PlainError()).not.toBeInstanceOf(TeapotError);
+});
+
+it('The catalogue tells of it, with a message as it really reads', () => {
+  expect(errorCatalogue()).toContainEqual({
+    code: 'test_teapot',
+    status: 418,
+    when: 'Coffee is asked of a teapot.',
+    example: 'A teapot has no coffee.',
+  });
+  expect(TeapotError.definition.code).toBe('test_teapot');
+});
+
+it('The catalogue is ordered by status and then by code', () => {
+  const rows = errorCatalogue().map(({ status, code }) => [status, code] as const);
+  expect(rows).toEqual([...rows].sort(([a, b], [c, d]) => a - c || (b < d ? -1 : 1)));
+});
+
+it('A code is defined once', () => {
+  const again = () => defineError({ ...PlainError.definition, message: () => '', example: [] });
+  expect(again).toThrow('The error code test_plain is defined twice.');
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { parseJson } from '#libs/http';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+it('Whatever JSON.stringify writes is read back', () => {
+  const harmless = fc.jsonValue().filter((value) => !/"(__proto__|constructor)"/.test(JSON.stringify(value)));
+  fc.assert(
+    fc.property(harmless, (value) =>
+      expect(parse(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value))),
+    ),
+  );
+});
+
+it('Whatever bytes come, they are read or refused with 400', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+      try {
+        parseJson(Buffer.from(bytes));
+      } catch (error) {
+        expect(error).toMatchObject({
+          status: 400,
+          code: expect.stringMatching(/^(malformed_json|validation_failed)$/) as string,
+        });
+      }
+    }),
+  );
+});
+
+test.each([
+  '{"__proto__":1}',
+  '{"a":{"__proto__":{}}}',
+  '[{"\\u005f\\u005fproto__":1}]',
+  '{"constructor":{"prototype":1}}',
+])('%s is refused: it reaches into a prototype', (text) => {
+  expect(() => parse(text)).toThrow('__proto__ and constructor are not fields of the body.');
+});
+
+test.each([
+  ['"__proto__"', '__proto__'],
+  ['\uFEFF1', 1],
+  ['-0', -0],
+  ['1e400', Infinity],
+])('%s is read as %j', (text, value) => {
+  expect(parse(text)).toBe(value);
+});

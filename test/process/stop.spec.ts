@@ -1,0 +1,63 @@
+import { ServiceBench, type ServiceProcess, until } from '../support/service-process';
+
+const bench = new ServiceBench();
+let key: string;
+
+/** Long enough on a busy machine, and short of every timeout after which something would be given up. */
+const PROMPT_MS = 5_000;
+
+beforeAll(async () => {
+  const first = await bench.serve(bench.embedded());
+  key = first.firstKey!;
+  await first.end();
+});
+
+afterAll(() => bench.clear());
+
+async function expectStopped(service: ServiceProcess, stop: () => unknown): Promise<void> {
+  const begin = Date.now();
+  stop();
+  expect(await service.ending).toEqual({ code: 0, signal: null });
+  expect(Date.now() - begin).toBeLessThan(PROMPT_MS);
+  expect(service.stderr).toBe('');
+  expect(bench.postmaster()).toBeUndefined();
+}
+
+describe('a service that is told to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends itself and its database on %s', async (signal) => {
+    const service = await bench.serve(bench.embedded());
+    await expectStopped(service, () => service.child.kill(signal));
+  });
+
+  it('ends properly when Ctrl-C reaches its whole process group, and again while it stops', async () => {
+    const service = await bench.serve(bench.embedded(), { group: true });
+    const idle = await service.send(key, 'GET', '/pets');
+    expect(idle.status).toBe(200);
+    await expectStopped(service, () => {
+      process.kill(-service.child.pid!, 'SIGINT');
+      process.kill(-service.child.pid!, 'SIGINT');
+    });
+  });
+
+  it('leaves nothing behind when it is told so in the middle of its start', async () => {
+    const service = bench.launch(bench.embedded());
+    await until(() => bench.postmaster() !== undefined);
+    await expectStopped(service, () => service.child.kill('SIGTERM'));
+    expect(service.stdout).not.toContain('ready');
+  });
+
+  it("keeps the day's counts exactly", async () => {
+    const usedToday = async (service: ServiceProcess) => {
+      const answer = await service.send(key, 'GET', '/pets?limit=1');
+      const [, remaining] = /"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)!;
+      return Number(remaining);
+    };
+    const service = await bench.serve(bench.embedded());
+    const before = await usedToday(service);
+    await Promise.all(Array.from({ length: 25 }, () => service.send(key, 'GET', '/pets?limit=1')));
+    await service.end();
+    const next = await bench.serve(bench.embedded());
+    expect(await usedToday(next)).toBe(before - 26);
+    await next.end();
+  });
+});

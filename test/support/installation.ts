@@ -1,0 +1,38 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { transformFileSync } from '@swc/core';
+
+const ROOT = join(__dirname, '../..');
+
+/**
+ * The package as npm installs it, compiled from the sources as they are now, for tests that run real processes. One for
+ * each worker of the test run, so that neither another worker nor somebody's build can change it under a running test.
+ * @returns its folder
+ */
+export function installation(): string {
+  const folder = join(process.env.TEST_INSTALLATIONS!, `worker-${process.env.JEST_WORKER_ID ?? 0}`);
+  const mark = join(folder, 'dist', '.built');
+  if (!existsSync(mark)) {
+    mkdirSync(folder, { recursive: true });
+    for (const name of ['bin', 'package.json']) {
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    for (const name of ['src', 'libs']) {
+      compile(name, join(folder, 'dist'));
+    }
+    writeFileSync(mark, '');
+  }
+  return folder;
+}
+
+function compile(folder: string, target: string): void {
+  for (const name of readdirSync(join(ROOT, folder), { recursive: true }) as string[]) {
+    if (name.endsWith('.ts') && !name.endsWith('.d.ts')) {
+      const { code } = transformFileSync(join(ROOT, folder, name), { cwd: ROOT });
+      const file = join(target, folder, name.replace(/\.ts$/, '.js'));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, code);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { Bench, postmasterPid, until } from '../libs/embedded-postgres/support/bench';
+import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
+
+export { until };
+
+export interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface ServeOptions {
+  cwd?: string;
+  /** In a process group of its own, as a shell starts it. */
+  group?: boolean;
+}
+
+/** The service as a process of its own. */
+export class ServiceProcess {
+  stdout = '';
+  stderr = '';
+  readonly child: ChildProcess;
+  readonly ending: Promise<Ending>;
+
+  constructor(environment: Environment, { cwd = '/', group = false }: ServeOptions = {}) {
+    this.child = spawn(process.execPath, [petstoreScript(), 'serve'], {
+      cwd,
+      env: cleanEnvironment({ LOG_LEVEL: 'warn', ...environment }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: group,
+    });
+    this.child.stdout!.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.child.stderr!.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.ending = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => resolve({ code, signal }));
+    });
+  }
+
+  async ready(): Promise<this> {
+    const ended = () => this.child.exitCode !== null || this.child.signalCode !== null;
+    await until(() => ended() || this.stdout.includes('/openapi.json\n'), 25_000);
+    if (ended()) {
+      throw new Error(`the service ended instead of starting: ${this.stderr}${this.stdout}`);
+    }
+    return this;
+  }
+
+  get url(): string {
+    return /^ +Service +(\S+)$/m.exec(this.stdout)![1]!;
+  }
+
+  /** The key that a first run shows. */
+  get firstKey(): string | undefined {
+    return /psk_live_\w+/.exec(this.stdout)?.[0];
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.child.kill(signal);
+    return this.ending;
+  }
+
+  /** Sends a request with a key; the body as JSON. */
+  async send(key: string, method: string, target: string, body?: object): Promise<Response> {
+    const headers: Environment = { 'X-API-Key': key };
+    if (body) {
+      headers['Content-Type'] = 'application/json';
+    }
+    return fetch(`${this.url}${target}`, { method, headers, body: body && JSON.stringify(body) });
+  }
+}
+
+/** A temporary folder with services in it, and what ends and removes all of that. */
+export class ServiceBench extends Bench {
+  private readonly services: ServiceProcess[] = [];
+
+  /** The environment of a service with an embedded database of its own. */
+  embedded(name = 'store'): { DATA_DIR: string } {
+    return { DATA_DIR: this.path(name) };
+  }
+
+  folder(name: string): string {
+    mkdirSync(this.path(name), { recursive: true });
+    return this.path(name);
+  }
+
+  /** Starts a service; what comes of it is the caller's to await. */
+  launch(environment: Environment, options?: ServeOptions): ServiceProcess {
+    const service = new ServiceProcess(environment, options);
+    this.services.push(service);
+    return service;
+  }
+
+  serve(environment: Environment, options?: ServeOptions): Promise<ServiceProcess> {
+    return this.launch(environment, options).ready();
+  }
+
+  postmaster(name = 'store'): number | undefined {
+    return postmasterPid(this.path(name, 'data'));
+  }
+
+  override async clear(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.end('SIGKILL')));
+    await super.clear();
+  }
+}

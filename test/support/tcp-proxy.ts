@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+
+/** Stands between the service and its database, so that a test can take the database away and bring it back. */
+export class TcpProxy {
+  private readonly sockets = new Set<Socket>();
+  private server: Server | null = null;
+  private port = 0;
+  private hangsUp = false;
+
+  private constructor(private readonly target: URL) {}
+
+  /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
+  static async start(url: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(url));
+    await proxy.listen();
+    return proxy;
+  }
+
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.port);
+    return url.href;
+  }
+
+  /** Breaks every connection, and hangs up on new ones as soon as they are made. */
+  cut(): void {
+    this.hangsUp = true;
+    this.breakConnections();
+  }
+
+  /** Breaks every connection, and listens no more: connections are refused. */
+  async refuse(): Promise<void> {
+    const { server } = this;
+    this.server = null;
+    const closed = server && once(server, 'close');
+    server?.close();
+    this.breakConnections();
+    await closed;
+  }
+
+  /** Everything is as it was, at the same address. */
+  async restore(): Promise<void> {
+    this.hangsUp = false;
+    if (!this.server) {
+      await this.listen();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.refuse();
+  }
+
+  private breakConnections(): void {
+    for (const socket of this.sockets) {
+      socket.destroy();
+    }
+  }
+
+  private async listen(): Promise<void> {
+    this.server = createServer((client) => this.join(client));
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
+  }
+
+  private join(client: Socket): void {
+    if (this.hangsUp) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect({ host: this.target.hostname, port: Number(this.target.port) });
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      this.sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.pipe(other);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  }
+}
