@@ -6,6 +6,7 @@ import { createApp } from './create-app';
 import { type MetricsAddress, MetricsService } from './metrics';
 import { type OpenDatabase, openDatabase } from './open-database';
 import { createLogger } from './pipeline/logger';
+import { QuotaStore } from './quotas';
 import { DEMO_CLIENT, SeedService } from './seed';
 import type { Settings } from './settings';
 import { StartError } from './start-error';
@@ -23,6 +24,9 @@ export async function serve(settings: Settings): Promise<void> {
   const start = async () => {
     app = await createApp(settings, database.url, logger);
     app.get(MetricsService).watch(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+    const quotas = app.get(QuotaStore);
+    const help = 'Whether limits are counted by this instance alone because Redis is away (1) or not (0).';
+    app.get(MetricsService).gauge('petstore_limits_degraded', help, () => Number(quotas.isDegraded()));
     await listen(app, settings);
     process.stdout.write(welcome(await describeStart(app, database, settings)));
   };

@@ -8,6 +8,7 @@ import {
 } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
 import { KeyDirectory, Public } from '../auth';
+import { QuotaStore } from '../quotas';
 
 const DATABASE_TIMEOUT_MS = 2_000;
 
@@ -21,6 +22,7 @@ export class HealthController {
     private readonly database: TypeOrmHealthIndicator,
     private readonly indicator: HealthIndicatorService,
     private readonly directory: KeyDirectory,
+    private readonly quotas: QuotaStore,
   ) {}
 
   /** The process runs and answers. */
@@ -38,6 +40,8 @@ export class HealthController {
     return this.health.check([
       () => this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT_MS }),
       () => this.indicator.check('keys').up({ changesHeard: this.directory.listening }),
+      // Limits counted alone are no reason to send requests elsewhere: elsewhere they are counted alone as well.
+      () => this.indicator.check('limits').up({ degraded: this.quotas.isDegraded() }),
     ]);
   }
 }

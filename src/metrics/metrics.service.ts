@@ -1,7 +1,7 @@
 import { type Server, createServer } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -38,6 +38,18 @@ export class MetricsService implements OnApplicationShutdown {
       this.requests.inc({ operation, method, status: reply.statusCode });
       this.duration.observe({ operation, method }, reply.elapsedTime / 1000);
       done();
+    });
+  }
+
+  /** A figure that is read whenever it is asked for. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
     });
   }
 

@@ -8,7 +8,6 @@ import { ADDRESS_LIMITS } from './plans';
 import { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
 import { MINUTE_MS } from './rate-window';
 import { RequestLimiter } from './request-limiter';
-import { MemoryQuotaStore } from './store/memory-quota-store';
 import { QuotaRecords } from './store/quota-records';
 import { QuotaStore } from './store/quota-store';
 import { QUOTA_STORE } from './fleet/provide-quota-store';
@@ -27,7 +26,6 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
     RequestLimiter,
     PlanThrottlerGuard,
     RateLimitHeadersInterceptor,
-    MemoryQuotaStore,
     QUOTA_STORE,
   ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, RateLimitHeadersInterceptor],

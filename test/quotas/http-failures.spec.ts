@@ -68,6 +68,6 @@ it('what is idle leaves the memory of a service that is busy all the time', asyn
   service.clock.advance(11 * 60_000);
   await busy.get(COUNTED);
   expect(store.size.clients).toBeGreaterThan(1);
-  await store['forgetIdle']();
+  await store['memory']['forgetIdle']();
   expect(store.size).toMatchObject({ clients: 1, keys: 1 });
 });

@@ -1,9 +1,9 @@
-import { Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
 import { CircuitBreaker } from '#libs/circuit-breaker';
 import type { Clock } from '#libs/clock';
 import type { Decision } from '../decision';
-import type { Limits } from '../rate-window';
+import { MINUTE_MS } from '../rate-window';
 import type { Subject } from '../subject';
 import { KnownRefusals } from './known-refusals';
 import type { MemoryQuotaStore } from '../store/memory-quota-store';
@@ -13,24 +13,20 @@ import { RedisUnavailableError, type RedisQuotaStore } from './redis-quota-store
 const FAILURES = 3;
 const PROBE_MS = 250;
 
-/** What one of several instances may let through by itself: its share, and one at least. */
-export function shareOf({ perMinute, perDay }: Limits, instances: number): Limits {
-  const share = (limit: number) => Math.max(1, Math.floor(limit / instances));
-  return { perMinute: share(perMinute), perDay: perDay === null ? null : share(perDay) };
-}
+/** Counts made alone are taken up again when Redis leaves anew within this time, or each leave would start a new minute. */
+const SAME_OUTAGE_MS = MINUTE_MS;
 
 /**
  * Counts together with the other instances through Redis. While Redis is away each goes on alone with its share, says
  * so, and comes back by itself: never unlimited, and no request fails for it.
  */
-export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown {
+export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly breaker: CircuitBreaker;
   private readonly refusals = new KnownRefusals();
   /** Requests counted alone, to be handed back where they were taken. */
   private readonly takenAlone = new WeakSet<Subject>();
-  /** For each known set of limits the share of it, so that a request allocates none. */
-  private readonly shares = new WeakMap<Limits, Limits>();
+  private backSince = -Infinity;
 
   constructor(
     private readonly client: Redis | Cluster,
@@ -68,26 +64,30 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
       },
       () => {
         this.takenAlone.add(subject);
-        return this.alone.take(this.withShare(subject));
+        return this.alone.take(subject);
       },
     );
   }
 
   async handBack(subject: Subject, takenAt: number): Promise<Standing> {
     if (this.takenAlone.has(subject)) {
-      return this.alone.handBack(this.withShare(subject), takenAt);
+      return this.alone.handBack(subject, takenAt);
     }
     return this.answer(
       () => this.together.handBack(subject, takenAt),
-      () => this.alone.look(this.withShare(subject)),
+      () => this.alone.look(subject),
     );
   }
 
   async look(subject: Subject): Promise<Standing> {
     return this.answer(
       () => this.together.look(subject),
-      () => this.alone.look(this.withShare(subject)),
+      () => this.alone.look(subject),
     );
+  }
+
+  onModuleDestroy(): void {
+    this.alone.onModuleDestroy();
   }
 
   onApplicationShutdown(): void {
@@ -115,19 +115,15 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
     return alone();
   }
 
-  private withShare(subject: Subject): Subject {
-    let share = this.shares.get(subject.limits);
-    if (!share) {
-      share = shareOf(subject.limits, this.instances);
-      this.shares.set(subject.limits, share);
-    }
-    return { ...subject, limits: share };
-  }
-
   private tell(open: boolean): void {
+    const now = this.clock.now();
     if (open) {
+      if (now - this.backSince > SAME_OUTAGE_MS) {
+        this.alone.forgetAll();
+      }
       this.logger.warn(`Redis is away: this instance counts alone, with 1/${this.instances} of every limit.`);
     } else {
+      this.backSince = now;
       this.logger.log('Redis is back: limits are counted together again.');
     }
   }

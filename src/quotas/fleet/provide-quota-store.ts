@@ -11,20 +11,16 @@ import { RedisQuotaStore } from './redis-quota-store';
 /** One process counts in its memory; several count together in Redis. */
 export const QUOTA_STORE: Provider = {
   provide: QuotaStore,
-  inject: [SETTINGS, MemoryQuotaStore, QuotaRecords, Clock],
-  useFactory: (
-    settings: Settings,
-    alone: MemoryQuotaStore,
-    records: QuotaRecords,
-    clock: Clock,
-  ): QuotaStore => {
-    if (settings.redisUrl === undefined) {
-      return alone;
+  inject: [SETTINGS, QuotaRecords, Clock],
+  useFactory: ({ redisUrl, instances }: Settings, records: QuotaRecords, clock: Clock): QuotaStore => {
+    if (redisUrl === undefined) {
+      return new MemoryQuotaStore(records, clock);
     }
-    const client = connectRedis(settings.redisUrl);
+    const client = connectRedis(redisUrl);
     // Redis's own clock is the one that all instances share. Another clock than the system's is a test's.
     const testClock = clock instanceof SystemClock ? undefined : () => clock.now();
     const together = new RedisQuotaStore(client, records, testClock);
-    return new FleetQuotaStore(client, together, alone, clock, settings.instances);
+    const alone = new MemoryQuotaStore(records, clock, instances);
+    return new FleetQuotaStore(client, together, alone, clock, instances);
   },
 };

@@ -53,7 +53,9 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.bans.add(String(keyId), { ...bans });
   }
 
+  /** The day's count as far as anybody has written it down; what waits here is written first. */
   async countOf(clientId: number, day: number): Promise<number> {
+    await this.counts.flush();
     const [row] = await this.database.query<{ requests: string }>(
       `SELECT requests FROM usage_days WHERE client_id = $1 AND day = $2`,
       [clientId, dateOf(day)],
