@@ -1,13 +1,18 @@
 import 'reflect-metadata';
 import { loadEnvironmentFile } from './environment-file';
-import { reportFailure } from './failures';
-import { serve } from './serve';
 import { readSettings } from './settings';
 
-/** The HTTP door. */
+/** The HTTP door. The settings come first: a bad one should not have to wait for the rest to be loaded. */
 async function main(): Promise<void> {
   loadEnvironmentFile();
-  await serve(readSettings(process.env));
+  const settings = readSettings(process.env);
+  const { serve } = await import('./serve.js');
+  await serve(settings);
 }
 
-main().then(() => process.exit(0), reportFailure);
+async function fail(error: unknown): Promise<never> {
+  const { reportFailure } = await import('./failures.js');
+  return reportFailure(error);
+}
+
+main().then(() => process.exit(0), fail);

@@ -51,7 +51,7 @@ test('a client has its whole limit while Redis is there', async () => {
 
 test.each([
   ['is gone', () => redis.stop(), () => redis.start()],
-  ['does not answer', () => redis.pause(), () => redis.resume()],
+  ['does not answer', () => Promise.resolve(redis.pause()), () => Promise.resolve(redis.resume())],
 ])(
   'while Redis %s a client has its share, and the whole again afterwards',
   async (_what, leave, comeBack) => {
