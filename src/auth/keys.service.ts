@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/database';
+import { Database, type Transaction } from '#libs/database';
 import { digestOf, newApiKey } from './api-key-format';
 import { ApiKey } from './api-key.entity';
 import { type Scope, SCOPES } from './caller';
@@ -49,7 +49,37 @@ export class KeysService {
     return this.byId(id);
   }
 
-  private async byId(id: number): Promise<ApiKey> {
+  /**
+   * Issues another key like this one. The old one ends after the overlap, or at its own end if that comes first.
+   * @param alongside further work of the same transaction, told the id of the new key
+   */
+  async rotate(
+    id: number,
+    overlapMs: number,
+    alongside: (transaction: Transaction, newId: number) => Promise<void>,
+  ): Promise<IssuedKey> {
+    const old = await this.byId(id);
+    if (old.revokedAt !== null) {
+      throw new AdministrationError(`Key ${id} is revoked; issue a new one instead.`);
+    }
+    const key = newApiKey();
+    const newId = await this.database.transaction(async (transaction) => {
+      const [row] = await transaction.query<{ id: string }[]>(
+        `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+        [old.clientId, digestOf(key), key.slice(-4), old.scopes, old.expiresAt],
+      );
+      await transaction.query(
+        `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 millisecond') WHERE id = $1`,
+        [id, overlapMs],
+      );
+      await alongside(transaction, Number(row!.id));
+      return Number(row!.id);
+    });
+    return { key, record: await this.byId(newId) };
+  }
+
+  /** @throws AdministrationError when there is no such key */
+  async byId(id: number): Promise<ApiKey> {
     const key = await this.database.reader.findOne(ApiKey, { where: { id }, relations: { client: true } });
     if (!key) {
       throw new AdministrationError(`There is no key ${id}.`);

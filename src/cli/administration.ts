@@ -9,6 +9,7 @@ import { AdministrationError } from '../auth';
 import { connectAndMigrate, dataSourceOptions } from '../data-source';
 import { openDatabase } from '../open-database';
 import { ClientOwnsIdempotencyKeys } from '../pipeline/idempotency-owner';
+import { BansModule } from '../quotas';
 import { SeedModule } from '../seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
 import { migrationStates } from './migration-state';
@@ -80,6 +81,7 @@ function moduleFor(
       DatabaseModule.forRoot(url, options, connect),
       IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
       SeedModule,
+      BansModule,
     ],
   };
 }

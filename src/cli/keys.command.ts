@@ -1,6 +1,7 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
 import type { KeysService } from '../auth';
 import { CommandGroup, ReportingCommand, UsageError, examples } from './command';
+import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
 import { print, printMany, printOne } from './output';
 import { futureInstant, wholeNumber } from './parse';
 
@@ -97,8 +98,23 @@ export class RevokeKeyCommand extends ReportingCommand {
 @Command({
   name: 'keys',
   description: 'API keys of clients',
-  subCommands: [IssueKeyCommand, ListKeysCommand, RevokeKeyCommand],
+  subCommands: [
+    IssueKeyCommand,
+    ListKeysCommand,
+    RevokeKeyCommand,
+    RotateKeyCommand,
+    BanKeyCommand,
+    UnbanKeyCommand,
+  ],
 })
 export class KeysCommand extends CommandGroup {}
 
-export const KEY_COMMANDS = [KeysCommand, IssueKeyCommand, ListKeysCommand, RevokeKeyCommand];
+export const KEY_COMMANDS = [
+  KeysCommand,
+  IssueKeyCommand,
+  ListKeysCommand,
+  RevokeKeyCommand,
+  RotateKeyCommand,
+  BanKeyCommand,
+  UnbanKeyCommand,
+];

@@ -40,3 +40,17 @@ export function clientName(text: string): string {
   }
   return text;
 }
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads a length of time such as `90s`, `10m`, `2h` or `3d`, in milliseconds; `0` needs no unit. */
+export function duration(option: string, text: string, range: { min: number; max: number }): number {
+  const [, count = '', unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
+  const milliseconds = count === '' ? NaN : Number(count) * UNIT_MS[unit]!;
+  const hasUnit = /[smhd]$/.test(text) || text === '0';
+  if (!hasUnit || !(milliseconds >= range.min && milliseconds <= range.max)) {
+    const most = range.max / UNIT_MS.d!;
+    throw new UsageError(`${option} takes a time such as 90s, 10m, 2h or 3d, up to ${most}d, not "${text}".`);
+  }
+  return milliseconds;
+}

@@ -1,4 +1,5 @@
 import { FirstSchema1795000000000 } from './1795000000000-first-schema';
+import { AnnounceBans1795100000000 } from './1795100000000-announce-bans';
 
 /** In the order in which they run. */
-export const MIGRATIONS = [FirstSchema1795000000000];
+export const MIGRATIONS = [FirstSchema1795000000000, AnnounceBans1795100000000];

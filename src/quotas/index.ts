@@ -1,3 +1,5 @@
+export { BanRegister } from './bans/ban-register';
+export { BansModule } from './bans/bans.module';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
 export { QuotasModule } from './quotas.module';

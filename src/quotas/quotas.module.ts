@@ -3,6 +3,8 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { AuthModule } from '../auth';
 import { AccountController } from './account/account.controller';
 import { UsageService } from './account/usage.service';
+import { BanListener } from './bans/ban-listener';
+import { BansModule } from './bans/bans.module';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { ADDRESS_LIMITS } from './plans';
 import { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
@@ -16,6 +18,7 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
 @Module({
   imports: [
     AuthModule,
+    BansModule,
     // One throttler is named so that @SkipThrottle has something to skip; its numbers are not used (PlanThrottlerGuard).
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
@@ -27,6 +30,7 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
     PlanThrottlerGuard,
     RateLimitHeadersInterceptor,
     QUOTA_STORE,
+    BanListener,
   ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, RateLimitHeadersInterceptor],
 })

@@ -18,6 +18,7 @@ export interface WriteBehindOptions<Entry> {
 export class WriteBehind<Entry> {
   private waiting = new Map<string, Entry>();
   private writing: Promise<boolean> | null = null;
+  private batch: Map<string, Entry> | null = null;
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly options: WriteBehindOptions<Entry>) {
@@ -29,6 +30,11 @@ export class WriteBehind<Entry> {
   /** True when nothing waits and no batch is under way. */
   get idle(): boolean {
     return this.waiting.size === 0 && this.writing === null;
+  }
+
+  /** True while something waits under this key, or is being written. */
+  has(key: string): boolean {
+    return this.waiting.has(key) || (this.batch?.has(key) ?? false);
   }
 
   add(key: string, entry: Entry): void {
@@ -57,6 +63,7 @@ export class WriteBehind<Entry> {
 
   private async writeBatch(): Promise<boolean> {
     const batch = this.waiting;
+    this.batch = batch;
     this.waiting = new Map();
     try {
       await this.options.write(batch);
@@ -69,6 +76,8 @@ export class WriteBehind<Entry> {
       }
       this.options.onError(error);
       return false;
+    } finally {
+      this.batch = null;
     }
   }
 }

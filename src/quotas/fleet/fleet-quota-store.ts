@@ -86,6 +86,16 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     );
   }
 
+  async reloadBans(keyId?: number): Promise<void> {
+    await this.alone.reloadBans(keyId);
+    await this.answer(
+      () => this.together.reloadBans(keyId),
+      () => Promise.resolve(),
+    );
+    // Not before: Redis would have repeated the old ban meanwhile.
+    this.refusals.forgetAll();
+  }
+
   onModuleDestroy(): void {
     this.alone.onModuleDestroy();
   }

@@ -25,6 +25,10 @@ export class KnownRefusals {
     }
   }
 
+  forgetAll(): void {
+    this.refusals.clear();
+  }
+
   /** The refusal as it reads now; null when it has to be asked for. */
   find(subject: Subject, now: number): Decision | null {
     const known = this.refusals.get(nameOf(subject));

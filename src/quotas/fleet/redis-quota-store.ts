@@ -73,6 +73,16 @@ export class RedisQuotaStore extends QuotaStore {
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
   }
 
+  /** Takes over the database's word on a key's ban. Every instance that hears of a change does so; the last one changes nothing. */
+  async reloadBans(keyId?: number): Promise<void> {
+    const clientId = keyId === undefined ? null : await this.records.clientOf(keyId);
+    if (keyId !== undefined && clientId !== null && !this.records.hasUnsavedBan(keyId)) {
+      const remembered = await this.records.remembered(clientId, keyId);
+      const limits = { perMinute: 0, perDay: 0 };
+      await this.call('ban', { kind: 'client', clientId, keyId, limits }, '', toArguments(remembered));
+    }
+  }
+
   private async run(step: Step, subject: Subject, takenAt: number | '' = ''): Promise<StateAfter> {
     let reply = await this.call(step, subject, takenAt, NOTHING_REMEMBERED);
     if (reply[0] === 'unknown' && subject.kind === 'client') {

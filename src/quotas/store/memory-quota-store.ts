@@ -54,6 +54,10 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.with(subject, (windows, bans, limits) => this.standingOf(windows, bans, limits));
   }
 
+  reloadBans(keyId?: number): Promise<void> {
+    return this.memory.reloadBans(keyId);
+  }
+
   /** Forgets everybody; what the database remembers is read again. */
   forgetAll(): void {
     this.memory.forgetAll();

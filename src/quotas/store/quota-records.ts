@@ -49,8 +49,23 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests });
   }
 
+  /** Written at once, because other instances learn of the ban by it; tried again every second if that fails. */
   saveBan(keyId: number, bans: BanState): void {
     this.bans.add(String(keyId), { ...bans });
+    void this.bans.flush();
+  }
+
+  /** True while a ban of this key waits to be written. */
+  hasUnsavedBan(keyId: number): boolean {
+    return this.bans.has(String(keyId));
+  }
+
+  async clientOf(keyId: number): Promise<number | null> {
+    const [row] = await this.database.query<{ client_id: string }>(
+      `SELECT client_id FROM api_keys WHERE id = $1`,
+      [keyId],
+    );
+    return row ? int8ToNumber(row.client_id) : null;
   }
 
   /** The day's count as far as anybody has written it down; what waits here is written first. */

@@ -25,6 +25,8 @@ export abstract class QuotaStore {
   abstract take(subject: Subject): Decision | Promise<Decision>;
   /** Gives back what a decision took; the subject's standing after it. */
   abstract handBack(subject: Subject, takenAt: number): Standing | Promise<Standing>;
+  /** Takes over what the database says of a key's ban, or of every ban: somebody else has changed it. */
+  abstract reloadBans(keyId?: number): Promise<void>;
   /** The subject's standing; takes nothing. */
   abstract look(subject: Subject): Standing | Promise<Standing>;
 }

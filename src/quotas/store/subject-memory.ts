@@ -79,6 +79,19 @@ export class SubjectMemory {
     return windows;
   }
 
+  /** Reads the bans of a key, or of all keys known here, anew. */
+  async reloadBans(keyId?: number): Promise<void> {
+    const known = keyId === undefined ? [...this.keys.keys()] : [keyId].filter((id) => this.keys.has(id));
+    for (const id of known) {
+      const { level = 0, bannedUntil = 0 } = (await this.records.banOf(id)) ?? {};
+      const bans = this.keys.get(id)?.bans;
+      // A ban made here that is still to be written is newer than anything the database knows.
+      if (bans && !this.records.hasUnsavedBan(id)) {
+        Object.assign(bans, { level, bannedUntil });
+      }
+    }
+  }
+
   /** Forgets everybody: what is known here was overtaken by what was counted elsewhere. */
   forgetAll(): void {
     this.clients.clear();

@@ -1,0 +1,96 @@
+import { Help, Option, SubCommand } from 'nest-commander';
+import type { KeysService } from '../auth';
+import type { BanRegister } from '../quotas';
+import { ReportingCommand, examples } from './command';
+import { printOne } from './output';
+import { duration, wholeNumber } from './parse';
+
+const ID = { min: 1, max: Number.MAX_SAFE_INTEGER };
+const DAY_MS = 86_400_000;
+const OVERLAP = { min: 0, max: 7 * DAY_MS };
+const BAN = { min: 1_000, max: 365 * DAY_MS };
+
+interface Services {
+  keys: KeysService;
+  bans: BanRegister;
+}
+
+async function withKeysAndBans<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
+  const [{ withServices }, { KeysService }, { BanRegister }] = await Promise.all([
+    import('./administration.js'),
+    import('../auth/index.js'),
+    import('../quotas/index.js'),
+  ]);
+  return withServices((all) => work({ keys: all.get(KeysService), bans: all.get(BanRegister) }));
+}
+
+@SubCommand({
+  name: 'rotate',
+  arguments: '<id>',
+  description: 'issue another key in place of this one, which goes on for a while; a ban goes with it',
+})
+export class RotateKeyCommand extends ReportingCommand {
+  @Option({
+    flags: '--overlap <time>',
+    description: 'how long the old key goes on: 0 to 7d',
+    defaultValue: '24h',
+  })
+  parseOverlap(text: string): string {
+    return text;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('keys rotate 1', 'keys rotate 1 --overlap 30m');
+  }
+
+  async run([id = '']: string[], { overlap, json }: { overlap: string; json?: boolean }): Promise<void> {
+    const keyId = wholeNumber('<id>', id, ID);
+    const overlapMs = duration('--overlap', overlap, OVERLAP);
+    const { key, record } = await withKeysAndBans(({ keys, bans }) =>
+      keys.rotate(keyId, overlapMs, (transaction, newId) => bans.inherit(transaction, keyId, newId)),
+    );
+    const { describeKey } = await import('../auth/index.js');
+    const { id: newId, ...rest } = describeKey(record, Date.now());
+    printOne({ id: newId, key, ...rest, replaces: keyId }, json);
+  }
+}
+
+@SubCommand({
+  name: 'ban',
+  arguments: '<id>',
+  description: 'ban a key; holds on every instance within a second',
+})
+export class BanKeyCommand extends ReportingCommand {
+  @Option({ flags: '--for <time>', description: 'such as 10m, 2h or 3d; its next regular ban when left out' })
+  parseFor(text: string): string {
+    return text;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('keys ban 1', 'keys ban 1 --for 2h');
+  }
+
+  async run([id = '']: string[], { for: time, json }: { for?: string; json?: boolean }): Promise<void> {
+    const keyId = wholeNumber('<id>', id, ID);
+    const durationMs = time === undefined ? undefined : duration('--for', time, BAN);
+    const bannedUntil = await withKeysAndBans(async ({ keys, bans }) => {
+      await keys.byId(keyId);
+      return bans.ban(keyId, durationMs);
+    });
+    printOne({ id: keyId, bannedUntil: bannedUntil.toISOString() }, json);
+  }
+}
+
+@SubCommand({ name: 'unban', arguments: '<id>', description: 'lift the ban of a key' })
+export class UnbanKeyCommand extends ReportingCommand {
+  async run([id = '']: string[], { json }: { json?: boolean }): Promise<void> {
+    const keyId = wholeNumber('<id>', id, ID);
+    await withKeysAndBans(async ({ keys, bans }) => {
+      await keys.byId(keyId);
+      await bans.unban(keyId);
+    });
+    printOne({ id: keyId, bannedUntil: null }, json);
+  }
+}
