@@ -7,7 +7,13 @@ const { join } = require('node:path');
 
 const root = join(__dirname, '..');
 const started = new Date();
-const nest = require.resolve('@nestjs/cli/bin/nest.js', { paths: [root] });
+let nest;
+try {
+  nest = require.resolve('@nestjs/cli/bin/nest.js', { paths: [root] });
+} catch {
+  process.stderr.write('petstore: the compiler is not installed; run npm ci first, without --omit=dev.\n');
+  process.exit(1);
+}
 const { status } = spawnSync(process.execPath, [nest, 'build'], { cwd: root, stdio: 'inherit' });
 if (status !== 0) {
   process.exit(status ?? 1);

@@ -35,8 +35,11 @@ export async function serve(settings: Settings): Promise<void> {
     await Promise.race([start(), toldToStop]);
     logger.info(`${await toldToStop}: stopping`);
   } finally {
-    await drain(app);
-    await database.close();
+    try {
+      await drain(app);
+    } finally {
+      await database.close();
+    }
   }
 }
 

@@ -34,6 +34,14 @@ const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
  */
 export function readSettings(environment: Environment): Settings {
   const reader = new EnvironmentReader(environment);
+  const settings = readAll(reader);
+  if (settings.port !== 0 && settings.metrics?.port === settings.port) {
+    throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
+  }
+  return settings;
+}
+
+function readAll(reader: EnvironmentReader): Settings {
   return {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),

@@ -1,17 +1,20 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Coalescer } from '#libs/coalescing';
 import { Database, DatabaseUrl, NotificationListener, int8ToNumber } from '#libs/database';
 import type { KeyHolder, Scope } from './caller';
 
 /** Notified by triggers on the tables clients and api_keys; the payload is the client's id. */
 export const KEYS_CHANNEL = 'petstore_keys';
 
+const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
 const MAX_UNKNOWN = 10_000;
 /** Without notifications this is how long a change may go unnoticed: the contract allows a second, the answer included. */
 const BLIND_TTL_MS = 700;
 
 interface HolderRow {
+  digest: string;
   key_id: string;
   client_id: string;
   client_name: string;
@@ -22,14 +25,14 @@ interface HolderRow {
   expires_at: Date | null;
 }
 
-const HOLDER_BY_DIGEST = `
-  SELECT k.id AS key_id, c.id AS client_id, c.name AS client_name, c.plan, c.per_minute, c.per_day, k.scopes, k.expires_at
+const HOLDERS_BY_DIGEST = `
+  SELECT k.digest, k.id AS key_id, c.id AS client_id, c.name AS client_name, c.plan, c.per_minute, c.per_day, k.scopes, k.expires_at
   FROM api_keys k JOIN clients c ON c.id = k.client_id
-  WHERE k.digest = $1 AND k.revoked_at IS NULL`;
+  WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`;
 
 /** Who holds a key: a bounded cache in front of the database, kept right by its notifications. */
 @Injectable()
-export class KeyDirectory implements OnModuleInit, OnModuleDestroy {
+export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(KeyDirectory.name);
   private readonly known = new LRUCache<string, KeyHolder>({ max: MAX_KNOWN });
   private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN });
@@ -37,6 +40,12 @@ export class KeyDirectory implements OnModuleInit, OnModuleDestroy {
   private readonly listener: NotificationListener;
   /** Counts the changes heard of, so that a look-up which was overtaken by one is not remembered. */
   private generation = 0;
+
+  /** Forged keys cost a look-up each, so look-ups must not take the connections that the work needs. */
+  private readonly lookUps = new Coalescer<string, KeyHolder>({
+    maxBatch: MAX_BATCH,
+    loadMany: (digests) => this.readMany(digests),
+  });
 
   constructor(
     private readonly database: Database,
@@ -59,7 +68,8 @@ export class KeyDirectory implements OnModuleInit, OnModuleDestroy {
     await this.listener.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
+  /** Late, because requests under way are still answered until then. */
+  async onApplicationShutdown(): Promise<void> {
     await this.listener.close();
   }
 
@@ -80,8 +90,7 @@ export class KeyDirectory implements OnModuleInit, OnModuleDestroy {
   private async read(digest: string): Promise<KeyHolder | null> {
     const { generation } = this;
     const startedAt = performance.now();
-    const [row] = await this.database.query<HolderRow>(HOLDER_BY_DIGEST, [digest]);
-    const holder = row ? toHolder(row) : null;
+    const holder = await this.lookUps.load(digest);
     // What was read is as old as the beginning of the reading.
     const ttl = this.listener.listening
       ? undefined
@@ -94,6 +103,11 @@ export class KeyDirectory implements OnModuleInit, OnModuleDestroy {
       }
     }
     return holder;
+  }
+
+  private async readMany(digests: string[]): Promise<Map<string, KeyHolder>> {
+    const rows = await this.database.query<HolderRow>(HOLDERS_BY_DIGEST, [digests]);
+    return new Map(rows.map((row) => [row.digest, toHolder(row)]));
   }
 
   private forget(clientId: number): void {

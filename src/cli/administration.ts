@@ -17,11 +17,11 @@ import { migrationStates } from './migration-state';
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */
 export class DatabaseBehindError extends AdministrationError {
   constructor() {
-    super('The database is not up to date. Run: petstore db migrate');
+    super('The database is not up to date. Run: npx petstore db migrate');
   }
 }
 
-/** One connection does: a command is one person's work. */
+/** One connection for the work, and one for what it asks beside it. */
 const POOL = 2;
 
 @Module({})

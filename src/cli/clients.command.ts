@@ -80,7 +80,7 @@ export class ShowClientCommand extends ReportingCommand {
     }
     printOne(row, json);
     process.stdout.write('\n');
-    printMany(described, json, `No keys yet: petstore keys issue --client ${name}`);
+    printMany(described, json, `No keys yet: npx petstore keys issue --client ${name}`);
   }
 }
 

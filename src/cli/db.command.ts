@@ -33,7 +33,7 @@ export class SeedCommand extends ReportingCommand {
     const seeded = await withServices((services) => services.get(SeedService).seed());
     printOne({ ...seeded }, json);
     if (!json && seeded.key === null) {
-      print('\nThe client demo was there already. Another key: petstore keys issue --client demo');
+      print('\nThe client demo was there already. Another key: npx petstore keys issue --client demo');
     }
   }
 }

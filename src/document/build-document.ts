@@ -18,7 +18,11 @@ Past a limit the answer is 429: wait for \`Retry-After\` seconds, or your key is
 | Business | 1000 | 100000 |
 | Enterprise | custom | custom |
 
-**Errors** are \`{code, message, status}\`; rely on the code.`;
+Without a valid key an address has 60 requests per minute.
+
+**Values.** Fields and query parameters that are not described here are refused (400).
+
+**Errors** are \`{code, message, status}\`. Rely on the code; the message is for people.`;
 
 /** Tags in their order. Pets and Store group others and have no operations; `x-parent` is what OpenAPI 3.2 calls `parent`. */
 const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [

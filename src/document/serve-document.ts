@@ -46,7 +46,8 @@ export async function serveDocument(app: NestFastifyApplication): Promise<void> 
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   await fastify.register(helmet, { global: false });
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (/^\/docs(\/|\?|$)/.test(request.url)) {
+    // By the route, because a path can be spelt in many ways.
+    if (/^\/docs(\/|$)/.test(request.routeOptions.url ?? '')) {
       void reply.helmet({
         contentSecurityPolicy: CONTENT_SECURITY_POLICY,
         // The service speaks plain HTTP; whoever puts TLS in front of it decides about this.

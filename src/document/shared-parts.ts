@@ -1,7 +1,6 @@
 import type { SharedParts } from '#libs/openapi';
 import { isNotKept } from '#libs/idempotency';
 
-/** RFC 9110 limits neither, but a caller may rely on this. */
 const ERROR_SCHEMA = {
   type: 'object',
   required: ['code', 'message', 'status'],
@@ -21,8 +20,14 @@ function integerHeader(description: string, example: number) {
 }
 
 const HEADERS: SharedParts['headers'] = {
-  'X-RateLimit-Limit': integerHeader('The request limit that applies to the caller.', 60),
-  'X-RateLimit-Remaining': integerHeader('Requests left in the current window.', 59),
+  'X-RateLimit-Limit': integerHeader(
+    'The request limit that applies to the caller: of the window with the least remaining, or the one that refused.',
+    60,
+  ),
+  'X-RateLimit-Remaining': integerHeader(
+    'Requests left in the current window, the one of `X-RateLimit-Limit`.',
+    59,
+  ),
   'X-RateLimit-Reset': integerHeader('Unix timestamp at which the limit resets.', 1795253460),
   'RateLimit-Policy': textHeader(
     'The windows that apply: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers).',
@@ -37,7 +42,7 @@ const HEADERS: SharedParts['headers'] = {
     '0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11',
   ),
   'Cache-Control': textHeader(
-    'An answer may be kept by its caller alone, and has to be validated with its ETag.',
+    'An answer may be kept by its caller alone, and has to be validated before it is used again.',
     'private, no-cache',
   ),
   'Retry-After': integerHeader('Seconds to wait before the next request.', 42),
@@ -66,7 +71,7 @@ const PARAMETERS: SharedParts['parameters'] = {
     in: 'header',
     required: false,
     description:
-      'Makes the request safe to retry: within 24 hours the same key and body answer what the first one answered, and change nothing.',
+      'Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and what fails before the body is read.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
     example: '5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01',
   },
@@ -127,5 +132,6 @@ export const SHARED_PARTS: SharedParts = {
     429: ['Retry-After'],
     503: ['Retry-After'],
   },
-  notKept: isNotKept,
+  // What fails before its body could be read is not kept either: the key was not bound to a request yet.
+  notKept: (status) => isNotKept(status) || [408, 413, 415, 431].includes(status),
 };

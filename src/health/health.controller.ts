@@ -11,12 +11,17 @@ import { KeyDirectory, Public } from '../auth';
 import { QuotaStore } from '../quotas';
 
 const DATABASE_TIMEOUT_MS = 2_000;
+/** For so long one answer serves all: anybody may ask, and must not keep the database busy with it. */
+const READY_MS = 500;
 
 /** For whoever runs the service; outside of the interface description, without a key and never counted. */
 @ApiExcludeController()
 @SkipThrottle()
 @Controller('health')
 export class HealthController {
+  private askedAt = -Infinity;
+  private answer?: Promise<HealthCheckResult>;
+
   constructor(
     private readonly health: HealthCheckService,
     private readonly database: TypeOrmHealthIndicator,
@@ -37,6 +42,17 @@ export class HealthController {
   @Get('ready')
   @Public()
   ready(): Promise<HealthCheckResult> {
+    const now = performance.now();
+    if (now - this.askedAt > READY_MS) {
+      this.askedAt = now;
+      this.answer = this.check();
+      // Whoever asked is told of a failure; nobody may be waiting when it comes.
+      this.answer.catch(() => undefined);
+    }
+    return this.answer!;
+  }
+
+  private check(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT_MS }),
       () => this.indicator.check('keys').up({ changesHeard: this.directory.listening }),

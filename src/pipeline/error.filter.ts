@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } f
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { deprecationHeadersOf } from '#libs/deprecation';
 import type { ApiError } from '#libs/errors';
-import { AllowedMethods } from '#libs/http';
+import { AllowedMethods, InternalError } from '#libs/http';
 import { RequestLimiter } from '../quotas';
 import { Stragglers } from './stragglers';
 import { toApiError } from './to-api-error';
@@ -20,6 +20,17 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   async catch(failure: unknown, host: ArgumentsHost): Promise<void> {
+    try {
+      await this.answer(failure, host);
+    } catch (later) {
+      // Nest does not look at what a filter promises: whatever fails here has to be answered here.
+      this.logger.error({ err: later, while: 'answering a failure' });
+      const bare = new InternalError();
+      void host.switchToHttp().getResponse<FastifyReply>().status(bare.status).send(bare.toBody());
+    }
+  }
+
+  private async answer(failure: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = await this.errorFor(failure, request);

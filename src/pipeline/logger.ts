@@ -17,7 +17,7 @@ const TALKATIVE = new Set([
 ]);
 
 /** Parts of Nest that tell of a start that failed; whoever started it is told so in one line on standard error. */
-const TOLD_ELSEWHERE = new Set(['TypeOrmModule', 'ExceptionHandler']);
+const TOLD_ELSEWHERE = new Set(['TypeOrmModule', 'ExceptionHandler', 'NestApplication']);
 
 /** Nest's own messages, through the same logger. */
 export class NestLogger implements LoggerService {

@@ -4,6 +4,16 @@ import type { ApiError } from '#libs/errors';
 import { Authenticator } from '../auth';
 import { RequestLimiter } from '../quotas';
 
+/** Routes that are never counted, even when they fail. */
+const NEVER_COUNTED = new Set([
+  '/rate-limit',
+  '/docs',
+  '/openapi.json',
+  '/openapi.yaml',
+  '/health/live',
+  '/health/ready',
+]);
+
 /**
  * Requests that fail before any guard has seen them: unknown paths, wrong methods, a content type that is none. They
  * are identified and counted like all others, or an unknown path would be the way around the limits.
@@ -17,8 +27,8 @@ export class Stragglers {
 
   /** The refusal that takes the place of the request's own error, if its sender is over the limit. */
   async admit(request: FastifyRequest): Promise<ApiError | null> {
-    // A guard that failed has noted the caller at least, and was asked whether this request counts.
-    if (request.caller || request.quotaUse) {
+    // Where a guard has noted the caller, the limiter was asked whether the request counts.
+    if (request.caller || request.quotaUse || NEVER_COUNTED.has(request.routeOptions.url ?? '')) {
       return null;
     }
     await this.authenticator.identify(request);

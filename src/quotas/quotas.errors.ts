@@ -52,7 +52,7 @@ export const ApiKeyBannedError = defineError({
   status: 403,
   when: 'The API key is banned for a while because requests kept coming after a 429. Wait for `Retry-After` seconds; asking earlier does not make it longer.',
   message: ({ retryAfterSeconds }: Decision) =>
-    `The API key is banned for another ${retryAfterSeconds} seconds because requests kept coming after a 429.`,
+    `The API key is banned for another ${retryAfterSeconds} seconds. Requests that keep coming after a 429 get a key banned.`,
   headers: retryAfter,
   example: [{ ...EXAMPLE, outcome: 'banned', retryAfterSeconds: 120 }],
 });

@@ -64,7 +64,11 @@ export class RequestLimiter {
     use.takenAt = NOTHING_TAKEN;
     const handedBack = this.store.handBack(use.subject, takenAt);
     return handedBack instanceof Promise
-      ? handedBack.then(({ standings }) => this.headersOf({ ...use, standings }))
+      ? handedBack.then(
+          ({ standings }) => this.headersOf({ ...use, standings }),
+          // Whoever counts has gone away meanwhile; what it said last is the best there is to say.
+          () => this.headersOf(use),
+        )
       : this.headersOf({ ...use, standings: handedBack.standings });
   }
 
@@ -90,6 +94,7 @@ export class RequestLimiter {
     try {
       return await this.store.look(subjectOf(request.caller, request.ip));
     } catch {
+      // Only an answer to a failure comes this far; its own cause has been told of already.
       return this.store.look(addressSubject(request.ip));
     }
   }

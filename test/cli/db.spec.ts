@@ -37,7 +37,9 @@ describe('a database that was never migrated', () => {
       ['db', 'seed'],
     ];
     for (const command of commands) {
-      expect(await run(command, empty)).toEqual(complaint(1, /not up to date\. Run: petstore db migrate/));
+      expect(await run(command, empty)).toEqual(
+        complaint(1, /not up to date\. Run: npx petstore db migrate/),
+      );
     }
     expect(await tablesOf(empty)).toBe(0);
   });
@@ -65,7 +67,7 @@ describe('db seed', () => {
     expect(await count('categories')).toBe(seeded.categories);
     expect(await json(['db', 'seed'], migrated)).toEqual({ categories: 0, pets: 0, key: null });
     const { stdout } = await run(['db', 'seed'], migrated);
-    expect(stdout).toContain('Another key: petstore keys issue --client demo');
+    expect(stdout).toContain('Another key: npx petstore keys issue --client demo');
     expect(await count('pets')).toBe(seeded.pets);
     expect(await count('clients')).toBe(1);
   });

@@ -12,6 +12,8 @@ const MIGRATION_LOCK = 0x6d696772;
  */
 export async function migrate(dataSource: DataSource, url: string): Promise<string[]> {
   const lock = new Client({ connectionString: url });
+  // A connection that is lost meanwhile is told of by the next statement.
+  lock.on('error', () => undefined);
   await lock.connect();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);

@@ -21,7 +21,7 @@ export const ValidationFailedError = defineError({
   status: 400,
   when: 'A value in the path, the query, a header field or the body is not one that the operation takes. The message names it and says what would be right.',
   message: (problems: string) => problems,
-  example: ['name must be 1 to 200 characters, at least one of them not white space.'],
+  example: ['limit must be an integer from 1 to 100, given once.'],
 });
 
 export const RouteNotFoundError = defineError({

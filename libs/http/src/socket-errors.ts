@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { ApiError } from '#libs/errors';
@@ -48,7 +48,9 @@ const refused = new WeakSet<Socket>();
  */
 export function answerOnSocket(describe: SocketAnswer) {
   return async (parserError: ParserError, socket: Socket): Promise<void> => {
-    if (parserError.code === 'ECONNRESET' || !socket.writable) {
+    // A browser opens connections that it may never use; nothing was asked on them, so nothing is answered or counted.
+    const unused = parserError.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+    if (unused || parserError.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
@@ -106,6 +108,8 @@ function write(socket: Socket, error: ApiError, headers: Record<string, string>)
 /** Routes the events with which Node would answer by itself, without our body and header fields, to our own answers. */
 export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAnswer): void {
   const { server } = fastify;
+  // Whoever has nothing more to send may close its half and still wait for the answer (RFC 9112, section 9.6).
+  (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   const answer = answerOnSocket(describe);
   server.removeAllListeners('clientError');
   server.on('clientError', (error, socket) => void answer(error, socket as Socket));
@@ -117,10 +121,12 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
     server.emit('request', request, response);
   });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node has taken its own listener away, and an error that nobody listens to would end the process.
+    socket.on('error', () => socket.destroy());
     // A tunnel has no path, so there is no method that it would take instead.
-    void describe(new MethodNotAllowedError(''), socket.remoteAddress ?? '').then(({ error, headers }) =>
-      write(socket, error, headers),
-    );
+    describe(new MethodNotAllowedError(''), socket.remoteAddress ?? '')
+      .then(({ error, headers }) => write(socket, error, headers))
+      .catch(() => socket.destroy());
   });
   fastify.addHook('onRequest', (request, _reply, done) => done(defectOf(request.raw)));
 }

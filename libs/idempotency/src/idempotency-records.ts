@@ -68,12 +68,25 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Deletes answers that are no longer kept; at most this many at a time, so that no lock is held for long. */
+  /** Deletes answers that are no longer kept, some at a time, so that no lock is held for long. */
   async deleteExpired(most = 10_000): Promise<void> {
-    await this.database.query(
-      `DELETE FROM idempotency_records WHERE ctid IN (
-         SELECT ctid FROM idempotency_records WHERE created_at <= now() - make_interval(hours => $1) LIMIT $2)`,
-      [KEPT_HOURS, most],
-    );
+    let deleted: unknown[];
+    do {
+      deleted = await this.database.query(
+        `WITH expired AS (
+           SELECT owner_id, key FROM idempotency_records
+           WHERE created_at <= now() - make_interval(hours => $1) LIMIT $2)
+         DELETE FROM idempotency_records USING expired
+         WHERE idempotency_records.owner_id = expired.owner_id AND idempotency_records.key = expired.key
+           AND created_at <= now() - make_interval(hours => $1)
+         RETURNING 1`,
+        [KEPT_HOURS, most],
+      );
+    } while (affected(deleted) === most);
   }
+}
+
+/** TypeORM answers a DELETE with its rows and their number. */
+function affected(result: unknown[]): number {
+  return typeof result[1] === 'number' ? result[1] : result.length;
 }

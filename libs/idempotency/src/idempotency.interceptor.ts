@@ -103,7 +103,9 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
 
 function keyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'];
-  if (key !== undefined && (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key))) {
+  const fields = key === undefined ? 0 : request.raw.headersDistinct['idempotency-key']?.length;
+  // Node joins the fields of a name that stands twice into one, which neither of them was.
+  if (key !== undefined && (typeof key !== 'string' || fields !== 1 || !/^[\x20-\x7e]{1,255}$/.test(key))) {
     throw new ValidationFailedError('Idempotency-Key must be 1 to 255 printable ASCII characters.');
   }
   return key;

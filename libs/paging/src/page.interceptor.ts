@@ -45,9 +45,12 @@ export class PageInterceptor implements NestInterceptor<Page<unknown>, unknown[]
   }
 }
 
-/** The request's own target with another cursor, so that filters and page size are kept. */
+/**
+ * The request's own query with another cursor, so that filters and page size are kept; on the operation's path, because
+ * the target may name a host that is not ours.
+ */
 function nextTarget(request: FastifyRequest, lastId: number): string {
-  const [path = ''] = request.url.split('?', 1);
+  const path = request.routeOptions.url ?? '';
   const parameters = new URLSearchParams();
   // Written anew from what was understood: the same text can be read in more than one way (`?name=a?b`, `%FF`).
   for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {

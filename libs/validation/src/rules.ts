@@ -50,7 +50,7 @@ export function text(range: { min: number; max: number; notBlank?: boolean }): R
       hasLength(value, min, max) &&
       isStorable(value) &&
       (!notBlank || /\S/.test(value)),
-    takes: `${length}${notBlank ? ', at least one of them not white space' : ''}, without NUL`,
+    takes: `${length}${notBlank ? ', at least one of them not white space' : ''}, without NUL or unpaired surrogates`,
     schema: {
       type: 'string',
       ...(min > 0 ? { minLength: min } : {}),

@@ -11,7 +11,8 @@ export class UnknownQueryGuard implements CanActivate {
   private readonly takesQuery = new Map<unknown, boolean>();
 
   canActivate(context: ExecutionContext): boolean {
-    const { query } = context.switchToHttp().getRequest<FastifyRequest>();
+    const { query, url } = context.switchToHttp().getRequest<FastifyRequest>();
+    assertDecodable(url);
     for (const name in query as object) {
       if (!this.operationTakesQuery(context)) {
         throw new ValidationFailedError(`The operation has no query parameter ${printable(name)}.`);
@@ -31,5 +32,17 @@ export class UnknownQueryGuard implements CanActivate {
       this.takesQuery.set(handler, takes);
     }
     return takes;
+  }
+}
+
+/** A parser of queries takes an escape that is none for the text itself, and would look for what nobody meant. */
+function assertDecodable(target: string): void {
+  const query = target.slice(target.indexOf('?') + 1);
+  if (query.length < target.length && query.includes('%')) {
+    try {
+      decodeURIComponent(query);
+    } catch {
+      throw new ValidationFailedError('The query has a percent escape that is not one of UTF-8 text.');
+    }
   }
 }

@@ -27,6 +27,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   /** Requests counted alone, to be handed back where they were taken. */
   private readonly takenAlone = new WeakSet<Subject>();
   private backSince = -Infinity;
+  private lastFailure: unknown;
 
   constructor(
     private readonly client: Redis | Cluster,
@@ -39,7 +40,11 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     this.breaker = new CircuitBreaker({
       failures: FAILURES,
       probeMs: PROBE_MS,
-      probe: () => client.ping(),
+      probe: async () => {
+        await together.probe();
+        // Before anything is counted together again, what was counted alone must be known there, bans above all.
+        await together.forget(alone.known());
+      },
       onChange: (open) => this.tell(open),
     });
     client.on('error', () => undefined);
@@ -119,6 +124,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
         if (!(error instanceof RedisUnavailableError)) {
           throw error;
         }
+        this.lastFailure = error.cause;
         this.breaker.failedOnce();
       }
     }
@@ -131,7 +137,10 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
       if (now - this.backSince > SAME_OUTAGE_MS) {
         this.alone.forgetAll();
       }
-      this.logger.warn(`Redis is away: this instance counts alone, with 1/${this.instances} of every limit.`);
+      const cause = this.lastFailure instanceof Error ? ` (${this.lastFailure.message})` : '';
+      this.logger.warn(
+        `Redis is away${cause}: this instance counts alone, with 1/${this.instances} of every limit.`,
+      );
     } else {
       this.backSince = now;
       this.logger.log('Redis is back: limits are counted together again.');

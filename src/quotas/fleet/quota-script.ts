@@ -7,7 +7,7 @@
  * ARGV: 1 step (take, back, look, ban); 2 requests a minute; 3 requests a day, -1 for none; 4 the time, empty for the
  * server's own; 5 for back: when the request was taken; 6 to 9 what the database remembers, empty if it was not
  * asked: day, requests of that day, level and end of the ban.
- * Returns {outcome, exhausted window or '', newly banned, now, minuteStart, minuteCount, day, dayCount, refusals,
+ * Returns {outcome (of back: returned, when the day's count was lowered), exhausted window or '', newly banned, now, minuteStart, minuteCount, day, dayCount, refusals,
  * refusalsUntil, level, bannedUntil}, or {'unknown'} when the state is not there and the database has to be asked.
  */
 export const QUOTA_SCRIPT = `
@@ -69,7 +69,10 @@ local outcome, exhausted, newly = 'allowed', '', 0
 if step == 'back' then
   local taken = tonumber(ARGV[5])
   if taken >= start and taken < start + MINUTE and minute > 0 then minute = minute - 1 end
-  if math.floor(taken / DAY) == day and used > 0 then used = used - 1 end
+  if math.floor(taken / DAY) == day and used > 0 then
+    used = used - 1
+    outcome = 'returned'
+  end
 elseif step == 'ban' then
   level, banned = tonumber(ARGV[8]), tonumber(ARGV[9])
   end_series()

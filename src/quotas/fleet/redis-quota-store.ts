@@ -11,7 +11,7 @@ type Step = 'take' | 'back' | 'look' | 'ban';
 type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
 
 interface StateAfter {
-  outcome: Outcome;
+  outcome: Outcome | 'returned';
   exhausted: WindowName | null;
   newlyBanned: boolean;
   windows: WindowState;
@@ -23,6 +23,7 @@ type Reply = [string, string, ...number[]] | ['unknown'];
 
 interface WithScript {
   quota(...args: (string | number)[]): Promise<Reply>;
+  del(key: string): Promise<number>;
 }
 
 const NOTHING_REMEMBERED = ['', '', '', ''];
@@ -57,12 +58,12 @@ export class RedisQuotaStore extends QuotaStore {
     } else if (subject.kind === 'client' && newlyBanned) {
       this.records.saveBan(subject.keyId, bans!);
     }
-    return decisionAfter(outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
+    return decisionAfter(outcome as Outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
   }
 
   async handBack(subject: Subject, takenAt: number): Promise<Standing> {
-    const { windows, bans, now } = await this.run('back', subject, takenAt);
-    if (subject.kind === 'client') {
+    const { outcome, windows, bans, now } = await this.run('back', subject, takenAt);
+    if (subject.kind === 'client' && outcome === 'returned') {
       this.records.count(subject.clientId, windows.day, -1);
     }
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
@@ -81,6 +82,18 @@ export class RedisQuotaStore extends QuotaStore {
       const limits = { perMinute: 0, perDay: 0 };
       await this.call('ban', { kind: 'client', clientId, keyId, limits }, '', toArguments(remembered));
     }
+  }
+
+  /** Rejects unless Redis does the very work that counting is. */
+  async probe(): Promise<void> {
+    await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
+  }
+
+  /** Makes Redis ask the database anew about these clients: they were counted elsewhere meanwhile. */
+  async forget(known: { clientId: number; keyId: number }[]): Promise<void> {
+    await this.records.flush();
+    const keys = known.flatMap(({ clientId, keyId }) => keysOfClient(clientId, keyId));
+    await Promise.all([...new Set(keys)].map((key) => this.redis.del(key)));
   }
 
   private async run(step: Step, subject: Subject, takenAt: number | '' = ''): Promise<StateAfter> {
@@ -119,14 +132,15 @@ export class RedisQuotaStore extends QuotaStore {
   }
 }
 
-/** The braces are a hash tag: what belongs to one client lies on one node of a cluster. */
 function keysOf(subject: Subject): string[] {
   return subject.kind === 'client'
-    ? [
-        `petstore:{client:${subject.clientId}}:windows`,
-        `petstore:{client:${subject.clientId}}:key:${subject.keyId}`,
-      ]
+    ? keysOfClient(subject.clientId, subject.keyId)
     : [`petstore:{address:${subject.address}}:windows`];
+}
+
+/** The braces are a hash tag: what belongs to one client lies on one node of a cluster. */
+function keysOfClient(clientId: number, keyId: number): string[] {
+  return [`petstore:{client:${clientId}}:windows`, `petstore:{client:${clientId}}:key:${keyId}`];
 }
 
 function toArguments({ day, requests, level, bannedUntil }: Remembered): number[] {
@@ -135,7 +149,7 @@ function toArguments({ day, requests, level, bannedUntil }: Remembered): number[
 
 function toState(reply: Reply, hasKey: boolean): StateAfter {
   const [outcome, exhausted, newly, now, minuteStart, minuteCount, day, dayCount, ...ban] = reply as [
-    Outcome,
+    Outcome | 'returned',
     WindowName | '',
     number,
     number,

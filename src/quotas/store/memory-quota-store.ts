@@ -58,6 +58,11 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.memory.reloadBans(keyId);
   }
 
+  /** The clients and keys that were counted here. */
+  known(): { clientId: number; keyId: number }[] {
+    return this.memory.known();
+  }
+
   /** Forgets everybody; what the database remembers is read again. */
   forgetAll(): void {
     this.memory.forgetAll();

@@ -19,6 +19,7 @@ export interface ClientEntry {
 }
 
 interface KeyEntry {
+  clientId: number;
   bans: BanState;
   seenAt: number;
 }
@@ -60,10 +61,15 @@ export class SubjectMemory {
     return { client, bans: key.bans };
   }
 
+  /** The clients and keys that were seen here. */
+  known(): { clientId: number; keyId: number }[] {
+    return [...this.keys].map(([keyId, { clientId }]) => ({ clientId, keyId }));
+  }
+
   async load({ clientId, keyId }: ClientSubject): Promise<void> {
     await Promise.all([
       this.loadOnce(`client ${clientId}`, () => this.loadClient(clientId)),
-      this.loadOnce(`key ${keyId}`, () => this.loadKey(keyId)),
+      this.loadOnce(`key ${keyId}`, () => this.loadKey(clientId, keyId)),
     ]);
   }
 
@@ -118,10 +124,10 @@ export class SubjectMemory {
     }
   }
 
-  private async loadKey(keyId: number): Promise<void> {
+  private async loadKey(clientId: number, keyId: number): Promise<void> {
     if (!this.keys.has(keyId)) {
       const bans = { ...newBanState(), ...(await this.records.banOf(keyId)) };
-      this.keys.set(keyId, { bans, seenAt: this.clock.now() });
+      this.keys.set(keyId, { clientId, bans, seenAt: this.clock.now() });
     }
   }
 

@@ -40,8 +40,8 @@ describe('a body', () => {
   });
 
   test.each([
-    [{}, 'name is required and must be 1 to 5 characters, without NUL.'],
-    [{ name: 'Rexxxx' }, 'name must be 1 to 5 characters, without NUL.'],
+    [{}, 'name is required and must be 1 to 5 characters, without NUL or unpaired surrogates.'],
+    [{ name: 'Rexxxx' }, 'name must be 1 to 5 characters, without NUL or unpaired surrogates.'],
     [{ name: 'Rex', owner: null }, 'owner must be an integer from 1 to 9007199254740991.'],
     [{ name: 'Rex', removable: 0 }, 'removable must be an integer from 1 to 9007199254740991, or null.'],
     [{ name: 'Rex', age: 3 }, '"age" is not known here (known are name, owner, removable).'],

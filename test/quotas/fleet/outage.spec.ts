@@ -1,3 +1,4 @@
+import { QuotaStore } from '../../../src/quotas';
 import type { ApiClient } from '../../support/api-client';
 import { RedisServer } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
@@ -26,7 +27,12 @@ async function spend(caller: ApiClient, most = 200): Promise<{ allowed: number; 
   return { allowed: most, refusal: 0 };
 }
 
-async function degraded(): Promise<boolean> {
+function degraded(): Promise<boolean> {
+  return Promise.resolve(service.app.get(QuotaStore).isDegraded());
+}
+
+/** What /health/ready says: ready in any case, because elsewhere it would be no better. */
+async function saysDegraded(): Promise<boolean> {
   const response = await fetch(`${service.url}/health/ready`);
   const { info } = (await response.json()) as { info: { limits: { degraded: boolean } } };
   expect(response.status).toBe(200);
@@ -59,6 +65,7 @@ test.each([
     await leave();
     expect(await spend(caller)).toEqual({ allowed: 30, refusal: 429 });
     expect(await degraded()).toBe(true);
+    await until(saysDegraded);
 
     await comeBack();
     await until(async () => !(await degraded()));
@@ -71,10 +78,25 @@ test('of the day it has its share of what was left', async () => {
   for (let request = 0; request < 60; request += 1) {
     await caller.get('/categories');
   }
-  await redis.stop();
+  redis.pause();
   expect(await spend(caller)).toEqual({ allowed: 20, refusal: 429 });
-  await redis.start();
+
+  redis.resume();
   await until(async () => !(await degraded()));
+  expect(await spend(caller)).toEqual({ allowed: 20, refusal: 429 });
+});
+
+test('a ban earned while Redis does not answer holds when it does again', async () => {
+  const offender = await service.caller({ plan: 'enterprise', perMinute: 2, perDay: 1_000 });
+  await offender.get('/categories');
+  redis.pause();
+  for (let request = 0; request < 12; request += 1) {
+    await offender.get('/categories');
+  }
+  expect((await offender.get('/categories')).status).toBe(403);
+  redis.resume();
+  await until(async () => !(await degraded()));
+  expect((await offender.get('/categories')).status).toBe(403);
 });
 
 test('Redis knows nothing after it was restarted, but the day and the bans are remembered', async () => {
