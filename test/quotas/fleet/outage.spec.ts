@@ -105,14 +105,14 @@ test('Redis knows nothing after it was restarted, but the day and the bans are r
   expect(await spend(caller)).toEqual({ allowed: 5, refusal: 429 });
   await caller.get('/usage');
 
-  const { key: banned } = await service.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+  const { key: banned, keyId } = await service.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
   const offender = service.anonymous().with({ 'X-API-Key': banned });
   for (let request = 0; request < 12; request += 1) {
     await offender.get('/categories');
   }
   expect((await offender.get('/categories')).status).toBe(403);
   await until(async () => {
-    const { rowCount } = await service.database.pool.query('SELECT FROM key_bans');
+    const { rowCount } = await service.database.pool.query('SELECT FROM key_bans WHERE key_id = $1', [keyId]);
     const { rows } = await service.database.pool.query<{ n: string }>(
       'SELECT max(requests) AS n FROM usage_days',
     );
