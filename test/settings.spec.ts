@@ -1,7 +1,7 @@
 import { EnvironmentError } from '#libs/config';
 import { type Settings, readSettings } from '../src/settings';
 
-/** Section 7 of the contract: what each variable takes, what becomes of it, and what it does not take. */
+/** What each variable takes, what becomes of it, and what it does not take. */
 const TABLE: {
   variable: string;
   setting: keyof Settings;

@@ -16,13 +16,17 @@ export class AdministrationError extends Error {}
 export class ClientsService {
   constructor(private readonly database: Database) {}
 
-  async create(name: string, choice: PlanChoice): Promise<Client> {
+  async create(
+    name: string,
+    choice: PlanChoice,
+    writer: Transaction = this.database.reader,
+  ): Promise<Client> {
     try {
-      const [row] = await this.database.query<{ id: string }>(
+      const [row] = await writer.query<{ id: string }[]>(
         `INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($1, $2, $3, $4) RETURNING id`,
         [name, choice.plan, choice.perMinute, choice.perDay],
       );
-      return await this.database.reader.findOneByOrFail(Client, { id: Number(row!.id) });
+      return await writer.findOneByOrFail(Client, { id: Number(row!.id) });
     } catch (error) {
       if (violatesUnique(error, 'clients_name_key')) {
         throw new AdministrationError(`There is a client named ${name} already.`);

@@ -10,7 +10,7 @@ export const KEYS_CHANNEL = 'petstore_keys';
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
 const MAX_UNKNOWN = 10_000;
-/** Without notifications this is how long a change may go unnoticed: the contract allows a second, the answer included. */
+/** Without notifications this is how long a change may go unnoticed: the service promises a second, the answer included. */
 const BLIND_TTL_MS = 700;
 
 interface HolderRow {

@@ -25,14 +25,17 @@ export class KeysService {
     private readonly clients: ClientsService,
   ) {}
 
-  async issue({ client: clientName, scopes = SCOPES, expiresAt = null }: KeyRequest): Promise<IssuedKey> {
-    const client = await this.clients.named(clientName);
+  async issue(
+    { client: clientName, scopes = SCOPES, expiresAt = null }: KeyRequest,
+    writer: Transaction = this.database.reader,
+  ): Promise<IssuedKey> {
+    const client = await this.clients.named(clientName, writer);
     const key = newApiKey();
-    const [row] = await this.database.query<{ id: string }>(
+    const [row] = await writer.query<{ id: string }[]>(
       `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
       [client.id, digestOf(key), key.slice(-4), scopes, expiresAt],
     );
-    return { key, record: await this.byId(Number(row!.id)) };
+    return { key, record: await this.byId(Number(row!.id), writer) };
   }
 
   async list(clientName?: string): Promise<ApiKey[]> {
@@ -79,8 +82,8 @@ export class KeysService {
   }
 
   /** @throws AdministrationError when there is no such key */
-  async byId(id: number): Promise<ApiKey> {
-    const key = await this.database.reader.findOne(ApiKey, { where: { id }, relations: { client: true } });
+  async byId(id: number, reader: Transaction = this.database.reader): Promise<ApiKey> {
+    const key = await reader.findOne(ApiKey, { where: { id }, relations: { client: true } });
     if (!key) {
       throw new AdministrationError(`There is no key ${id}.`);
     }

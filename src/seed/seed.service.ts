@@ -37,19 +37,26 @@ export class SeedService {
     return !row!.used;
   }
 
-  async seed(): Promise<Seeded> {
-    const counts = await this.database.transaction((transaction) => this.seedCatalogue(transaction));
-    const known = (await this.clients.list()).some(({ name }) => name === DEMO_CLIENT);
+  /** All of it or nothing: a demo client without a key would keep a later start from printing one. */
+  seed(): Promise<Seeded> {
+    return this.database.transaction(async (transaction) => {
+      await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
+      const counts = await this.seedCatalogue(transaction);
+      return { ...counts, key: await this.seedClient(transaction) };
+    });
+  }
+
+  private async seedClient(transaction: Transaction): Promise<string | null> {
+    const [known] = await transaction.query<object[]>(`SELECT FROM clients WHERE name = $1`, [DEMO_CLIENT]);
     if (known) {
-      return { ...counts, key: null };
+      return null;
     }
-    await this.clients.create(DEMO_CLIENT, agreedPlan('free'));
-    const { key } = await this.keys.issue({ client: DEMO_CLIENT });
-    return { ...counts, key };
+    await this.clients.create(DEMO_CLIENT, agreedPlan('free'), transaction);
+    const { key } = await this.keys.issue({ client: DEMO_CLIENT }, transaction);
+    return key;
   }
 
   private async seedCatalogue(transaction: Transaction): Promise<{ categories: number; pets: number }> {
-    await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
     const [row] = await transaction.query<{ used: boolean }[]>(
       `SELECT EXISTS (SELECT FROM categories) OR EXISTS (SELECT FROM pets) AS used`,
     );

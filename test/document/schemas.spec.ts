@@ -26,7 +26,7 @@ const status = { allOf: [{ $ref: '#/components/schemas/PetStatus' }] };
 const date = { type: 'string', format: 'date-time' };
 const flag = { type: 'boolean' };
 
-/** The tables of the specification ("Resources and their fields"), and those that the contract adds. */
+/** The tables of the specification ("Resources and their fields"), and those of our own. */
 const OBJECTS: [name: string, required: string[], fields: Record<string, object>][] = [
   ['NewPet', ['name', 'categoryId'], { name: text, categoryId: id, status }],
   ['Pet', ['name', 'categoryId', 'id'], { name: text, categoryId: id, status, id }],
@@ -83,7 +83,7 @@ it('There are these schemas, and beside them only parts of RateLimitStatus and U
   );
 });
 
-it('Bounds are those of the contract', () => {
+it('Bounds are those that were promised', () => {
   const MAX_ID = 9_007_199_254_740_991;
   const field = (name: string, property: string) => schema(name).properties![property];
   expect(field('Pet', 'id')).toMatchObject({ minimum: 1, maximum: MAX_ID });

@@ -14,7 +14,7 @@ export type Step =
 /** A success's HTTP status, or an error's code. */
 export type Outcome = number | string;
 
-/** Section 3 of the contract for one pet, written down once more, in memory and one step after the other. */
+/** The rules of the store for one pet, written down once more, in memory and one step after the other. */
 export class StoreModel {
   stock: number;
   deleted = false;

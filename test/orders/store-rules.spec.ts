@@ -2,7 +2,7 @@ import type { ApiClient } from '../support/api-client';
 import { Arrange, type InventoryItem, type Order, aPet } from '../support/builders';
 import { type TestService, startService } from '../support/service';
 
-/** Section 3 of the contract, a sentence at a time: what orders do to the stock and to the pet's status. */
+/** The rules of the store, a sentence at a time: what orders do to the stock and to the pet's status. */
 describe('the store', () => {
   let service: TestService;
   let caller: ApiClient;

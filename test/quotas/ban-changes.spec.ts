@@ -5,7 +5,7 @@ import { RedisServer } from '../support/redis-server';
 import { type TestService, startService } from '../support/service';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-/** What the contract allows a change to take. Real time: how soon another instance knows is the subject here. */
+/** What a change may take. Real time: how soon another instance knows is the subject here. */
 const WITHIN_MS = 1_000;
 
 async function becomes(caller: ApiClient, status: number): Promise<void> {

@@ -18,7 +18,7 @@ const list = (operation: string, id: string, tag: string, schema: string, marker
   return { operation, id, tag, answers: [200, schema], others: [], markers };
 };
 
-/** Section 1 of the contract, and what section 2 to 4 say each operation can answer. */
+/** Every operation, and what it can answer. */
 export const TABLE: Row[] = [
   list('GET /pets', 'listPets', 'Animals', 'Pets'),
   {
