@@ -1,3 +1,6 @@
+import { BAN_DURATIONS_MS, FORGIVENESS_MS, REFUSALS_BEFORE_BAN } from '../ban-rules';
+import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
+
 /**
  * The rules of rate-window.ts, ban-rules.ts and decision.ts as one atomic step inside Redis, on its clock. A test runs
  * both against the same histories, so they cannot come to differ unnoticed.
@@ -11,10 +14,10 @@
  * refusalsUntil, level, bannedUntil}, or {'unknown'} when the state is not there and the database has to be asked.
  */
 export const QUOTA_SCRIPT = `
-local MINUTE, DAY, STEP_BACK = 60000, 86400000, 3600000
+local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
 local NOT_STARTED = -MINUTE
-local REFUSALS, FORGIVENESS = 11, 86400000
-local BANS = {120000, 600000, 3600000, 86400000, 259200000}
+local REFUSALS, FORGIVENESS = ${REFUSALS_BEFORE_BAN}, ${FORGIVENESS_MS}
+local BANS = {${BAN_DURATIONS_MS.join(', ')}}
 
 local step, per_minute, per_day = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local now = tonumber(ARGV[4])
