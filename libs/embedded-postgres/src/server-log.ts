@@ -1,6 +1,5 @@
 import * as fs from 'node:fs';
 import { type DataFolder, FILES } from './data-folder';
-import { reasonIn } from './program';
 
 /** Above this size, in bytes, the log is begun anew and the old one kept once as server.log.1. */
 const LIMIT = 8 * 1024 * 1024;
@@ -63,11 +62,6 @@ export function logSince(folder: DataFolder, start: number): string {
   } finally {
     fs.closeSync(descriptor);
   }
-}
-
-/** The last line since then which says why the server ended. */
-export function reasonSince(folder: DataFolder, start: number): string {
-  return reasonIn(logSince(folder, start));
 }
 
 function sizeOf(path: string): number {
