@@ -53,7 +53,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.listener = new NotificationListener({
       url: databaseUrl.value,
-      channel: KEYS_CHANNEL,
+      channels: [KEYS_CHANNEL],
       onNotification: (clientId) => this.forget(Number(clientId)),
       onState: (listening) => this.changeOfState(listening),
     });

@@ -5,5 +5,7 @@ export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } f
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
+export { QuotaResets } from './resets/quota-resets';
+export { ResetsModule } from './resets/resets.module';
 export { QuotaStore } from './store/quota-store';
 export { RequestLimiter } from './request-limiter';

@@ -3,13 +3,14 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { AuthModule } from '../auth';
 import { AccountController } from './account/account.controller';
 import { UsageService } from './account/usage.service';
-import { BanListener } from './bans/ban-listener';
 import { BansModule } from './bans/bans.module';
+import { ChangesListener } from './changes-listener';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { ADDRESS_LIMITS } from './plans';
 import { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
 import { MINUTE_MS } from './rate-window';
 import { RequestLimiter } from './request-limiter';
+import { ResetsModule } from './resets/resets.module';
 import { QuotaRecords } from './store/quota-records';
 import { QuotaStore } from './store/quota-store';
 import { QUOTA_STORE } from './fleet/provide-quota-store';
@@ -19,7 +20,8 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
   imports: [
     AuthModule,
     BansModule,
-    // One throttler is named so that @SkipThrottle has something to skip; its numbers are not used (PlanThrottlerGuard).
+    ResetsModule,
+    // The module asks for a throttler to name; its numbers are not used, because PlanThrottlerGuard counts by plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
@@ -30,7 +32,7 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
     PlanThrottlerGuard,
     RateLimitHeadersInterceptor,
     QUOTA_STORE,
-    BanListener,
+    ChangesListener,
   ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, RateLimitHeadersInterceptor],
 })

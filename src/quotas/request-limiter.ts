@@ -6,7 +6,7 @@ import { type Decision, NOTHING_TAKEN } from './decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { rateLimitHeaders } from './rate-limit-headers';
 import type { WindowName, WindowStanding } from './rate-window';
-import { QuotaStore, type Standing } from './store/quota-store';
+import { QuotaStore, type Receipt, type Standing, type Taken } from './store/quota-store';
 import { type Subject, addressSubject, subjectOf } from './subject';
 
 /** What the limiter knows of one request. */
@@ -14,8 +14,8 @@ interface QuotaUse {
   subject: Subject;
   standings: WindowStanding[];
   exhausted: WindowName | null;
-  /** NOTHING_TAKEN for a request that was refused, is not counted, or was handed back. */
-  takenAt: number;
+  /** What hands the request back; its `takenAt` is NOTHING_TAKEN for one that was refused or handed back already. */
+  receipt: Receipt;
   /** How far the clock of whoever counts is ahead of ours, in milliseconds. */
   clockOffset: number;
 }
@@ -57,12 +57,12 @@ export class RequestLimiter {
     if (!use) {
       return this.headersOfUncounted(request);
     }
-    if (use.takenAt === NOTHING_TAKEN || !isHandedBack(status)) {
+    const { receipt } = use;
+    if (receipt.takenAt === NOTHING_TAKEN || !isHandedBack(status)) {
       return this.headersOf(use);
     }
-    const { takenAt } = use;
-    use.takenAt = NOTHING_TAKEN;
-    const handedBack = this.store.handBack(use.subject, takenAt);
+    use.receipt = { takenAt: NOTHING_TAKEN };
+    const handedBack = this.store.handBack(use.subject, receipt);
     return handedBack instanceof Promise
       ? handedBack.then(
           ({ standings }) => this.headersOf({ ...use, standings }),
@@ -103,9 +103,10 @@ export class RequestLimiter {
     return rateLimitHeaders(use.standings, this.clock.now() + use.clockOffset, use.exhausted);
   }
 
-  private note(request: FastifyRequest, subject: Subject, decision: Decision): ApiError | null {
-    const { standings, exhausted, takenAt } = decision;
-    request.quotaUse = { subject, standings, exhausted, takenAt, clockOffset: this.offsetTo(decision) };
+  private note(request: FastifyRequest, subject: Subject, decision: Taken): ApiError | null {
+    const { standings, exhausted } = decision;
+    const clockOffset = this.offsetTo(decision);
+    request.quotaUse = { subject, standings, exhausted, receipt: decision, clockOffset };
     return refusalOf(decision);
   }
 

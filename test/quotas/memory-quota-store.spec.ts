@@ -21,9 +21,9 @@ class Records {
   saveBan(keyId: number, bans: BanState): void {
     this.bans.set(keyId, { ...bans });
   }
-  countOf(clientId: number): Promise<number> {
+  usedOf(clientId: number): Promise<{ requests: number; resetAt: number }> {
     this.lookUps += 1;
-    return Promise.resolve(this.counts.get(clientId) ?? 0);
+    return Promise.resolve({ requests: this.counts.get(clientId) ?? 0, resetAt: 0 });
   }
   banOf(keyId: number): Promise<BanState | null> {
     return Promise.resolve(this.bans.get(keyId) ?? null);
@@ -126,7 +126,7 @@ it('the first requests of a client share one look-up and one quota', async () =>
 });
 
 it('a look-up that fails fails its requests, and the next request looks again', async () => {
-  jest.spyOn(records, 'countOf').mockRejectedValueOnce(new Error('database is away'));
+  jest.spyOn(records, 'usedOf').mockRejectedValueOnce(new Error('database is away'));
   await expect(Promise.resolve(store.take(aClient(1)))).rejects.toThrow('database is away');
   expect((await store.take(aClient(1))).outcome).toBe('allowed');
 });

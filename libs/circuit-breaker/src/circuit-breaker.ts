@@ -1,5 +1,5 @@
 export interface CircuitBreakerOptions {
-  /** Failures in a row that open the circuit. */
+  /** Failures in a row that open the circuit; those that were under way together count as one. */
   failures: number;
   /** Pause between two probes while it is open, in milliseconds. */
   probeMs: number;
@@ -12,9 +12,11 @@ export interface CircuitBreakerOptions {
 /**
  * Keeps requests from waiting for a dependency that is away. It opens after some failures in a row; from then on it
  * asks by itself, beside the requests, and closes when it is answered.
+ *
+ * Use: `const attempt = breaker.attempt()` before asking, then `succeeded()` or `failed(attempt)`.
  */
 export class CircuitBreaker {
-  private failed = 0;
+  private failures = 0;
   private opened = false;
   private timer: NodeJS.Timeout | null = null;
   private closed = false;
@@ -26,13 +28,23 @@ export class CircuitBreaker {
     return this.opened;
   }
 
-  succeeded(): void {
-    this.failed = 0;
+  /** To be called when asking begins; what it returns tells whether a failure is news. */
+  attempt(): number {
+    return this.failures;
   }
 
-  failedOnce(): void {
-    this.failed += 1;
-    if (this.failed >= this.options.failures) {
+  succeeded(): void {
+    this.failures = 0;
+  }
+
+  /** @param attempt what attempt() returned when this was begun */
+  failed(attempt: number): void {
+    // One pause of the dependency fails everything that was under way. That is one failure, not as many as there were requests.
+    if (attempt < this.failures) {
+      return;
+    }
+    this.failures += 1;
+    if (this.failures >= this.options.failures) {
       this.open();
     }
   }
@@ -68,7 +80,7 @@ export class CircuitBreaker {
       }
       return;
     }
-    this.failed = 0;
+    this.failures = 0;
     this.opened = false;
     if (!this.closed) {
       this.options.onChange(false);

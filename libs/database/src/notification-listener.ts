@@ -2,8 +2,8 @@ import { Client } from 'pg';
 
 export interface NotificationListenerOptions {
   url: string;
-  channel: string;
-  onNotification: (payload: string) => void;
+  channels: string[];
+  onNotification: (payload: string, channel: string) => void;
   /** Called whenever listening starts (true) or was lost (false). What happened in between was not heard. */
   onState: (listening: boolean) => void;
   /** First pause before listening again, in milliseconds; doubles up to 16 times that. */
@@ -17,7 +17,7 @@ export interface NotificationListenerOptions {
 const PULSE_MS = 300;
 const ANSWER_MS = 400;
 
-/** Listens to a PostgreSQL channel (LISTEN/NOTIFY) on a connection of its own, and comes back by itself when that is lost. */
+/** Listens to channels of PostgreSQL (LISTEN/NOTIFY) on a connection of its own, and comes back by itself when that is lost. */
 export class NotificationListener {
   private client: Client | null = null;
   private retry: NodeJS.Timeout | null = null;
@@ -40,12 +40,13 @@ export class NotificationListener {
       connectionTimeoutMillis: 5_000,
     });
     this.client = client;
-    client.on('notification', (message) => this.options.onNotification(message.payload ?? ''));
+    client.on('notification', ({ payload, channel }) => this.options.onNotification(payload ?? '', channel));
     client.on('error', () => this.lost(client));
     client.on('end', () => this.lost(client));
     try {
       await client.connect();
-      await client.query(`LISTEN ${client.escapeIdentifier(this.options.channel)}`);
+      const listen = this.options.channels.map((channel) => `LISTEN ${client.escapeIdentifier(channel)}`);
+      await client.query(listen.join('; '));
       this.failures = 0;
       this.changeState(true);
       this.feelPulse(client);

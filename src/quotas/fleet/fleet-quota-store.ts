@@ -2,12 +2,11 @@ import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestj
 import type { Cluster, Redis } from 'ioredis';
 import { CircuitBreaker } from '#libs/circuit-breaker';
 import type { Clock } from '#libs/clock';
-import type { Decision } from '../decision';
 import { MINUTE_MS } from '../rate-window';
 import type { Subject } from '../subject';
 import { KnownRefusals } from './known-refusals';
 import type { MemoryQuotaStore } from '../store/memory-quota-store';
-import { QuotaStore, type Standing } from '../store/quota-store';
+import { QuotaStore, type Receipt, type Standing, type Taken } from '../store/quota-store';
 import { RedisUnavailableError, type RedisQuotaStore } from './redis-quota-store';
 
 const FAILURES = 3;
@@ -24,8 +23,6 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   private readonly logger = new Logger('Quotas');
   private readonly breaker: CircuitBreaker;
   private readonly refusals = new KnownRefusals();
-  /** Requests counted alone, to be handed back where they were taken. */
-  private readonly takenAlone = new WeakSet<Subject>();
   private backSince = -Infinity;
   private lastFailure: unknown;
 
@@ -56,30 +53,27 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this.breaker.isOpen;
   }
 
-  async take(subject: Subject): Promise<Decision> {
+  async take(subject: Subject): Promise<Taken> {
     const known = this.refusals.find(subject, this.clock.now());
     if (known) {
       return known;
     }
-    return this.answer(
+    return this.answer<Taken>(
       async () => {
         const decision = await this.together.take(subject);
         this.refusals.remember(subject, decision, this.clock.now());
         return decision;
       },
-      () => {
-        this.takenAlone.add(subject);
-        return this.alone.take(subject);
-      },
+      async () => ({ ...(await this.alone.take(subject)), takenAlone: true }),
     );
   }
 
-  async handBack(subject: Subject, takenAt: number): Promise<Standing> {
-    if (this.takenAlone.has(subject)) {
-      return this.alone.handBack(subject, takenAt);
+  async handBack(subject: Subject, taken: Receipt): Promise<Standing> {
+    if (taken.takenAlone) {
+      return this.alone.handBack(subject, taken);
     }
     return this.answer(
-      () => this.together.handBack(subject, takenAt),
+      () => this.together.handBack(subject, taken),
       () => this.alone.look(subject),
     );
   }
@@ -101,6 +95,14 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     this.refusals.forgetAll();
   }
 
+  async reloadResets(clientId?: number): Promise<void> {
+    await this.alone.reloadResets(clientId);
+    await this.answer(
+      () => this.together.reloadResets(clientId),
+      () => Promise.resolve(),
+    );
+  }
+
   onModuleDestroy(): void {
     this.alone.onModuleDestroy();
   }
@@ -115,6 +117,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     alone: () => Result | Promise<Result>,
   ): Promise<Result> {
     if (!this.breaker.isOpen) {
+      const attempt = this.breaker.attempt();
       try {
         const result = await together();
         this.breaker.succeeded();
@@ -125,7 +128,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
           throw error;
         }
         this.lastFailure = error.cause;
-        this.breaker.failedOnce();
+        this.breaker.failed(attempt);
       }
     }
     return alone();

@@ -7,9 +7,9 @@ import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
  *
  * KEYS: the windows of the client or address; the bans of the key, for a client only. Both carry the client's hash tag,
  * so that a cluster keeps them together.
- * ARGV: 1 step (take, back, look, ban); 2 requests a minute; 3 requests a day, -1 for none; 4 the time, empty for the
- * server's own; 5 for back: when the request was taken; 6 to 9 what the database remembers, empty if it was not
- * asked: day, requests of that day, level and end of the ban.
+ * ARGV: 1 step (take, back, look, ban, reset); 2 requests a minute; 3 requests a day, -1 for none; 4 the time, empty
+ * for the server's own; 5 for back: when the request was taken; 6 to 10 what the database remembers, empty if it was
+ * not asked: day, requests of that day, level and end of the ban, the last reset of the windows.
  * Returns {outcome (of back: returned, when the day's count was lowered), exhausted window or '', newly banned, now, minuteStart, minuteCount, day, dayCount, refusals,
  * refusalsUntil, level, bannedUntil}, or {'unknown'} when the state is not there and the database has to be asked.
  */
@@ -28,6 +28,15 @@ end
 local today = math.floor(now / DAY)
 local has_key = KEYS[2] ~= nil
 
+if step == 'reset' then
+  -- Every instance that hears of a reset asks for it; the first one does it, and later ones must not do it again.
+  local known = redis.call('HGET', KEYS[1], 'z')
+  if known and tonumber(known) < tonumber(ARGV[10]) then
+    redis.call('HSET', KEYS[1], 's', NOT_STARTED, 'm', 0, 'd', today, 'n', 0, 'z', ARGV[10])
+  end
+  return {'unknown'}
+end
+
 local w = redis.call('HMGET', KEYS[1], 's', 'm', 'd', 'n')
 local start, minute, day, used = tonumber(w[1]), tonumber(w[2]), tonumber(w[3]), tonumber(w[4])
 local refusals, until_, level, banned = 0, 0, 0, 0
@@ -43,6 +52,7 @@ end
 if not start then
   start, minute, day, used = NOT_STARTED, 0, today, 0
   if has_key and tonumber(ARGV[6]) == today then used = tonumber(ARGV[7]) end
+  if has_key then redis.call('HSET', KEYS[1], 'z', ARGV[10]) end
 end
 
 if now < start then

@@ -1,10 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
-/** How long one answer may take. Past it the request goes on without Redis. */
-const BUDGET_MS = 50;
-
 const OPTIONS: RedisOptions = {
-  commandTimeout: BUDGET_MS,
   connectTimeout: 2_000,
   // A request must not wait for a connection to come back; the circuit breaker asks for it beside the requests.
   enableOfflineQueue: false,

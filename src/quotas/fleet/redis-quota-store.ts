@@ -1,32 +1,27 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { BanState } from '../ban-rules';
 import { type Decision, type Outcome, decisionAfter } from '../decision';
-import { type WindowName, type WindowState, standings } from '../rate-window';
+import { type Limits, standings } from '../rate-window';
 import type { Subject } from '../subject';
 import type { QuotaRecords } from '../store/quota-records';
-import { QuotaStore, type Standing } from '../store/quota-store';
+import { QuotaStore, type Receipt, type Standing } from '../store/quota-store';
+import { type Reply, type StateAfter, toState } from './quota-reply';
 import { QUOTA_SCRIPT } from './quota-script';
+import { withinBudget } from './within-budget';
 
-type Step = 'take' | 'back' | 'look' | 'ban';
+/** How long one answer may take. Past it the request goes on without Redis. */
+const BUDGET_MS = 50;
+/** So few that they are done within that time, however many there are in all. */
+const DELETED_AT_ONCE = 200;
+
+type Step = 'take' | 'back' | 'look' | 'ban' | 'reset';
 type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
-
-interface StateAfter {
-  outcome: Outcome | 'returned';
-  exhausted: WindowName | null;
-  newlyBanned: boolean;
-  windows: WindowState;
-  bans: BanState | null;
-  now: number;
-}
-
-type Reply = [string, string, ...number[]] | ['unknown'];
 
 interface WithScript {
   quota(...args: (string | number)[]): Promise<Reply>;
   del(key: string): Promise<number>;
 }
 
-const NOTHING_REMEMBERED = ['', '', '', ''];
+const NOTHING_REMEMBERED = ['', '', '', '', ''];
 
 /** Redis did not answer, not in time, or not with what was asked for. */
 export class RedisUnavailableError extends Error {
@@ -61,7 +56,7 @@ export class RedisQuotaStore extends QuotaStore {
     return decisionAfter(outcome as Outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
   }
 
-  async handBack(subject: Subject, takenAt: number): Promise<Standing> {
+  async handBack(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
     const { outcome, windows, bans, now } = await this.run('back', subject, takenAt);
     if (subject.kind === 'client' && outcome === 'returned') {
       this.records.count(subject.clientId, windows.day, -1);
@@ -84,6 +79,14 @@ export class RedisQuotaStore extends QuotaStore {
     }
   }
 
+  /** Begins windows anew that somebody has reset. Every instance asks for it; the first one does it. */
+  async reloadResets(clientId?: number): Promise<void> {
+    for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
+      const [windows = ''] = keysOfClient(id, 0);
+      await this.send([windows], 'reset', { perMinute: 0, perDay: 0 }, '', ['', '', '', '', resetAt]);
+    }
+  }
+
   /** Rejects unless Redis does the very work that counting is. */
   async probe(): Promise<void> {
     await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
@@ -93,7 +96,11 @@ export class RedisQuotaStore extends QuotaStore {
   async forget(known: { clientId: number; keyId: number }[]): Promise<void> {
     await this.records.flush();
     const keys = known.flatMap(({ clientId, keyId }) => keysOfClient(clientId, keyId));
-    await Promise.all([...new Set(keys)].map((key) => this.redis.del(key)));
+    const names = [...new Set(keys)];
+    while (names.length > 0) {
+      const some = names.splice(0, DELETED_AT_ONCE);
+      await Promise.all(some.map((key) => withinBudget(this.redis.del(key), BUDGET_MS)));
+    }
   }
 
   private async run(step: Step, subject: Subject, takenAt: number | '' = ''): Promise<StateAfter> {
@@ -106,17 +113,25 @@ export class RedisQuotaStore extends QuotaStore {
     return toState(reply, subject.kind === 'client');
   }
 
-  private async call(
+  private call(
     step: Step,
     subject: Subject,
     takenAt: number | '',
     remembered: (string | number)[],
   ): Promise<Reply> {
-    const { perMinute, perDay } = subject.limits;
-    const keys = keysOf(subject);
+    return this.send(keysOf(subject), step, subject.limits, takenAt, remembered);
+  }
+
+  private async send(
+    keys: string[],
+    step: Step,
+    { perMinute, perDay }: Limits,
+    takenAt: number | '',
+    remembered: (string | number)[],
+  ): Promise<Reply> {
     const now = this.testClock?.() ?? '';
     try {
-      return await this.redis.quota(
+      const reply = this.redis.quota(
         keys.length,
         ...keys,
         step,
@@ -126,6 +141,7 @@ export class RedisQuotaStore extends QuotaStore {
         takenAt,
         ...remembered,
       );
+      return await withinBudget(reply, BUDGET_MS);
     } catch (error) {
       throw new RedisUnavailableError(error);
     }
@@ -143,29 +159,6 @@ function keysOfClient(clientId: number, keyId: number): string[] {
   return [`petstore:{client:${clientId}}:windows`, `petstore:{client:${clientId}}:key:${keyId}`];
 }
 
-function toArguments({ day, requests, level, bannedUntil }: Remembered): number[] {
-  return [day, requests, level, bannedUntil];
-}
-
-function toState(reply: Reply, hasKey: boolean): StateAfter {
-  const [outcome, exhausted, newly, now, minuteStart, minuteCount, day, dayCount, ...ban] = reply as [
-    Outcome | 'returned',
-    WindowName | '',
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    ...number[],
-  ];
-  const [refusals = 0, refusalsUntil = 0, level = 0, bannedUntil = 0] = ban;
-  return {
-    outcome,
-    exhausted: exhausted === '' ? null : exhausted,
-    newlyBanned: newly === 1,
-    now,
-    windows: { minuteStart, minuteCount, day, dayCount },
-    bans: hasKey ? { refusals, refusalsUntil, level, bannedUntil } : null,
-  };
+function toArguments({ day, requests, level, bannedUntil, resetAt }: Remembered): number[] {
+  return [day, requests, level, bannedUntil, resetAt];
 }

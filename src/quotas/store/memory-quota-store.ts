@@ -6,7 +6,7 @@ import { type Limits, type WindowState, handBack, standings } from '../rate-wind
 import { shareOf } from '../share';
 import type { ClientSubject, Subject } from '../subject';
 import type { QuotaRecords } from './quota-records';
-import { QuotaStore, type Standing } from './quota-store';
+import { QuotaStore, type Receipt, type Standing } from './quota-store';
 import { SubjectMemory } from './subject-memory';
 
 type Step<Result> = (windows: WindowState, bans: BanState | null, limits: Limits) => Result;
@@ -39,7 +39,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     });
   }
 
-  handBack(subject: Subject, takenAt: number): Standing | Promise<Standing> {
+  handBack(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
     return this.with(subject, (windows, bans, limits) => {
       const before = windows.dayCount;
       handBack(windows, takenAt);
@@ -56,6 +56,10 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
 
   reloadBans(keyId?: number): Promise<void> {
     return this.memory.reloadBans(keyId);
+  }
+
+  reloadResets(clientId?: number): Promise<void> {
+    return this.memory.reloadResets(clientId);
   }
 
   /** The clients and keys that were counted here. */

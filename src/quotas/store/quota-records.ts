@@ -7,6 +7,12 @@ import { DAY_MS } from '../rate-window';
 
 const INTERVAL_MS = 1_000;
 
+/** What of a day counts against the limit, and when that was last begun anew (unix milliseconds, 0 for never). */
+interface Used {
+  requests: number;
+  resetAt: number;
+}
+
 interface DayCount {
   clientId: number;
   day: number;
@@ -68,14 +74,27 @@ export class QuotaRecords implements OnApplicationShutdown {
     return row ? int8ToNumber(row.client_id) : null;
   }
 
-  /** The day's count as far as anybody has written it down; what waits here is written first. */
-  async countOf(clientId: number, day: number): Promise<number> {
+  /** The day's count as far as anybody has written it down, without what a reset has forgiven; what waits here is written first. */
+  async usedOf(clientId: number, day: number): Promise<Used> {
     await this.counts.flush();
-    const [row] = await this.database.query<{ requests: string }>(
-      `SELECT requests FROM usage_days WHERE client_id = $1 AND day = $2`,
+    const [row] = await this.database.query<{ requests: string; forgiven: string; reset_at: Date | null }>(
+      `SELECT coalesce((SELECT requests FROM usage_days WHERE client_id = $1 AND day = $2), 0) AS requests,
+         coalesce((SELECT requests FROM quota_resets WHERE client_id = $1 AND day = $2), 0) AS forgiven,
+         (SELECT reset_at FROM quota_resets WHERE client_id = $1) AS reset_at`,
       [clientId, dateOf(day)],
     );
-    return Math.max(0, int8ToNumber(row?.requests ?? 0));
+    const requests = int8ToNumber(row!.requests) - int8ToNumber(row!.forgiven);
+    return { requests: Math.max(0, requests), resetAt: row!.reset_at?.getTime() ?? 0 };
+  }
+
+  /** Resets of a client's windows, or all that were made in the last day. */
+  async resets(clientId?: number): Promise<{ clientId: number; resetAt: number }[]> {
+    const since = new Date(this.clock.now() - DAY_MS).toISOString();
+    const rows = await this.database.query<{ client_id: string; reset_at: Date }>(
+      `SELECT client_id, reset_at FROM quota_resets WHERE client_id = $1 OR ($1 IS NULL AND reset_at > $2)`,
+      [clientId ?? null, since],
+    );
+    return rows.map((row) => ({ clientId: int8ToNumber(row.client_id), resetAt: row.reset_at.getTime() }));
   }
 
   async banOf(keyId: number): Promise<Pick<BanState, 'level' | 'bannedUntil'> | null> {
@@ -90,10 +109,10 @@ export class QuotaRecords implements OnApplicationShutdown {
   async remembered(
     clientId: number,
     keyId: number,
-  ): Promise<{ day: number; requests: number; level: number; bannedUntil: number }> {
+  ): Promise<Used & { day: number; level: number; bannedUntil: number }> {
     const day = Math.floor(this.clock.now() / DAY_MS);
-    const [requests, ban] = await Promise.all([this.countOf(clientId, day), this.banOf(keyId)]);
-    return { day, requests, level: ban?.level ?? 0, bannedUntil: ban?.bannedUntil ?? 0 };
+    const [used, ban] = await Promise.all([this.usedOf(clientId, day), this.banOf(keyId)]);
+    return { day, ...used, level: ban?.level ?? 0, bannedUntil: ban?.bannedUntil ?? 0 };
   }
 
   /** Writes what is waiting now; resolves to false when not all of it could be written. Never rejects. */

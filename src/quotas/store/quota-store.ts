@@ -11,6 +11,16 @@ export interface Standing {
   decidedAt: number;
 }
 
+/** What is needed to hand a request back to where it was taken. */
+export interface Receipt {
+  /** Unix milliseconds, on the clock of whoever counted. */
+  takenAt: number;
+  /** True when it was counted by this instance's share, because what counts together was away. */
+  takenAlone?: boolean;
+}
+
+export type Taken = Decision & Receipt;
+
 /**
  * Counts requests. Every method is one atomic step on the subject's windows and bans, and answers at once where it
  * can: a promise costs a request more than the counting does.
@@ -22,11 +32,13 @@ export abstract class QuotaStore {
   }
 
   /** Takes one request from both windows, or from none; strikes and bans are part of the step. */
-  abstract take(subject: Subject): Decision | Promise<Decision>;
+  abstract take(subject: Subject): Taken | Promise<Taken>;
   /** Gives back what a decision took; the subject's standing after it. */
-  abstract handBack(subject: Subject, takenAt: number): Standing | Promise<Standing>;
+  abstract handBack(subject: Subject, taken: Receipt): Standing | Promise<Standing>;
   /** Takes over what the database says of a key's ban, or of every ban: somebody else has changed it. */
   abstract reloadBans(keyId?: number): Promise<void>;
+  /** Begins the windows of a client anew that somebody has reset, or of every client reset lately. */
+  abstract reloadResets(clientId?: number): Promise<void>;
   /** The subject's standing; takes nothing. */
   abstract look(subject: Subject): Standing | Promise<Standing>;
 }

@@ -15,6 +15,8 @@ export interface ClientEntry {
   /** The day on which the client was first seen here, and what it had used of it by then. */
   firstDay: number;
   usedBefore: number;
+  /** Unix milliseconds of the reset that the windows know of; 0 for none. */
+  resetAt: number;
   seenAt: number;
 }
 
@@ -98,6 +100,17 @@ export class SubjectMemory {
     }
   }
 
+  /** Begins windows anew whose reset is not known here yet: the one of a client, or any of today's. */
+  async reloadResets(clientId?: number): Promise<void> {
+    const now = this.clock.now();
+    for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
+      const client = this.clients.get(id);
+      if (client && client.resetAt < resetAt) {
+        Object.assign(client, { windows: newWindowState(now), usedBefore: 0, resetAt });
+      }
+    }
+  }
+
   /** Forgets everybody: what is known here was overtaken by what was counted elsewhere. */
   forgetAll(): void {
     this.clients.clear();
@@ -118,9 +131,15 @@ export class SubjectMemory {
   private async loadClient(clientId: number): Promise<void> {
     if (!this.clients.has(clientId)) {
       const windows = newWindowState(this.clock.now());
-      windows.dayCount = await this.records.countOf(clientId, windows.day);
-      const { day: firstDay, dayCount: usedBefore } = windows;
-      this.clients.set(clientId, { windows, firstDay, usedBefore, seenAt: this.clock.now() });
+      const { requests: usedBefore, resetAt } = await this.records.usedOf(clientId, windows.day);
+      windows.dayCount = usedBefore;
+      this.clients.set(clientId, {
+        windows,
+        firstDay: windows.day,
+        usedBefore,
+        resetAt,
+        seenAt: this.clock.now(),
+      });
     }
   }
 

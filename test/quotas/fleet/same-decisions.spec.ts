@@ -28,7 +28,7 @@ afterAll(async () => {
 const FORGETFUL = {
   count: () => undefined,
   saveBan: () => undefined,
-  remembered: () => Promise.resolve({ day: 0, requests: 0, level: 0, bannedUntil: 0 }),
+  remembered: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0 }),
 } as unknown as QuotaRecords;
 
 /** The ends of windows, bans and forgiveness, and the moments around them. */
@@ -71,7 +71,7 @@ test('Redis decides every history as the rules do', async () => {
         now += one.gap;
         if (one.do === 'back') {
           if (lastTaken >= 0) {
-            await store.handBack(subject, lastTaken);
+            await store.handBack(subject, { takenAt: lastTaken });
             // The rules settle a window when they look at it, as the script does at each of its steps.
             decideNothing(windows, allowed, now);
             handBack(windows, lastTaken);
