@@ -33,9 +33,20 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
   };
 }
 
-/** Opens the database and brings it to the newest migration. */
+/** Brings the database to the newest migration, on a connection of its own: a migration may take longer than a request. */
+export async function migrateToNewest(url: string): Promise<string[]> {
+  const extra = { keepAlive: true };
+  const dataSource = new DataSource({ ...dataSourceOptions(url, 1), entities: [], extra });
+  await dataSource.initialize();
+  try {
+    return await migrate(dataSource, url);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** Opens the database, at the newest migration. */
 export async function connectAndMigrate(options: DataSourceOptions & { url?: string }): Promise<DataSource> {
-  const dataSource = await new DataSource(options).initialize();
-  await migrate(dataSource, options.url!);
-  return dataSource;
+  await migrateToNewest(options.url!);
+  return new DataSource(options).initialize();
 }

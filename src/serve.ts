@@ -19,6 +19,9 @@ const DRAIN_MS = 25_000;
 export async function serve(settings: Settings): Promise<void> {
   const logger = createLogger(settings.logLevel);
   const toldToStop = stopSignal();
+  if (settings.redisUrl !== undefined && settings.instances === 1) {
+    logger.warn('INSTANCES is 1: while Redis is away, every instance lets the whole limit through.');
+  }
   const database = await openDatabase(settings, (line) => logger.info(line), true);
   let app: NestFastifyApplication | undefined;
   const start = async () => {

@@ -1,18 +1,11 @@
 import { DataSource } from 'typeorm';
-import { migrate } from '#libs/database';
+import { migrateToNewest } from '../data-source';
 import { withDatabase } from './administration';
 import { type MigrationState, migrationStates } from './migration-state';
 
 /** Names of the migrations that were run now. */
 export function migrateDatabase(): Promise<string[]> {
-  return withDatabase(async (url, options) => {
-    const dataSource = await new DataSource(options).initialize();
-    try {
-      return await migrate(dataSource, url);
-    } finally {
-      await dataSource.destroy();
-    }
-  });
+  return withDatabase(migrateToNewest);
 }
 
 /** Which migrations have run; changes nothing. */

@@ -60,9 +60,10 @@ export class MetricsService implements OnApplicationShutdown {
         response.writeHead(404).end();
         return;
       }
-      void this.registry.metrics().then((text) => {
-        response.writeHead(200, { 'Content-Type': this.registry.contentType }).end(text);
-      });
+      this.registry.metrics().then(
+        (text) => response.writeHead(200, { 'Content-Type': this.registry.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      );
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
