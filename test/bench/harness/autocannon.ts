@@ -1,0 +1,60 @@
+import autocannon from 'autocannon';
+import type { WorkloadRequest } from '../workloads';
+import type { Load, LoadResult } from './load';
+
+const ANSWER_SECONDS = 10;
+
+/** Drives with autocannon in this process. Its latencies are whole milliseconds. */
+export async function runAutocannon(load: Load): Promise<LoadResult> {
+  const { url, workload, headers, connections, seconds, signal } = load;
+  const shares = sharesOf(workload.requests, connections);
+  let next = 0;
+  const run = autocannon({
+    url,
+    connections,
+    duration: seconds,
+    headers,
+    timeout: ANSWER_SECONDS,
+    requests: [...workload.requests.slice(0, 1)],
+    setupClient: (client) => {
+      client.setRequests(shares[next % shares.length]!.map((request) => ({ ...request, headers })));
+      next += 1;
+    },
+  });
+  const stop = () => (run as unknown as autocannon.Instance).stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const result = await run;
+    signal.throwIfAborted();
+    return summarize(result, workload.status);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Every connection has requests of its own, so that they do not all order the same pet at the same time. */
+function sharesOf(requests: readonly WorkloadRequest[], connections: number): WorkloadRequest[][] {
+  return Array.from({ length: Math.min(connections, requests.length) }, (_none, share) =>
+    requests.filter((_request, index) => index % connections === share),
+  );
+}
+
+function summarize(result: autocannon.Result, expected: number): LoadResult {
+  const statuses = Object.entries(result.statusCodeStats ?? {}).map(
+    ([status, { count = 0 }]) => [Number(status), count] as const,
+  );
+  const answers = statuses.reduce((sum, [, count]) => sum + count, 0);
+  const complaints = statuses
+    .filter(([status]) => status !== expected)
+    .map(([status, count]) => `${count} answers were ${status} instead of ${expected}`);
+  if (result.errors > 0) {
+    complaints.push(`${result.errors} requests failed, ${result.timeouts} of them by a timeout`);
+  }
+  return {
+    requestsPerSecond: answers / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    answers,
+    complaints,
+  };
+}

@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Load, LoadResult } from './load';
+import { output } from './program';
+
+const ANSWER_SECONDS = 10;
+/** What it may take longer than it was told to. */
+const GRACE_MS = 20_000;
+
+interface Summary {
+  answers: number;
+  microseconds: number;
+  p50Microseconds: number;
+  p99Microseconds: number;
+  /** Requests answered with a status above 399. */
+  refused: number;
+  failed: number;
+}
+
+/** Drives with wrk, on one thread. */
+export async function wrk({
+  url,
+  workload,
+  headers,
+  connections,
+  seconds,
+  folder,
+  signal,
+}: Load): Promise<LoadResult> {
+  const script = join(folder, `${workload.name}.lua`);
+  await writeFile(script, scriptFor(workload.requests, headers));
+  const args = [
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    `--timeout=${ANSWER_SECONDS}s`,
+    '-s',
+    script,
+    url,
+  ];
+  const timeoutMs = seconds * 1_000 + GRACE_MS;
+  const printed = await output('wrk', args, { cwd: folder, signal, timeoutMs });
+  const line = /^SUMMARY (.+)$/m.exec(printed)?.[1];
+  if (line === undefined) {
+    throw new Error(`wrk printed no summary: ${printed}`);
+  }
+  return summarize(JSON.parse(line) as Summary, workload.status);
+}
+
+/** JSON's strings are Lua's as long as they are plain ASCII, which those of the workloads are. */
+function scriptFor(requests: Load['workload']['requests'], headers: Record<string, string>): string {
+  const fields = Object.entries(headers).map(
+    ([name, value]) => `[${JSON.stringify(name)}]=${JSON.stringify(value)}`,
+  );
+  const entries = requests.map(({ method, path, body }) => {
+    const last = body === undefined ? 'nil' : JSON.stringify(body);
+    return `  wrk.format(${JSON.stringify(method)}, ${JSON.stringify(path)}, headers, ${last}),`;
+  });
+  return `local messages
+local turn = 0
+function init()
+  local headers = { ${fields.join(', ')} }
+  for name, value in pairs(wrk.headers) do headers[name] = value end
+  messages = {
+${entries.join('\n')}
+  }
+end
+function request()
+  turn = turn % #messages + 1
+  return messages[turn]
+end
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('SUMMARY {"answers":%d,"microseconds":%d,"p50Microseconds":%d,"p99Microseconds":%d,"refused":%d,"failed":%d}\\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout))
+end
+`;
+}
+
+function summarize(summary: Summary, expected: number): LoadResult {
+  const { answers, refused, failed } = summary;
+  const complaints: string[] = [];
+  const wrong = expected >= 400 ? answers - refused : refused;
+  if (wrong > 0) {
+    complaints.push(`${wrong} answers were not ${expected}`);
+  }
+  if (failed > 0) {
+    complaints.push(`${failed} requests failed`);
+  }
+  return {
+    requestsPerSecond: answers / (summary.microseconds / 1e6),
+    p50Ms: summary.p50Microseconds / 1_000,
+    p99Ms: summary.p99Microseconds / 1_000,
+    answers,
+    complaints,
+  };
+}

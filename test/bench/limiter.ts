@@ -1,0 +1,111 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, SystemClock } from '#libs/clock';
+import { Database } from '#libs/database';
+import { AuditTrail } from '../../src/audit';
+import type { Caller } from '../../src/auth';
+import { MemoryQuotaStore } from '../../src/quotas/store/memory-quota-store';
+import { QuotaRecords } from '../../src/quotas/store/quota-records';
+import { subjectOf } from '../../src/quotas/subject';
+import { type Spread, spreadOf } from './harness/statistics';
+
+export interface LimiterFigures {
+  clients: number;
+  decisionsPerSecond: Spread;
+  /** Heap in use for a client with one key, when nothing waits to be written. */
+  bytesPerClient: number;
+}
+
+const CLIENTS = 100_000;
+const ROUNDS = 5;
+/** Long enough for what was counted to be written once in it. */
+const ROUND_MS = 1_500;
+/** Then the event loop goes round, as requests would let it. */
+const DECISIONS_PER_TURN = 10_000;
+
+/** A database that has never seen anybody and takes whatever is written: the step in memory is what is measured. */
+class EmptyRecords extends QuotaRecords {
+  constructor(clock: Clock) {
+    const database = new EmptyDatabase();
+    super(database, clock, new AuditTrail(database, clock, { kind: 'service', name: 'service' }));
+  }
+
+  override usedOf(): Promise<{ requests: number; resetAt: number }> {
+    return Promise.resolve({ requests: 0, resetAt: 0 });
+  }
+
+  override banOf(): Promise<null> {
+    return Promise.resolve(null);
+  }
+}
+
+class EmptyDatabase extends Database {
+  constructor() {
+    super(undefined as never);
+  }
+
+  override query<Row>(): Promise<Row[]> {
+    return Promise.resolve([]);
+  }
+}
+
+function callerOf(id: number): Caller {
+  const limits = { plan: 'enterprise', perMinute: 1_000_000, perDay: 100_000_000 };
+  const holder = { keyId: id, clientId: id, clientName: `Client ${id}`, ...limits };
+  return { holder: { ...holder, scopes: ['read'], expiresAt: Infinity }, refusal: null };
+}
+
+async function heapUsed(): Promise<number> {
+  if (!globalThis.gc) {
+    throw new Error('The heap can only be measured with --expose-gc');
+  }
+  await nextTurn();
+  globalThis.gc();
+  globalThis.gc();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Takes the requests of one turn, each of a random client. */
+function turn(store: MemoryQuotaStore, callers: Caller[]): void {
+  for (let count = 0; count < DECISIONS_PER_TURN; count += 1) {
+    const caller = callers[Math.floor(Math.random() * callers.length)];
+    const decision = store.take(subjectOf(caller, '127.0.0.1'));
+    if (decision instanceof Promise || decision.outcome !== 'allowed') {
+      throw new Error('A request was not let through at once');
+    }
+  }
+}
+
+/** @returns decisions per second */
+async function round(store: MemoryQuotaStore, callers: Caller[]): Promise<number> {
+  const startedAt = performance.now();
+  let made = 0;
+  while (performance.now() - startedAt < ROUND_MS) {
+    turn(store, callers);
+    made += DECISIONS_PER_TURN;
+    await nextTurn();
+  }
+  return (made * 1_000) / (performance.now() - startedAt);
+}
+
+async function measure(): Promise<LimiterFigures> {
+  const clock = new SystemClock();
+  const records = new EmptyRecords(clock);
+  const store = new MemoryQuotaStore(records, clock);
+  const callers = Array.from({ length: CLIENTS }, (_none, index) => callerOf(index + 1));
+  const before = await heapUsed();
+  for (const caller of callers) {
+    await store.take(subjectOf(caller, '127.0.0.1'));
+  }
+  await records.flush();
+  const bytesPerClient = ((await heapUsed()) - before) / CLIENTS;
+  await round(store, callers);
+  const rates: number[] = [];
+  for (let index = 0; index < ROUNDS; index += 1) {
+    rates.push(await round(store, callers));
+  }
+  store.onModuleDestroy();
+  await records.onApplicationShutdown();
+  return { clients: CLIENTS, decisionsPerSecond: spreadOf(rates), bytesPerClient };
+}
+
+void measure().then((figures) => process.stdout.write(`${JSON.stringify(figures)}\n`));

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, Repository } from 'typeorm';
+import { ApiKey } from './entities';
+
+export interface RequestWithKey {
+  headers: Record<string, string | undefined>;
+  ip: string;
+}
+
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  constructor(@InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const key = context.switchToHttp().getRequest<RequestWithKey>().headers['x-api-key'];
+    if (key === undefined) {
+      throw new UnauthorizedException('Send your API key as X-API-Key.');
+    }
+    const digest = createHash('sha256').update(key).digest('base64url');
+    const found = await this.keys.findOneBy({ digest, revokedAt: IsNull() });
+    if (!found || (found.expiresAt && found.expiresAt.getTime() <= Date.now())) {
+      throw new UnauthorizedException('The API key is not valid.');
+    }
+    return true;
+  }
+}
