@@ -3,10 +3,10 @@ import { ConfigModule } from '@nestjs/config';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
 import { DatabaseModule } from '#libs/database';
-import { DeprecationInterceptor } from '#libs/deprecation';
 import { AllowedMethods, JsonBodyGuard } from '#libs/http';
 import { IdempotencyModule } from '#libs/idempotency';
 import { RequestValidationPipe, UnknownQueryGuard } from '#libs/validation';
+import { AuditModule } from './audit';
 import { AccessGuard, ApiKeyGuard, AuthModule } from './auth';
 import { CategoriesModule } from './categories';
 import { connectAndMigrate, dataSourceOptions } from './data-source';
@@ -16,10 +16,12 @@ import { InventoryModule } from './inventory';
 import { OrdersModule } from './orders';
 import { PetsModule } from './pets';
 import { MetricsModule } from './metrics';
+import { AnswerHeaders } from './pipeline/answer-headers';
+import { AnswerInterceptor } from './pipeline/answer.interceptor';
 import { ErrorFilter } from './pipeline/error.filter';
 import { ClientOwnsIdempotencyKeys } from './pipeline/idempotency-owner';
 import { Stragglers } from './pipeline/stragglers';
-import { PlanThrottlerGuard, QuotasModule, RateLimitHeadersInterceptor } from './quotas';
+import { PlanThrottlerGuard, QuotasModule } from './quotas';
 import { SeedModule } from './seed';
 import { type Settings, asConfiguration } from './settings';
 
@@ -31,8 +33,7 @@ const PIPELINE = [
   { provide: APP_GUARD, useExisting: SunsetGuard }, // is the operation still there? (410)
   { provide: APP_GUARD, useClass: UnknownQueryGuard }, // nothing in the query that is not known? (400)
   { provide: APP_GUARD, useClass: JsonBodyGuard }, // a body that can be read? (400, 413, 415)
-  { provide: APP_INTERCEPTOR, useExisting: RateLimitHeadersInterceptor },
-  { provide: APP_INTERCEPTOR, useClass: DeprecationInterceptor },
+  { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor }, // ETag (304), Link, rate limit and deprecation headers
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // the values that the operation takes? (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // whatever failed, and wherever
 ];
@@ -52,6 +53,7 @@ export class AppModule {
           connectAndMigrate,
         ),
         IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
+        AuditModule.forRoot({ kind: 'service', name: 'service' }),
         AuthModule,
         QuotasModule,
         DeprecationsModule,
@@ -63,7 +65,7 @@ export class AppModule {
         SeedModule,
         MetricsModule,
       ],
-      providers: [AllowedMethods, Stragglers, ...PIPELINE],
+      providers: [AllowedMethods, AnswerHeaders, Stragglers, ...PIPELINE],
     };
   }
 }

@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction, violatesUnique } from '#libs/database';
+import { AuditTrail, type PlanTerms } from '../audit';
 import { Client } from './client.entity';
 
-export interface PlanChoice {
-  plan: string;
-  perMinute: number | null;
-  perDay: number | null;
-}
+export type PlanChoice = PlanTerms;
 
 /** A command on clients or keys asks for something that cannot be; the message is for whoever runs it. */
 export class AdministrationError extends Error {}
@@ -14,19 +11,14 @@ export class AdministrationError extends Error {}
 /** Customers, for those who run the service. Callers of the HTTP interface only ever meet their keys. */
 @Injectable()
 export class ClientsService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly trail: AuditTrail,
+  ) {}
 
-  async create(
-    name: string,
-    choice: PlanChoice,
-    writer: Transaction = this.database.reader,
-  ): Promise<Client> {
+  async create(name: string, choice: PlanChoice, outer?: Transaction): Promise<Client> {
     try {
-      const [row] = await writer.query<{ id: string }[]>(
-        `INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($1, $2, $3, $4) RETURNING id`,
-        [name, choice.plan, choice.perMinute, choice.perDay],
-      );
-      return await writer.findOneByOrFail(Client, { id: Number(row!.id) });
+      return await this.database.transaction((transaction) => this.enter(transaction, name, choice), outer);
     } catch (error) {
       if (violatesUnique(error, 'clients_name_key')) {
         throw new AdministrationError(`There is a client named ${name} already.`);
@@ -48,9 +40,33 @@ export class ClientsService {
   }
 
   /** Holds at the client's next request, on every instance within a second. */
-  async setPlan(name: string, choice: PlanChoice): Promise<Client> {
-    const { id } = await this.named(name);
-    await this.database.reader.update(Client, { id }, choice);
-    return this.named(name);
+  setPlan(name: string, { plan, perMinute, perDay }: PlanChoice): Promise<Client> {
+    return this.database.transaction(async (transaction) => {
+      await transaction.query(`SELECT FROM clients WHERE name = $1 FOR NO KEY UPDATE`, [name]);
+      const client = await this.named(name, transaction);
+      const details = {
+        plan: { before: client.plan, after: plan },
+        perMinute: { before: client.perMinute, after: perMinute },
+        perDay: { before: client.perDay, after: perDay },
+      };
+      if (Object.values(details).every(({ before, after }) => before === after)) {
+        return client;
+      }
+      await transaction.update(Client, { id: client.id }, { plan, perMinute, perDay });
+      await this.trail.record(transaction, { action: 'client.plan_changed', clientId: client.id, details });
+      return this.named(name, transaction);
+    });
+  }
+
+  private async enter(transaction: Transaction, name: string, choice: PlanChoice): Promise<Client> {
+    const { plan, perMinute, perDay } = choice;
+    const [row] = await transaction.query<{ id: string }[]>(
+      `INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($1, $2, $3, $4) RETURNING id`,
+      [name, plan, perMinute, perDay],
+    );
+    const clientId = Number(row!.id);
+    const details = { plan, perMinute, perDay };
+    await this.trail.record(transaction, { action: 'client.created', clientId, details });
+    return transaction.findOneByOrFail(Client, { id: clientId });
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#libs/database';
+import { AuditTrail } from '../audit';
 import { digestOf, newApiKey } from './api-key-format';
 import { ApiKey } from './api-key.entity';
 import { type Scope, SCOPES } from './caller';
@@ -23,19 +24,23 @@ export class KeysService {
   constructor(
     private readonly database: Database,
     private readonly clients: ClientsService,
+    private readonly trail: AuditTrail,
   ) {}
 
-  async issue(
+  issue(
     { client: clientName, scopes = SCOPES, expiresAt = null }: KeyRequest,
-    writer: Transaction = this.database.reader,
+    outer?: Transaction,
   ): Promise<IssuedKey> {
-    const client = await this.clients.named(clientName, writer);
-    const key = newApiKey();
-    const [row] = await writer.query<{ id: string }[]>(
-      `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
-      [client.id, digestOf(key), key.slice(-4), scopes, expiresAt],
-    );
-    return { key, record: await this.byId(Number(row!.id), writer) };
+    return this.database.transaction(async (transaction) => {
+      const client = await this.clients.named(clientName, transaction);
+      const issued = await this.enter(transaction, { clientId: client.id, scopes, expiresAt });
+      await this.trail.record(transaction, {
+        action: 'key.issued',
+        keyId: issued.record.id,
+        details: { scopes, expiresAt: toText(expiresAt) },
+      });
+      return issued;
+    }, outer);
   }
 
   async list(clientName?: string): Promise<ApiKey[]> {
@@ -44,41 +49,51 @@ export class KeysService {
   }
 
   /** Holds on every instance within a second. Revoking twice changes nothing. */
-  async revoke(id: number): Promise<ApiKey> {
-    await this.byId(id);
-    await this.database.query(`UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL`, [
-      id,
-    ]);
-    return this.byId(id);
+  revoke(id: number): Promise<ApiKey> {
+    return this.database.transaction(async (transaction) => {
+      const key = await this.lock(transaction, id);
+      if (key.revokedAt !== null) {
+        return key;
+      }
+      await transaction.query(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, [id]);
+      await this.trail.record(transaction, { action: 'key.revoked', keyId: id, details: {} });
+      return this.byId(id, transaction);
+    });
   }
 
   /**
    * Issues another key like this one. The old one ends after the overlap, or at its own end if that comes first.
    * @param alongside further work of the same transaction, told the id of the new key
    */
-  async rotate(
+  rotate(
     id: number,
     overlapMs: number,
     alongside: (transaction: Transaction, newId: number) => Promise<void>,
   ): Promise<IssuedKey> {
-    const old = await this.byId(id);
-    if (old.revokedAt !== null) {
-      throw new AdministrationError(`Key ${id} is revoked; issue a new one instead.`);
-    }
-    const key = newApiKey();
-    const newId = await this.database.transaction(async (transaction) => {
-      const [row] = await transaction.query<{ id: string }[]>(
-        `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
-        [old.clientId, digestOf(key), key.slice(-4), old.scopes, old.expiresAt],
-      );
+    return this.database.transaction(async (transaction) => {
+      const old = await this.lock(transaction, id);
+      if (old.revokedAt !== null) {
+        throw new AdministrationError(`Key ${id} is revoked; issue a new one instead.`);
+      }
+      const issued = await this.enter(transaction, old);
       await transaction.query(
         `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 millisecond') WHERE id = $1`,
         [id, overlapMs],
       );
-      await alongside(transaction, Number(row!.id));
-      return Number(row!.id);
+      await alongside(transaction, issued.record.id);
+      const { expiresAt } = await this.byId(id, transaction);
+      await this.trail.record(transaction, {
+        action: 'key.rotated',
+        keyId: id,
+        details: {
+          newKeyId: issued.record.id,
+          scopes: old.scopes,
+          overlapSeconds: overlapMs / 1_000,
+          expiresAt: { before: toText(old.expiresAt), after: toText(expiresAt) },
+        },
+      });
+      return issued;
     });
-    return { key, record: await this.byId(newId) };
   }
 
   /** @throws AdministrationError when there is no such key */
@@ -89,4 +104,26 @@ export class KeysService {
     }
     return key;
   }
+
+  /** The key as it stays until the end of the transaction. */
+  private async lock(transaction: Transaction, id: number): Promise<ApiKey> {
+    await transaction.query(`SELECT FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`, [id]);
+    return this.byId(id, transaction);
+  }
+
+  private async enter(
+    transaction: Transaction,
+    { clientId, scopes, expiresAt }: Pick<ApiKey, 'clientId' | 'expiresAt'> & { scopes: readonly Scope[] },
+  ): Promise<IssuedKey> {
+    const key = newApiKey();
+    const [row] = await transaction.query<{ id: string }[]>(
+      `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+      [clientId, digestOf(key), key.slice(-4), scopes, expiresAt],
+    );
+    return { key, record: await this.byId(Number(row!.id), transaction) };
+  }
+}
+
+function toText(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
 }

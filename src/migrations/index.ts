@@ -1,6 +1,14 @@
 import { FirstSchema1795000000000 } from './1795000000000-first-schema';
 import { AnnounceBans1795100000000 } from './1795100000000-announce-bans';
+import { AuditTrail1795200000000 } from './1795200000000-audit-trail';
+import { OldUsage1795250000000 } from './1795250000000-old-usage';
 import { QuotaResets1795300000000 } from './1795300000000-quota-resets';
 
 /** In the order in which they run. */
-export const MIGRATIONS = [FirstSchema1795000000000, AnnounceBans1795100000000, QuotaResets1795300000000];
+export const MIGRATIONS = [
+  FirstSchema1795000000000,
+  AnnounceBans1795100000000,
+  AuditTrail1795200000000,
+  OldUsage1795250000000,
+  QuotaResets1795300000000,
+];

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
+import { RetentionModule } from '#libs/retention';
 import { AuthModule } from '../auth';
 import { AccountController } from './account/account.controller';
-import { UsageService } from './account/usage.service';
+import { USAGE_DAYS, UsageService } from './account/usage.service';
 import { BansModule } from './bans/bans.module';
 import { ChangesListener } from './changes-listener';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { ADDRESS_LIMITS } from './plans';
-import { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
 import { MINUTE_MS } from './rate-window';
 import { RequestLimiter } from './request-limiter';
 import { ResetsModule } from './resets/resets.module';
@@ -21,19 +21,12 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
     AuthModule,
     BansModule,
     ResetsModule,
+    RetentionModule.keep({ table: 'usage_days', dayColumn: 'day', days: USAGE_DAYS }),
     // The module asks for a throttler to name; its numbers are not used, because PlanThrottlerGuard counts by plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
-  providers: [
-    QuotaRecords,
-    UsageService,
-    RequestLimiter,
-    PlanThrottlerGuard,
-    RateLimitHeadersInterceptor,
-    QUOTA_STORE,
-    ChangesListener,
-  ],
-  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, RateLimitHeadersInterceptor],
+  providers: [QuotaRecords, UsageService, RequestLimiter, PlanThrottlerGuard, QUOTA_STORE, ChangesListener],
+  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
 })
 export class QuotasModule {}

@@ -3,6 +3,7 @@ import type { BanState } from '../../src/quotas/ban-rules';
 import type { Decision } from '../../src/quotas/decision';
 import { MemoryQuotaStore } from '../../src/quotas/store/memory-quota-store';
 import type { QuotaRecords } from '../../src/quotas/store/quota-records';
+import type { CountWriter } from '../../src/quotas/store/unwritten-counts';
 import { type ClientSubject, addressSubject } from '../../src/quotas/subject';
 
 const MINUTE = 60_000;
@@ -14,6 +15,7 @@ class Records {
   lookUps = 0;
   /** What a flush answers: false while the database is away. */
   reachable = true;
+  private source: (write: CountWriter) => void = () => undefined;
 
   count(clientId: number, _day: number, requests: number): void {
     this.counts.set(clientId, (this.counts.get(clientId) ?? 0) + requests);
@@ -28,7 +30,11 @@ class Records {
   banOf(keyId: number): Promise<BanState | null> {
     return Promise.resolve(this.bans.get(keyId) ?? null);
   }
+  countFrom(source: (write: CountWriter) => void): void {
+    this.source = source;
+  }
   flush(): Promise<boolean> {
+    this.source((...counted) => this.count(...counted));
     return Promise.resolve(this.reachable);
   }
 }

@@ -5,6 +5,8 @@ export interface WriteBehindOptions<Entry> {
   /** How often collected entries are written, in milliseconds. */
   intervalMs: number;
   write: BatchWriter<Entry>;
+  /** Called before each batch is made up, to add() what is collected elsewhere. */
+  collect?: () => void;
   /** Joins what is waiting under a key with what came later. */
   merge: (earlier: Entry, later: Entry) => Entry;
   /** Told of every batch that could not be written; the batch waits for the next turn. */
@@ -47,6 +49,7 @@ export class WriteBehind<Entry> {
     while (this.writing) {
       await this.writing;
     }
+    this.options.collect?.();
     if (this.waiting.size === 0) {
       return true;
     }

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { AnswerField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/validation';
 import { PLANS } from '../plans';
+import { USAGE_DAYS } from './usage.service';
 
 const count = integer({ min: 0, max: 2_147_483_647 });
 
@@ -66,7 +67,7 @@ export class UsageDto {
 }
 
 export class UsageQuery {
-  @QueryField(integer({ min: 1, max: 90 }), {
+  @QueryField(integer({ min: 1, max: USAGE_DAYS }), {
     description: 'How many days back, today included.',
     default: 30,
     example: 7,

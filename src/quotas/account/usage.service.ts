@@ -4,6 +4,9 @@ import { Database, int8ToNumber } from '#libs/database';
 import { DAY_MS } from '../rate-window';
 import { QuotaRecords, dateOf } from '../store/quota-records';
 
+/** How many days of usage are kept and can be asked for, today included. */
+export const USAGE_DAYS = 90;
+
 export interface UsageDay {
   date: string;
   requests: number;

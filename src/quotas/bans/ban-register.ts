@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
-import { type BanState, ban, newBanState, unban } from '../ban-rules';
+import { AuditTrail } from '../../audit';
+import { type BanState, ban, isBanned, newBanState, unban } from '../ban-rules';
 
 interface BanRow {
   level: number;
@@ -14,6 +15,7 @@ export class BanRegister {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly trail: AuditTrail,
   ) {}
 
   /**
@@ -21,14 +23,36 @@ export class BanRegister {
    * @param durationMs how long; as long as the key's next ban would last when left out
    * @returns the end of the ban
    */
-  async ban(keyId: number, durationMs?: number): Promise<Date> {
-    const state = await this.change(keyId, (bans, now) => ban(bans, now, durationMs));
-    return new Date(state.bannedUntil);
+  ban(keyId: number, durationMs?: number): Promise<Date> {
+    return this.database.transaction(async (transaction) => {
+      const bans = await stateOf(keyId, transaction);
+      ban(bans, this.clock.now(), durationMs);
+      await save(keyId, bans, transaction);
+      const details = { level: bans.level, bannedUntil: toText(bans) };
+      await this.trail.record(transaction, { action: 'key.banned', keyId, details });
+      return new Date(bans.bannedUntil);
+    });
   }
 
   /** Lifts a ban and takes its level back; a key that is not banned stays as it is. */
-  async unban(keyId: number): Promise<void> {
-    await this.change(keyId, unban);
+  unban(keyId: number): Promise<void> {
+    return this.database.transaction(async (transaction) => {
+      const bans = await stateOf(keyId, transaction);
+      const now = this.clock.now();
+      const wasBanned = isBanned(bans, now);
+      const before = { level: bans.level, bannedUntil: toText(bans) };
+      unban(bans, now);
+      // Written in any case: an instance may know of a ban that never got as far as the database, and hears this.
+      await save(keyId, bans, transaction);
+      if (!wasBanned) {
+        return;
+      }
+      const details = {
+        level: { before: before.level, after: bans.level },
+        bannedUntil: { before: before.bannedUntil, after: toText(bans) },
+      };
+      await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
+    });
   }
 
   /** A new key in place of another inherits its ban, or rotating would be the way out of it. */
@@ -39,24 +63,25 @@ export class BanRegister {
       [fromKeyId, toKeyId],
     );
   }
+}
 
-  private change(keyId: number, rule: (bans: BanState, now: number) => void): Promise<BanState> {
-    return this.database.transaction(async (transaction) => {
-      const [row] = await transaction.query<BanRow[]>(
-        `SELECT level, banned_until FROM key_bans WHERE key_id = $1 FOR UPDATE`,
-        [keyId],
-      );
-      const state = newBanState();
-      if (row) {
-        Object.assign(state, { level: row.level, bannedUntil: row.banned_until.getTime() });
-      }
-      rule(state, this.clock.now());
-      await transaction.query(
-        `INSERT INTO key_bans (key_id, level, banned_until) VALUES ($1, $2, $3)
-         ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until`,
-        [keyId, state.level, new Date(state.bannedUntil)],
-      );
-      return state;
-    });
-  }
+async function stateOf(keyId: number, transaction: Transaction): Promise<BanState> {
+  const [row] = await transaction.query<BanRow[]>(
+    `SELECT level, banned_until FROM key_bans WHERE key_id = $1 FOR UPDATE`,
+    [keyId],
+  );
+  const known = row ? { level: row.level, bannedUntil: row.banned_until.getTime() } : {};
+  return { ...newBanState(), ...known };
+}
+
+async function save(keyId: number, bans: BanState, transaction: Transaction): Promise<void> {
+  await transaction.query(
+    `INSERT INTO key_bans (key_id, level, banned_until) VALUES ($1, $2, $3)
+     ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until`,
+    [keyId, bans.level, toText(bans)],
+  );
+}
+
+function toText({ bannedUntil }: BanState): string {
+  return new Date(bannedUntil).toISOString();
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
+import { AuditTrail } from '../../audit';
 import { DAY_MS } from '../rate-window';
 import { dateOf } from '../store/quota-records';
 
@@ -10,6 +11,7 @@ export class QuotaResets {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly trail: AuditTrail,
   ) {}
 
   /**
@@ -27,6 +29,7 @@ export class QuotaResets {
          SET day = excluded.day, requests = excluded.requests, reset_at = excluded.reset_at`,
         [clientId, dateOf(Math.floor(now / DAY_MS)), new Date(now).toISOString()],
       );
+      await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
     });
   }
 }

@@ -7,13 +7,21 @@ import { shareOf } from '../share';
 import type { ClientSubject, Subject } from '../subject';
 import type { QuotaRecords } from './quota-records';
 import { QuotaStore, type Receipt, type Standing } from './quota-store';
-import { SubjectMemory } from './subject-memory';
+import { type ClientEntry, SubjectMemory } from './subject-memory';
+import { UnwrittenCounts } from './unwritten-counts';
 
-type Step<Result> = (windows: WindowState, bans: BanState | null, limits: Limits) => Result;
+/** A step on a subject's state; `client` is null for an address. */
+type Step<Result> = (
+  windows: WindowState,
+  bans: BanState | null,
+  limits: Limits,
+  client: ClientEntry | null,
+) => Result;
 
 /** Counts in this process alone, exactly, and keeps the day's counts and the bans in the database. */
 export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   private readonly memory: SubjectMemory;
+  private readonly counts = new UnwrittenCounts();
 
   constructor(
     private readonly records: QuotaRecords,
@@ -23,6 +31,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   ) {
     super();
     this.memory = new SubjectMemory(records, clock);
+    records.countFrom((write) => this.counts.passOn(write));
   }
 
   onModuleDestroy(): void {
@@ -30,21 +39,23 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   take(subject: Subject): Decision | Promise<Decision> {
-    return this.with(subject, (windows, bans, limits) => {
+    return this.with(subject, (windows, bans, limits, client) => {
       const decision = decide(windows, bans, limits, this.clock.now());
-      if (subject.kind === 'client') {
-        this.record(subject, decision, windows, bans!);
+      if (client !== null && decision.outcome === 'allowed') {
+        this.counts.add(client, windows.day, 1);
+      } else if (decision.newlyBanned) {
+        this.records.saveBan((subject as ClientSubject).keyId, bans!, decision.decidedAt);
       }
       return decision;
     });
   }
 
   handBack(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
-    return this.with(subject, (windows, bans, limits) => {
+    return this.with(subject, (windows, bans, limits, client) => {
       const before = windows.dayCount;
       handBack(windows, takenAt);
-      if (subject.kind === 'client' && windows.dayCount < before) {
-        this.records.count(subject.clientId, windows.day, -1);
+      if (client !== null && windows.dayCount < before) {
+        this.counts.add(client, windows.day, -1);
       }
       return this.standingOf(windows, bans, limits);
     });
@@ -81,7 +92,12 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   private with<Result>(subject: Subject, step: Step<Result>): Result | Promise<Result> {
     const { limits } = subject;
     if (subject.kind === 'address') {
-      return step(this.memory.windowsOfAddress(subject.address), null, shareOf(limits, this.instances, 0));
+      return step(
+        this.memory.windowsOfAddress(subject.address),
+        null,
+        shareOf(limits, this.instances, 0),
+        null,
+      );
     }
     const found = this.memory.find(subject);
     if (!found) {
@@ -89,15 +105,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     }
     const { client, bans } = found;
     const used = client.windows.day === client.firstDay ? client.usedBefore : 0;
-    return step(client.windows, bans, shareOf(limits, this.instances, used));
-  }
-
-  private record(subject: ClientSubject, decision: Decision, windows: WindowState, bans: BanState): void {
-    if (decision.outcome === 'allowed') {
-      this.records.count(subject.clientId, windows.day, 1);
-    } else if (decision.newlyBanned) {
-      this.records.saveBan(subject.keyId, bans);
-    }
+    return step(client.windows, bans, shareOf(limits, this.instances, used), client);
   }
 
   private standingOf(windows: WindowState, bans: BanState | null, limits: Limits): Standing {

@@ -2,8 +2,11 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
+import { AuditTrail } from '../../audit';
 import type { BanState } from '../ban-rules';
 import { DAY_MS } from '../rate-window';
+import { EarnedBans } from './earned-bans';
+import type { CountWriter } from './unwritten-counts';
 
 const INTERVAL_MS = 1_000;
 
@@ -29,25 +32,23 @@ export function dateOf(day: number): string {
 export class QuotaRecords implements OnApplicationShutdown {
   private readonly logger = new Logger(QuotaRecords.name);
   private readonly counts: WriteBehind<DayCount>;
-  private readonly bans: WriteBehind<BanState>;
+  private readonly bans: EarnedBans;
+  private readonly sources: ((write: CountWriter) => void)[] = [];
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    trail: AuditTrail,
   ) {
     const onError = (error: unknown) => this.logger.warn(`Counts wait to be written: ${String(error)}`);
     this.counts = new WriteBehind<DayCount>({
       intervalMs: INTERVAL_MS,
+      collect: () => this.sources.forEach((passOn) => passOn((...counted) => this.count(...counted))),
       merge: (earlier, later) => ({ ...later, requests: earlier.requests + later.requests }),
       write: (batch) => this.writeCounts([...batch.values()]),
       onError,
     });
-    this.bans = new WriteBehind<BanState>({
-      intervalMs: INTERVAL_MS,
-      merge: (_earlier, later) => later,
-      write: (batch) => this.writeBans(batch),
-      onError,
-    });
+    this.bans = new EarnedBans(database, trail, onError);
   }
 
   /** @param requests may be negative: a request handed back */
@@ -55,15 +56,19 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests });
   }
 
-  /** Written at once, because other instances learn of the ban by it; tried again every second if that fails. */
-  saveBan(keyId: number, bans: BanState): void {
-    this.bans.add(String(keyId), { ...bans });
-    void this.bans.flush();
+  /** Asks this source for its counts whenever counts are written. */
+  countFrom(source: (write: CountWriter) => void): void {
+    this.sources.push(source);
+  }
+
+  /** @param at when the key earned the ban, in unix milliseconds */
+  saveBan(keyId: number, bans: BanState, at: number): void {
+    this.bans.add(keyId, bans, at);
   }
 
   /** True while a ban of this key waits to be written. */
   hasUnsavedBan(keyId: number): boolean {
-    return this.bans.has(String(keyId));
+    return this.bans.has(keyId);
   }
 
   async clientOf(keyId: number): Promise<number | null> {
@@ -129,28 +134,14 @@ export class QuotaRecords implements OnApplicationShutdown {
     await this.database.query(
       // Without those of a client deleted meanwhile: one of them would keep the whole batch from being written, for ever.
       `INSERT INTO usage_days (client_id, day, requests)
-       SELECT counted.* FROM unnest($1::bigint[], $2::date[], $3::bigint[]) AS counted (client_id, day, requests)
+       SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests
+       FROM unnest($1::bigint[], $2::int[], $3::bigint[]) AS counted (client_id, day, requests)
        WHERE EXISTS (SELECT FROM clients WHERE clients.id = counted.client_id)
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests`,
       [
         counts.map(({ clientId }) => clientId),
-        counts.map(({ day }) => dateOf(day)),
+        counts.map(({ day }) => day),
         counts.map(({ requests }) => requests),
-      ],
-    );
-  }
-
-  private async writeBans(bans: Map<string, BanState>): Promise<void> {
-    const states = [...bans.values()];
-    await this.database.query(
-      `INSERT INTO key_bans (key_id, level, banned_until)
-       SELECT banned.* FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
-       WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
-       ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until`,
-      [
-        [...bans.keys()],
-        states.map(({ level }) => level),
-        states.map(({ bannedUntil }) => new Date(bannedUntil).toISOString()),
       ],
     );
   }

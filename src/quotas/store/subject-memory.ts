@@ -3,6 +3,7 @@ import { type BanState, isBanned, newBanState } from '../ban-rules';
 import { MINUTE_MS, type WindowState, newWindowState } from '../rate-window';
 import type { ClientSubject } from '../subject';
 import type { QuotaRecords } from './quota-records';
+import type { Uncounted } from './unwritten-counts';
 
 const SWEEP_MS = 10_000;
 /** A client or key not seen for this long is forgotten here; the database knows its day and its bans. */
@@ -10,7 +11,7 @@ const IDLE_MS = 10 * MINUTE_MS;
 /** Addresses are anybody's to invent, so their number is bounded; the oldest leave first. */
 const MAX_ADDRESSES = 200_000;
 
-export interface ClientEntry {
+export interface ClientEntry extends Uncounted {
   windows: WindowState;
   /** The day on which the client was first seen here, and what it had used of it by then. */
   firstDay: number;
@@ -134,6 +135,9 @@ export class SubjectMemory {
       const { requests: usedBefore, resetAt } = await this.records.usedOf(clientId, windows.day);
       windows.dayCount = usedBefore;
       this.clients.set(clientId, {
+        clientId,
+        unwrittenDay: windows.day,
+        unwritten: 0,
         windows,
         firstDay: windows.day,
         usedBefore,

@@ -1,0 +1,2 @@
+export { Retention, type RetentionOptions } from './retention';
+export { RetentionModule } from './retention.module';

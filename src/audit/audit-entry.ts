@@ -1,0 +1,67 @@
+import type { Actor } from './actor';
+
+export interface Change<Value> {
+  before: Value;
+  after: Value;
+}
+
+export interface PlanTerms {
+  plan: string;
+  perMinute: number | null;
+  perDay: number | null;
+}
+
+interface OfClient {
+  clientId: number;
+}
+
+interface OfKey {
+  keyId: number;
+}
+
+/** Times are RFC 3339. A key is told by its id, and nothing else of it belongs here. */
+export type AuditEntry =
+  | (OfClient & { action: 'client.created'; details: PlanTerms })
+  | (OfClient & {
+      action: 'client.plan_changed';
+      details: { [Term in keyof PlanTerms]: Change<PlanTerms[Term]> };
+    })
+  | (OfKey & { action: 'key.issued'; details: { scopes: readonly string[]; expiresAt: string | null } })
+  | (OfKey & {
+      /** The entry of the old key; the new one has the same scopes. */
+      action: 'key.rotated';
+      details: {
+        newKeyId: number;
+        scopes: readonly string[];
+        overlapSeconds: number;
+        expiresAt: Change<string | null>;
+      };
+    })
+  | (OfKey & { action: 'key.revoked'; details: Record<string, never> })
+  | (OfKey & { action: 'key.banned'; details: { level: number; bannedUntil: string } })
+  | (OfKey & { action: 'key.unbanned'; details: { level: Change<number>; bannedUntil: Change<string> } })
+  | (OfClient & { action: 'quota.reset'; details: Record<string, never> })
+  | { action: 'catalogue.imported'; details: { categories: number; pets: number; linesLeftOut: number } };
+
+/** What was entered, as it is read again. */
+export interface RecordedEntry {
+  id: number;
+  at: Date;
+  actor: Actor;
+  action: string;
+  clientId: number | null;
+  clientName: string | null;
+  keyId: number | null;
+  details: Record<string, unknown>;
+}
+
+export interface AuditFilter {
+  /** The client's name at the time of the entry. */
+  client?: string;
+  /** A key's id; the rotation that a key came from is among its entries. */
+  keyId?: number;
+  /** What the action begins with: `key.` for all that was done to keys. */
+  actionPrefix?: string;
+  since?: Date;
+  limit: number;
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database, type Transaction, int8ToNumber, namePrefix } from '#libs/database';
+import { Actor, type ActorKind } from './actor';
+import type { AuditEntry, AuditFilter, RecordedEntry } from './audit-entry';
+
+interface EntryRow {
+  id: string;
+  at: Date;
+  actor_kind: ActorKind;
+  actor: string;
+  action: string;
+  client_id: string | null;
+  client_name: string | null;
+  key_id: string | null;
+  details: Record<string, unknown>;
+}
+
+/** Where what happened and its entry are apart: who did it, and when (unix milliseconds). */
+export interface Circumstances {
+  actor: Actor;
+  at: number;
+}
+
+/** Names are kept with the entry, so that it goes on telling the truth whatever becomes of the client. */
+const RECORD = `
+  INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
+  SELECT $1, $2, $3, $4, coalesce(subject.client_id, api_keys.client_id), clients.name, subject.key_id, $7
+  FROM (SELECT $5::bigint AS client_id, $6::bigint AS key_id) AS subject
+  LEFT JOIN api_keys ON api_keys.id = subject.key_id
+  LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)
+  ON CONFLICT (key_id, at) WHERE action = 'key.banned' AND actor_kind = 'key' DO NOTHING`;
+
+const NEWEST = `
+  SELECT id, at, actor_kind, actor, action, client_id, client_name, key_id, details FROM audit_entries
+  WHERE ($1::text IS NULL OR client_name = $1)
+    AND ($2::bigint IS NULL OR key_id = $2 OR (details ->> 'newKeyId')::bigint = $2)
+    AND ($3::text IS NULL OR action LIKE $3)
+    AND ($4::timestamptz IS NULL OR at >= $4)
+  ORDER BY at DESC, id DESC LIMIT $5`;
+
+/** Who did what to which client or key, and when. Entries are added and read, never changed. */
+@Injectable()
+export class AuditTrail {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly actor: Actor,
+  ) {}
+
+  /**
+   * Enters what this transaction does: both are there, or neither. A ban that a key earned may be entered again, and is
+   * there once.
+   * @param circumstances of this process and now, when left out
+   */
+  async record(
+    transaction: Transaction,
+    entry: AuditEntry,
+    circumstances: Circumstances = { actor: this.actor, at: this.clock.now() },
+  ): Promise<void> {
+    const { actor, at } = circumstances;
+    await transaction.query(RECORD, [
+      new Date(at).toISOString(),
+      actor.kind,
+      actor.name,
+      entry.action,
+      'clientId' in entry ? entry.clientId : null,
+      'keyId' in entry ? entry.keyId : null,
+      JSON.stringify(entry.details),
+    ]);
+  }
+
+  /** The newest entries first. */
+  async newest({ client, keyId, actionPrefix, since, limit }: AuditFilter): Promise<RecordedEntry[]> {
+    const rows = await this.database.query<EntryRow>(NEWEST, [
+      client ?? null,
+      keyId ?? null,
+      actionPrefix === undefined ? null : namePrefix(actionPrefix),
+      since?.toISOString() ?? null,
+      limit,
+    ]);
+    return rows.map(toEntry);
+  }
+}
+
+function toEntry(row: EntryRow): RecordedEntry {
+  return {
+    id: int8ToNumber(row.id),
+    at: row.at,
+    actor: { kind: row.actor_kind, name: row.actor },
+    action: row.action,
+    clientId: row.client_id === null ? null : int8ToNumber(row.client_id),
+    clientName: row.client_name,
+    keyId: row.key_id === null ? null : int8ToNumber(row.key_id),
+    details: row.details,
+  };
+}

@@ -1,0 +1,98 @@
+import { Command, Help, Option } from 'nest-commander';
+import type { AuditFilter, RecordedEntry } from '../audit';
+import { administer } from './administer';
+import { detailsInShort } from './audit-details';
+import { ReportingCommand, examples } from './command';
+import { type Row, printMany } from './output';
+import { duration, wholeNumber } from './parse';
+
+interface AuditOptions {
+  client?: string;
+  key?: number;
+  action?: string;
+  since?: number;
+  limit: string;
+  json?: boolean;
+}
+
+const SINCE = { min: 1_000, max: 3_650 * 86_400_000 };
+
+@Command({ name: 'audit', description: 'who did what to which client or key, the newest first' })
+export class AuditCommand extends ReportingCommand {
+  @Option({ flags: '--client <name>', description: 'what concerns this client' })
+  parseClient(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--key <id>', description: 'what concerns this key' })
+  parseKey(text: string): number {
+    return wholeNumber('--key', text, { min: 1, max: Number.MAX_SAFE_INTEGER });
+  }
+
+  @Option({
+    flags: '--action <prefix>',
+    description: 'actions that begin so, such as key. or client.created',
+  })
+  parseAction(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--since <time>', description: 'the last 90s, 10m, 2h or 7d, say' })
+  parseSince(text: string): number {
+    return duration('--since', text, SINCE);
+  }
+
+  @Option({ flags: '--limit <entries>', description: 'at most so many', defaultValue: '50' })
+  parseLimit(text: string): string {
+    return text;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('audit', 'audit --client acme --since 7d', 'audit --key 2 --action key.ban --json');
+  }
+
+  async run(_arguments: string[], options: AuditOptions): Promise<void> {
+    const { client, key, action, since, json } = options;
+    const filter: AuditFilter = {
+      client,
+      keyId: key,
+      actionPrefix: action,
+      since: since === undefined ? undefined : new Date(Date.now() - since),
+      limit: wholeNumber('--limit', options.limit, { min: 1, max: 10_000 }),
+    };
+    const entries = await read(filter);
+    printMany(entries.map(json ? forPrograms : forPeople), json, 'There is nothing to tell.');
+  }
+}
+
+/** A client that is gone is still found by its name; one that never was is more likely a slip of the pen. */
+async function read(filter: AuditFilter): Promise<RecordedEntry[]> {
+  const [{ AuditTrail }, { ClientsService }] = await Promise.all([
+    import('../audit/index.js'),
+    import('../auth/index.js'),
+  ]);
+  return administer(async (services) => {
+    const entries = await services.get(AuditTrail).newest(filter);
+    if (entries.length === 0 && filter.client !== undefined) {
+      await services.get(ClientsService).named(filter.client);
+    }
+    return entries;
+  });
+}
+
+function forPrograms({ clientName, ...entry }: RecordedEntry): Row {
+  return { ...entry, at: entry.at.toISOString(), client: clientName };
+}
+
+function forPeople({ at, actor, action, clientName, keyId, details }: RecordedEntry): Row {
+  return {
+    time: at.toISOString(),
+    // A key and the service are told by their kind; a person by a name that says where they sit.
+    who: actor.kind === 'key' ? `key ${actor.name}` : actor.name,
+    what: action,
+    client: clientName,
+    key: keyId,
+    details: detailsInShort(details),
+  };
+}

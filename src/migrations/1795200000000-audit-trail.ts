@@ -1,0 +1,52 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const UP = [
+  // No foreign keys: what becomes of a client or a key later reaches no entry.
+  `CREATE TABLE audit_entries (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at timestamptz NOT NULL,
+    actor_kind text NOT NULL CHECK (actor_kind IN ('cli', 'key', 'service')),
+    actor text NOT NULL,
+    action text NOT NULL,
+    client_id bigint,
+    client_name text,
+    key_id bigint,
+    details jsonb NOT NULL
+  )`,
+  `CREATE INDEX audit_entries_by_time ON audit_entries (at, id)`,
+  `CREATE INDEX audit_entries_by_client ON audit_entries (client_name, at, id)`,
+  `CREATE INDEX audit_entries_by_key ON audit_entries (key_id, at, id)`,
+  `CREATE INDEX audit_entries_by_new_key ON audit_entries (((details ->> 'newKeyId')::bigint))`,
+  `CREATE INDEX audit_entries_by_action ON audit_entries (action text_pattern_ops, at, id)`,
+  // A ban that a key earned is written behind, and a batch may be tried again after it was written unknown to us.
+  `CREATE UNIQUE INDEX audit_entries_earned_ban_once ON audit_entries (key_id, at)
+    WHERE action = 'key.banned' AND actor_kind = 'key'`,
+
+  // Holds for the service and for whoever looks in with psql by mistake. The owner of the table and a superuser can
+  // still take the trigger or the table away: against them only a copy kept elsewhere helps.
+  `CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION 'The audit trail is append-only: % is refused.', TG_OP;
+    END $$`,
+  `CREATE TRIGGER audit_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`,
+];
+
+const DOWN = [`DROP TABLE audit_entries`, `DROP FUNCTION refuse_audit_change`];
+
+/** Who did what to which client or key, and when. */
+export class AuditTrail1795200000000 implements MigrationInterface {
+  readonly name = 'AuditTrail1795200000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of UP) {
+      await queryRunner.query(statement);
+    }
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of DOWN) {
+      await queryRunner.query(statement);
+    }
+  }
+}
