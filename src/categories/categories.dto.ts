@@ -1,17 +1,18 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { PageQuery } from '#libs/paging';
 import { AnswerField, Field, QueryField, identifier, text } from '#libs/validation';
+import { categoryFields } from './category-fields';
 import type { Category } from './category.entity';
-
-export const categoryName = text({ min: 1, max: 200, notBlank: true });
-const description = text({ min: 0, max: 2_000 });
 
 @ApiSchema({ name: 'NewCategory' })
 export class NewCategoryDto {
-  @Field(categoryName, { description: 'Category name (for instance a kind of animal).', example: 'Dogs' })
+  @Field(categoryFields.name, {
+    description: 'Category name (for instance a kind of animal).',
+    example: 'Dogs',
+  })
   name!: string;
 
-  @Field(description, {
+  @Field(categoryFields.description, {
     description: 'Short description of the category.',
     example: 'Loyal, loud and always hungry.',
     optional: true,
@@ -21,13 +22,13 @@ export class NewCategoryDto {
 
 @ApiSchema({ name: 'Category' })
 export class CategoryDto {
-  @AnswerField(categoryName, {
+  @AnswerField(categoryFields.name, {
     description: 'Category name (for instance a kind of animal).',
     example: 'Dogs',
   })
   name!: string;
 
-  @AnswerField(description, {
+  @AnswerField(categoryFields.description, {
     description: 'Short description of the category.',
     example: 'Loyal, loud and always hungry.',
     optional: true,
@@ -46,6 +47,6 @@ export class ListCategoriesQuery extends PageQuery {
   name?: string;
 }
 
-export function toCategoryDto({ id, name, description: about }: Category): CategoryDto {
-  return { id, name, ...(about === null ? {} : { description: about }) };
+export function toCategoryDto({ id, name, description }: Category): CategoryDto {
+  return { id, name, ...(description === null ? {} : { description }) };
 }

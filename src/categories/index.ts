@@ -1,2 +1,4 @@
+export { BulkCategories } from './bulk-categories';
 export { CategoriesModule } from './categories.module';
 export { CategoriesService } from './categories.service';
+export { categoryFields } from './category-fields';

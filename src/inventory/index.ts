@@ -1,3 +1,5 @@
+export { BulkStock } from './bulk-stock';
 export { InsufficientStockError } from './inventory.errors';
 export { InventoryModule } from './inventory.module';
+export { FIRST_QUANTITY, stockQuantity } from './stock-fields';
 export { StockReservations } from './stock-reservations';

@@ -11,11 +11,8 @@ import {
 } from '#libs/validation';
 import { PET_STATUSES, type PetStatus } from '../pets';
 import type { InventoryItem } from './inventory-item.entity';
+import { MAX_QUANTITY, stockQuantity } from './stock-fields';
 
-/** What an `integer` column holds. */
-export const MAX_QUANTITY = 2_147_483_647;
-
-const quantity = integer({ min: 0, max: MAX_QUANTITY });
 const anyDelta = integer({ min: -MAX_QUANTITY, max: MAX_QUANTITY });
 const delta = except(anyDelta, 0, `${anyDelta.takes}, but not 0`);
 
@@ -24,7 +21,7 @@ export class InventoryItemDto {
   @AnswerField(identifier, { description: 'Identifier of the animal the entry tracks.', example: 1 })
   petId!: number;
 
-  @AnswerField(quantity, { description: 'Current stock count.', example: 3 })
+  @AnswerField(stockQuantity, { description: 'Current stock count.', example: 3 })
   quantity!: number;
 
   @AnswerField(oneOf(PET_STATUSES), {
@@ -37,7 +34,7 @@ export class InventoryItemDto {
 
 @ApiSchema({ name: 'InventoryUpdate' })
 export class InventoryUpdateDto {
-  @Field(quantity, { description: 'The new stock count.', example: 3 })
+  @Field(stockQuantity, { description: 'The new stock count.', example: 3 })
   quantity!: number;
 }
 
@@ -59,6 +56,6 @@ export class ListInventoryQuery extends PageQuery {
   status?: PetStatus[];
 }
 
-export function toInventoryItemDto({ petId, quantity: units, status }: InventoryItem): InventoryItemDto {
-  return { petId, quantity: units, status };
+export function toInventoryItemDto({ petId, quantity, status }: InventoryItem): InventoryItemDto {
+  return { petId, quantity, status };
 }

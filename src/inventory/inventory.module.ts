@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PetsModule } from '../pets';
+import { BulkStock } from './bulk-stock';
 import { InventoryController } from './inventory.controller';
 import { InventoryService } from './inventory.service';
 import { StockReservations } from './stock-reservations';
@@ -8,7 +9,7 @@ import { StockReservations } from './stock-reservations';
 @Module({
   imports: [PetsModule],
   controllers: [InventoryController],
-  providers: [InventoryService, StockReservations],
-  exports: [StockReservations],
+  providers: [InventoryService, StockReservations, BulkStock],
+  exports: [StockReservations, BulkStock],
 })
 export class InventoryModule {}

@@ -11,12 +11,10 @@ import {
   type PetStatus,
 } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
-import { type ListInventoryQuery, MAX_QUANTITY, toInventoryItemDto } from './inventory.dto';
+import { type ListInventoryQuery, toInventoryItemDto } from './inventory.dto';
 import { InsufficientStockError } from './inventory.errors';
+import { FIRST_QUANTITY, MAX_QUANTITY } from './stock-fields';
 import { Stock } from './stock.entity';
-
-/** Units in stock of a new pet. */
-const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
 
 @Injectable()
 export class InventoryService implements OnModuleInit, PetLifecycleListener {

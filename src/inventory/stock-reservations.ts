@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '#libs/database';
-import { MAX_QUANTITY } from './inventory.dto';
+import { type Transaction, prepared } from '#libs/database';
 import { InsufficientStockError } from './inventory.errors';
+import { MAX_QUANTITY } from './stock-fields';
 
 interface Left {
   quantity: number;
 }
+
+const TAKE = {
+  name: 'stock-take',
+  text: `UPDATE inventory SET quantity = quantity - $2 WHERE pet_id = $1 AND quantity >= $2 RETURNING quantity`,
+};
 
 /** What other modules may do with stock. Whoever calls holds the pet's lock (PetCatalog), so nothing moves in between. */
 @Injectable()
@@ -16,10 +21,7 @@ export class StockReservations {
    * @throws ApiError 409 `insufficient_stock`
    */
   async take(transaction: Transaction, petId: number, quantity: number): Promise<number> {
-    const [[left]] = await transaction.query<[Left[], number]>(
-      `UPDATE inventory SET quantity = quantity - $2 WHERE pet_id = $1 AND quantity >= $2 RETURNING quantity`,
-      [petId, quantity],
-    );
+    const [left] = await prepared<Left>(transaction, TAKE, [petId, quantity]);
     if (!left) {
       throw new InsufficientStockError(petId);
     }

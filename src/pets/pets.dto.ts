@@ -1,19 +1,9 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { PageQuery } from '#libs/paging';
-import {
-  AnswerField,
-  Field,
-  QueryField,
-  RepeatableQueryField,
-  identifier,
-  oneOf,
-  text,
-} from '#libs/validation';
+import { AnswerField, Field, QueryField, RepeatableQueryField, identifier, text } from '#libs/validation';
+import { petFields } from './pet-fields';
 import type { Pet } from './pet.entity';
 import { PET_STATUSES, type PetStatus } from './pet-status';
-
-const petName = text({ min: 1, max: 200, notBlank: true });
-const petStatus = oneOf(PET_STATUSES);
 
 const NAME = { description: "The animal's name.", example: 'Rex' };
 const CATEGORY_ID = { description: 'Identifier of the category the animal belongs to.', example: 1 };
@@ -21,37 +11,37 @@ const STATUS = { description: 'Status of the animal.', example: 'available', enu
 
 @ApiSchema({ name: 'NewPet' })
 export class NewPetDto {
-  @Field(petName, NAME)
+  @Field(petFields.name, NAME)
   name!: string;
 
   @Field(identifier, CATEGORY_ID)
   categoryId!: number;
 
-  @Field(petStatus, { ...STATUS, optional: true })
+  @Field(petFields.status, { ...STATUS, optional: true })
   status?: PetStatus;
 }
 
 @ApiSchema({ name: 'PetPatch' })
 export class PetPatchDto {
-  @Field(petName, { ...NAME, optional: true })
+  @Field(petFields.name, { ...NAME, optional: true })
   name?: string;
 
   @Field(identifier, { ...CATEGORY_ID, optional: true })
   categoryId?: number;
 
-  @Field(petStatus, { ...STATUS, optional: true })
+  @Field(petFields.status, { ...STATUS, optional: true })
   status?: PetStatus;
 }
 
 @ApiSchema({ name: 'Pet' })
 export class PetDto {
-  @AnswerField(petName, NAME)
+  @AnswerField(petFields.name, NAME)
   name!: string;
 
   @AnswerField(identifier, CATEGORY_ID)
   categoryId!: number;
 
-  @AnswerField(petStatus, { ...STATUS, optional: true })
+  @AnswerField(petFields.status, { ...STATUS, optional: true })
   status!: PetStatus;
 
   @AnswerField(identifier, { description: 'Unique identifier assigned on creation.', example: 1 })
@@ -59,7 +49,7 @@ export class PetDto {
 }
 
 export class ListPetsQuery extends PageQuery {
-  @RepeatableQueryField(petStatus, {
+  @RepeatableQueryField(petFields.status, {
     description: 'Only pets with one of these statuses.',
     maxItems: PET_STATUSES.length,
     enumName: 'PetStatus',

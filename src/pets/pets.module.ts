@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { CategoriesModule } from '../categories';
+import { BulkPets } from './bulk-pets';
 import { PetCatalog } from './pet-catalog';
 import { PetLifecycle } from './pet-lifecycle';
+import { PetReader } from './pet-reader';
 import { PetsController } from './pets.controller';
 import { PetsService } from './pets.service';
 
@@ -9,7 +11,7 @@ import { PetsService } from './pets.service';
 @Module({
   imports: [CategoriesModule],
   controllers: [PetsController],
-  providers: [PetsService, PetCatalog, PetLifecycle],
-  exports: [PetCatalog, PetLifecycle, PetsService],
+  providers: [PetsService, PetReader, PetCatalog, PetLifecycle, BulkPets],
+  exports: [PetCatalog, PetLifecycle, PetsService, BulkPets],
 })
 export class PetsModule {}

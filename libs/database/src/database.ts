@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type EntityManager } from 'typeorm';
+import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { isSerializationConflict } from './postgres-errors';
 
 /** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
@@ -39,6 +40,17 @@ export class Database {
         }
       }
     }
+  }
+
+  /**
+   * Runs work that may take minutes and reads what cannot be read twice: `longTransaction`, without time limits and
+   * without a second attempt.
+   */
+  longTransaction<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+    options?: LongTransactionOptions,
+  ): Promise<Result> {
+    return longTransaction(this.dataSource, work, options);
   }
 
   /** Runs one statement outside of any transaction. */

@@ -1,11 +1,14 @@
 import './utc-dates';
 
+export { copyInto, copyRow, numberRows } from './bulk';
 export { Database, type Transaction } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';
 export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
+export type { LongTransactionOptions } from './long-transaction';
 export { migrate } from './migrate';
 export { namePrefix } from './name-prefix';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
+export { prepared, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
   isSerializationConflict,

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import type { PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { EntityManager } from 'typeorm';
+
+/** Characters with a meaning of their own in the text format. */
+const SPECIAL = /[\\\t\n\r]/g;
+const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** A row in the text format of COPY, with its line end. Source: PostgreSQL's manual, COPY, "Text Format". */
+export function copyRow(values: readonly (string | number | null)[]): string {
+  return `${values.map(copyValue).join('\t')}\n`;
+}
+
+function copyValue(value: string | number | null): string {
+  if (value === null) {
+    return '\\N';
+  }
+  return typeof value === 'number' ? String(value) : value.replace(SPECIAL, (special) => ESCAPED[special]!);
+}
+
+/**
+ * Sends rows to a table through COPY, which is several times faster than INSERT.
+ * @param target the table with its columns: `stock (pet_id, quantity)`
+ * @param rows made by `copyRow`, one after another
+ */
+export async function copyInto(transaction: EntityManager, target: string, rows: string): Promise<void> {
+  const client = (await transaction.queryRunner!.connect()) as PoolClient;
+  const stream = client.query(copyFrom(`COPY ${target} FROM STDIN`));
+  const finished = once(stream, 'finish');
+  stream.end(rows);
+  await finished;
+}
+
+/**
+ * Gives ids to rows before they are inserted, so that other rows can refer to them: makes a temporary table, gone with
+ * the transaction, of the rows of a query in their order, each with the next value of a sequence as `id`.
+ * @returns the number of rows
+ */
+export async function numberRows(
+  transaction: EntityManager,
+  { query, sequence, table }: { query: string; sequence: string; table: string },
+): Promise<number> {
+  await transaction.query(
+    `CREATE TEMPORARY TABLE ${table} ON COMMIT DROP AS
+     SELECT nextval('${sequence}') AS id, source.* FROM (${query}) AS source`,
+  );
+  await transaction.query(`ANALYZE ${table}`);
+  const [row] = await transaction.query<{ count: string }[]>(`SELECT count(*) AS count FROM ${table}`);
+  return Number(row!.count);
+}

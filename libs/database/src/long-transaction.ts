@@ -1,0 +1,68 @@
+import { DataSource, type DataSourceOptions, type EntityManager } from 'typeorm';
+
+export interface LongTransactionOptions {
+  /** REPEATABLE READ sees the database as it was at one moment. READ COMMITTED when left out. */
+  isolation?: 'READ COMMITTED' | 'REPEATABLE READ';
+  readOnly?: boolean;
+  /** Ends the running statement and rolls back; the promise is then rejected with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** By name, because not every version of PostgreSQL knows all of them; until the end of the transaction. */
+const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
+  WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
+
+/**
+ * Runs work in a transaction that may take as long as it needs: on a connection of its own, without the timeouts that
+ * the data source and the server set for requests. It is not run again after a conflict.
+ * @throws whatever the work throws, after the rollback.
+ */
+export async function longTransaction<Result>(
+  dataSource: DataSource,
+  work: (transaction: EntityManager) => Promise<Result>,
+  { isolation = 'READ COMMITTED', readOnly = false, signal }: LongTransactionOptions = {},
+): Promise<Result> {
+  signal?.throwIfAborted();
+  const unhurried = await new DataSource(withoutTimeouts(dataSource.options)).initialize();
+  try {
+    return await unhurried.transaction(isolation, async (transaction) => {
+      await transaction.query(`SET TRANSACTION ${readOnly ? 'READ ONLY' : 'READ WRITE'}`);
+      await transaction.query(WITHOUT_TIMEOUTS);
+      return cancellable(dataSource, transaction, work, signal);
+    });
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    await unhurried.destroy();
+  }
+}
+
+function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
+  const extra = { ...(options.extra as object), statement_timeout: 0, query_timeout: 0 };
+  return { ...options, poolSize: 1, extra } as DataSourceOptions;
+}
+
+/** A statement can only be ended from another connection. */
+async function cancellable<Result>(
+  dataSource: DataSource,
+  transaction: EntityManager,
+  work: (transaction: EntityManager) => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const [session] = await transaction.query<{ pid: number }[]>(`SELECT pg_backend_pid() AS pid`);
+  let cancelled: Promise<unknown> = Promise.resolve();
+  const cancel = (): void => {
+    // The work is over at its next statement at the latest, even if this request does not get through.
+    cancelled = dataSource.query(`SELECT pg_cancel_backend($1)`, [session!.pid]).catch(() => undefined);
+  };
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    const result = await work(transaction);
+    signal?.throwIfAborted();
+    return result;
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    await cancelled;
+  }
+}

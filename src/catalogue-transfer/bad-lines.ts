@@ -1,0 +1,39 @@
+// The lines of a file that cannot be imported: the first ones in full, the others as a number.
+
+export interface BadLine {
+  line: number;
+  problem: string;
+}
+
+export class BadLines {
+  private total = 0;
+  private known: BadLine[] = [];
+
+  /** @param most how many are told of in full */
+  constructor(readonly most: number) {}
+
+  get count(): number {
+    return this.total;
+  }
+
+  /** In the order of the file. */
+  get first(): readonly BadLine[] {
+    return this.known;
+  }
+
+  /**
+   * Adds lines that were found in one go.
+   * @param found at least the first `most` of them
+   * @param count how many there are
+   */
+  add(found: readonly BadLine[], count = found.length): void {
+    this.total += count;
+    if (count > 0 && this.mayShow(found[0]!)) {
+      this.known = [...this.known, ...found].sort((a, b) => a.line - b.line).slice(0, this.most);
+    }
+  }
+
+  private mayShow({ line }: BadLine): boolean {
+    return this.known.length < this.most || line < this.known.at(-1)!.line;
+  }
+}

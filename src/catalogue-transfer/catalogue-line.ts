@@ -1,0 +1,98 @@
+// One line of a catalogue: what it may be, and what it says.
+
+import { ApiError } from '#libs/errors';
+import { ValidationFailedError } from '#libs/http';
+import { Field, identifier, oneOf, validated } from '#libs/validation';
+import { categoryFields } from '../categories';
+import { FIRST_QUANTITY, stockQuantity } from '../inventory';
+import { type PetStatus, petFields } from '../pets';
+
+export interface CategoryRecord {
+  kind: 'category';
+  id: number;
+  name: string;
+  description?: string;
+}
+
+export interface PetRecord {
+  kind: 'pet';
+  name: string;
+  categoryId: number;
+  status: PetStatus;
+  quantity: number;
+}
+
+/** What a line says, or what is wrong with it. */
+export type CatalogueLine = { record: CategoryRecord | PetRecord } | { problem: string };
+
+const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
+const NO_CATEGORIES = 'kind must be pet: these pets go into categories that are there already.';
+const kind = oneOf(['category', 'pet']);
+
+class CategoryLine {
+  @Field(kind, { description: 'That it is a category.' })
+  kind!: 'category';
+
+  @Field(identifier, {
+    description: 'What the pets of the file call the category by; the store gives it another.',
+  })
+  id!: number;
+
+  @Field(categoryFields.name, { description: 'Its name.' })
+  name!: string;
+
+  @Field(categoryFields.description, { description: 'A short description.', optional: true })
+  description?: string;
+}
+
+class PetLine {
+  @Field(kind, { description: 'That it is a pet.' })
+  kind!: 'pet';
+
+  @Field(identifier, { description: 'Its id where it comes from; means nothing here.', optional: true })
+  id?: number;
+
+  @Field(petFields.name, { description: 'Its name.' })
+  name!: string;
+
+  @Field(identifier, { description: 'Its category.' })
+  categoryId!: number;
+
+  @Field(petFields.status, { description: 'Its status, `available` when left out.', optional: true })
+  status?: PetStatus;
+
+  @Field(stockQuantity, { description: 'Units in stock, those of a new pet when left out.', optional: true })
+  quantity?: number;
+}
+
+/**
+ * Reads a line. Never throws, whatever the line is.
+ * @param petsOnly the file may not hold categories
+ */
+export function readCatalogueLine(text: string, petsOnly = false): CatalogueLine {
+  try {
+    const record = recordOf(JSON.parse(text));
+    return petsOnly && record.kind === 'category' ? { problem: NO_CATEGORIES } : { record };
+  } catch (error) {
+    return { problem: error instanceof ApiError ? error.message : NO_JSON };
+  }
+}
+
+/** @throws ApiError whose message names each field and what would be right */
+function recordOf(value: unknown): CategoryRecord | PetRecord {
+  const line = asObject(value);
+  if ('kind' in line && line.kind === 'category') {
+    return { ...validated(CategoryLine, line) };
+  }
+  const pet = validated(PetLine, line);
+  const status = pet.status ?? 'available';
+  const quantity = pet.quantity ?? FIRST_QUANTITY[status];
+  return { kind: 'pet', name: pet.name, categoryId: pet.categoryId, status, quantity };
+}
+
+function asObject(value: unknown): object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ValidationFailedError('must be a JSON object.');
+  }
+  return value;
+}

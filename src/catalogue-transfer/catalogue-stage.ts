@@ -1,0 +1,122 @@
+import { type Transaction, copyInto, copyRow } from '#libs/database';
+import type { BadLines } from './bad-lines';
+import type { CategoryRecord, PetRecord } from './catalogue-line';
+
+/** How much is sent at once: few round trips, and little memory. */
+const BATCH_CHARACTERS = 256 * 1024;
+
+const CATEGORIES = 'staged_categories (line, file_id, name, description)';
+const PETS = 'staged_pets (line, name, file_category_id, status, quantity)';
+const TABLES = [
+  `CREATE TEMPORARY TABLE staged_categories (line bigint, file_id bigint, name text, description text)
+   ON COMMIT DROP`,
+  `CREATE TEMPORARY TABLE staged_pets (line bigint, name text, file_category_id bigint, status text, quantity integer)
+   ON COMMIT DROP`,
+];
+const DUPLICATES = `SELECT line, file_id AS id, first_line FROM
+  (SELECT line, file_id, min(line) OVER (PARTITION BY file_id) AS first_line FROM staged_categories) AS compared
+  WHERE line <> first_line`;
+
+interface Found {
+  line: string;
+  id: string;
+  first_line?: string;
+  total: string;
+}
+
+/** The lines of a file, kept in temporary tables until all of them were read: what a line refers to may come later. */
+export class CatalogueStage {
+  /** The categories of the file, in its order. */
+  readonly categories = `SELECT file_id, name, description FROM staged_categories ORDER BY line`;
+
+  /** The ids that the pets of the file know their categories by. */
+  readonly categoryIds = `SELECT file_category_id FROM staged_pets`;
+
+  private readonly batches = new Map<string, { rows: string[]; characters: number }>();
+
+  private constructor(private readonly transaction: Transaction) {}
+
+  static async open(transaction: Transaction): Promise<CatalogueStage> {
+    for (const table of TABLES) {
+      await transaction.query(table);
+    }
+    return new CatalogueStage(transaction);
+  }
+
+  /**
+   * The pets of the file, in its order, as a query.
+   * @param known a query for `file_id`, what the file calls a category by, and its `id`; pets of others are left out
+   */
+  petsIn(known: string): string {
+    return `SELECT name, known.id AS category_id, status, quantity
+      FROM staged_pets JOIN (${known}) AS known ON known.file_id = file_category_id ORDER BY line`;
+  }
+
+  async add(line: number, record: CategoryRecord | PetRecord): Promise<void> {
+    if (record.kind === 'category') {
+      await this.addRow(CATEGORIES, [line, record.id, record.name, record.description ?? null]);
+    } else {
+      await this.addRow(PETS, [line, record.name, record.categoryId, record.status, record.quantity]);
+    }
+  }
+
+  /** To be called after the last line. */
+  async complete(): Promise<void> {
+    for (const target of this.batches.keys()) {
+      await this.send(target);
+    }
+    await this.transaction.query(`ANALYZE staged_categories, staged_pets`);
+  }
+
+  /** Takes out the categories whose id an earlier line has already. */
+  async refuseDuplicates(badLines: BadLines): Promise<void> {
+    await this.refuse(
+      badLines,
+      DUPLICATES,
+      ({ id, first_line }) => `id ${id} is the id of the category on line ${first_line} already.`,
+    );
+    await this.transaction.query(
+      `DELETE FROM staged_categories USING (${DUPLICATES}) AS duplicates
+       WHERE staged_categories.line = duplicates.line`,
+    );
+  }
+
+  /**
+   * Tells of the pets that `petsIn` leaves out.
+   * @param owner whose categories the known ones are, for the message
+   */
+  async refuseStrays(badLines: BadLines, known: string, owner: string): Promise<void> {
+    await this.refuse(
+      badLines,
+      `SELECT line, file_category_id AS id FROM staged_pets
+       WHERE NOT EXISTS (SELECT FROM (${known}) AS known WHERE known.file_id = file_category_id)`,
+      ({ id }) => `categoryId ${id} is not the id of a category of ${owner}.`,
+    );
+  }
+
+  private async addRow(target: string, values: (string | number | null)[]): Promise<void> {
+    const batch = this.batches.get(target) ?? { rows: [], characters: 0 };
+    this.batches.set(target, batch);
+    const row = copyRow(values);
+    batch.rows.push(row);
+    batch.characters += row.length;
+    if (batch.characters >= BATCH_CHARACTERS) {
+      await this.send(target);
+    }
+  }
+
+  private async send(target: string): Promise<void> {
+    const { rows } = this.batches.get(target)!;
+    this.batches.delete(target);
+    await copyInto(this.transaction, target, rows.join(''));
+  }
+
+  private async refuse(badLines: BadLines, query: string, problem: (row: Found) => string): Promise<void> {
+    const rows = await this.transaction.query<Found[]>(
+      `SELECT *, count(*) OVER () AS total FROM (${query}) AS found ORDER BY line LIMIT $1`,
+      [badLines.most],
+    );
+    const found = rows.map((row) => ({ line: Number(row.line), problem: problem(row) }));
+    badLines.add(found, Number(rows[0]?.total ?? 0));
+  }
+}

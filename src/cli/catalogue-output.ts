@@ -1,0 +1,103 @@
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { CommandFailure } from './command-failure';
+import { systemMessage } from './system-message';
+
+/** Where a catalogue is written to. */
+export interface CatalogueOutput {
+  write(text: string): Promise<void>;
+  /** All of it was written. */
+  complete(): Promise<void>;
+  /** It will not be complete: what there is of it goes away, if it can. */
+  abandon(): Promise<void>;
+}
+
+/** Whoever read the output has had enough of it (`petstore export | head`). */
+export class ReaderGoneError extends Error {}
+
+/** @param file `-` for standard output */
+export function openOutput(file: string, overwrite: boolean): Promise<CatalogueOutput> {
+  return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite);
+}
+
+class StandardOutput implements CatalogueOutput {
+  // The error is told to each write as well. Unheard, it would end the process before the database is closed.
+  private readonly heard = () => undefined;
+
+  constructor() {
+    process.stdout.on('error', this.heard);
+  }
+
+  write(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(this.explained(error)) : resolve()));
+    });
+  }
+
+  complete(): Promise<void> {
+    return this.abandon();
+  }
+
+  abandon(): Promise<void> {
+    process.stdout.removeListener('error', this.heard);
+    return Promise.resolve();
+  }
+
+  private explained(error: NodeJS.ErrnoException): Error {
+    const gone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+    return gone
+      ? new ReaderGoneError()
+      : new CommandFailure(systemMessage('write to', 'standard output', error));
+  }
+}
+
+/** Written beside the file and put in its place when complete, so that the file is never half there. */
+class FileOutput implements CatalogueOutput {
+  private constructor(
+    private readonly file: string,
+    private readonly partial: string,
+    private readonly handle: FileHandle,
+    private readonly overwrite: boolean,
+  ) {}
+
+  static async open(file: string, overwrite: boolean): Promise<FileOutput> {
+    await assertFree(file, overwrite);
+    const partial = `${file}.${process.pid}.partial`;
+    const handle = await explained(file, open(partial, 'w'));
+    return new FileOutput(file, partial, handle, overwrite);
+  }
+
+  write(text: string): Promise<void> {
+    return explained(this.file, this.handle.writeFile(text));
+  }
+
+  async complete(): Promise<void> {
+    await explained(this.file, this.handle.sync());
+    await this.handle.close();
+    // Somebody may have written the file in the meantime.
+    await assertFree(this.file, this.overwrite);
+    await explained(this.file, rename(this.partial, this.file));
+  }
+
+  async abandon(): Promise<void> {
+    await this.handle.close();
+    await rm(this.partial, { force: true });
+  }
+}
+
+async function assertFree(file: string, overwrite: boolean): Promise<void> {
+  const stats = await stat(file).catch(() => undefined);
+  if (stats !== undefined && !stats.isFile()) {
+    throw new CommandFailure(`${file} is not a file; leave it out to write to standard output.`);
+  }
+  if (stats !== undefined && !overwrite) {
+    throw new CommandFailure(`${file} is there already; --force writes over it.`);
+  }
+}
+
+async function explained<Result>(file: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new CommandFailure(systemMessage('write', file, error));
+  }
+}

@@ -1,0 +1,63 @@
+import { Command, Help, Option } from 'nest-commander';
+import type { CatalogueSize } from '../catalogue-transfer';
+import { administer } from './administer';
+import type { CatalogueOutput } from './catalogue-output';
+import { ReportingCommand, examples } from './command';
+import { counted } from './counted';
+import { interruptible } from './interruption';
+
+@Command({
+  name: 'export',
+  arguments: '[file]',
+  argsDescription: { file: 'where to; standard output when left out, or -' },
+  description: 'write all categories and pets with their stock, as of one moment, as NDJSON',
+})
+export class ExportCommand extends ReportingCommand {
+  @Option({ flags: '--force', description: 'write over a file that is there already' })
+  parseForce(): boolean {
+    return true;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz');
+  }
+
+  async run(
+    [file = '-']: string[],
+    { force = false, json }: { force?: boolean; json?: boolean },
+  ): Promise<void> {
+    const { ReaderGoneError, openOutput } = await import('./catalogue-output.js');
+    const output = await openOutput(file, force);
+    const outcome = file === '-' ? 'the output is not complete' : `${file} was not written`;
+    try {
+      const size = await interruptible(outcome, (signal) => exportTo(output, signal));
+      await output.complete();
+      const { categories, pets } = size;
+      // On standard output it would be taken for a part of the catalogue.
+      const report = file === '-' ? process.stderr : process.stdout;
+      const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
+      report.write(`${json ? JSON.stringify(size) : sentence}\n`);
+    } catch (error) {
+      await output.abandon();
+      if (!(error instanceof ReaderGoneError)) {
+        throw error;
+      }
+    }
+  }
+}
+
+async function exportTo(output: CatalogueOutput, signal: AbortSignal): Promise<CatalogueSize> {
+  const { ExportCatalogue } = await import('../catalogue-transfer/index.js');
+  const { withProgress } = await import('./progress.js');
+  // The catalogue itself may be going to the same terminal.
+  const stream = process.stdout.isTTY ? undefined : process.stderr;
+  return withProgress({ title: 'Exporting', unit: 'lines', stream }, (show) =>
+    administer((services) =>
+      services.get(ExportCatalogue).run((text) => output.write(text), {
+        signal,
+        onLines: (lines, total) => show({ done: lines, total, lines }),
+      }),
+    ),
+  );
+}

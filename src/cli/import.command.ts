@@ -1,0 +1,111 @@
+import { addAbortSignal } from 'node:stream';
+import { Command, Help, Option } from 'nest-commander';
+import type { BadLines, ImportResult } from '../catalogue-transfer';
+import { administer } from './administer';
+import type { CatalogueInput } from './catalogue-input';
+import { counted } from './counted';
+import { ReportingCommand, examples } from './command';
+import { CommandFailure } from './command-failure';
+import { interruptible } from './interruption';
+import { print } from './output';
+import { printable } from './text';
+
+interface ImportFlags {
+  intoExisting?: boolean;
+  skipInvalid?: boolean;
+  json?: boolean;
+}
+
+@Command({
+  name: 'import',
+  arguments: '[file]',
+  argsDescription: { file: 'NDJSON as export writes it; standard input when left out, or -' },
+  description: 'enter categories and pets from a file: all of them or nothing',
+})
+export class ImportCommand extends ReportingCommand {
+  @Option({
+    flags: '--into-existing',
+    description: 'the file holds pets only; a categoryId is that of a category of the store',
+  })
+  parseIntoExisting(): boolean {
+    return true;
+  }
+
+  @Option({ flags: '--skip-invalid', description: 'leave bad lines out and import the others' })
+  parseSkipInvalid(): boolean {
+    return true;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('import catalogue.ndjson', 'import --into-existing --skip-invalid < pets.ndjson');
+  }
+
+  async run([file = '-']: string[], { json, ...flags }: ImportFlags): Promise<void> {
+    const { openInput } = await import('./catalogue-input.js');
+    const input = await openInput(file);
+    const { categories, pets, badLines } = await importFrom(input, flags);
+    tell(badLines);
+    const skipped = badLines.count;
+    if (json) {
+      print(JSON.stringify({ categories, pets, skipped }));
+    } else {
+      const left = skipped > 0 ? `; ${counted(skipped, 'line was', 'lines were')} skipped` : '';
+      print(
+        `Imported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}${left}.`,
+      );
+    }
+  }
+}
+
+async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<ImportResult> {
+  const { CatalogueRefusedError, ImportCatalogue } = await import('../catalogue-transfer/index.js');
+  const { withProgress } = await import('./progress.js');
+  const place = { title: 'Importing', unit: 'bytes', stream: process.stderr } as const;
+  try {
+    return await interruptible('nothing was imported', (signal) =>
+      withProgress(place, (show) =>
+        administer((services) => {
+          const step = { done: 0, total: input.bytes, lines: 0 };
+          const update = (change: Partial<typeof step>) => show(Object.assign(step, change));
+          const source = watched(addAbortSignal(signal, input.stream), (done, total) =>
+            update({ done, total: total ?? input.bytes }),
+          );
+          const onLines = (lines: number) => update({ lines });
+          return services.get(ImportCatalogue).run(source, { ...flags, signal, onLines });
+        }),
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof CatalogueRefusedError)) {
+      throw error;
+    }
+    tell(error.badLines);
+    throw new CommandFailure(
+      `${counted(error.badLines.count, 'line is', 'lines are')} bad, so nothing was imported (--skip-invalid leaves bad lines out).`,
+    );
+  }
+}
+
+/** @param onBytes told of the bytes read so far and, at the end, that these were all */
+async function* watched(
+  stream: AsyncIterable<Buffer>,
+  onBytes: (done: number, total?: number) => void,
+): AsyncGenerator<Buffer> {
+  let done = 0;
+  for await (const chunk of stream) {
+    yield chunk;
+    done += chunk.length;
+    onBytes(done);
+  }
+  onBytes(done, done);
+}
+
+function tell({ count, first }: BadLines): void {
+  for (const { line, problem } of first) {
+    process.stderr.write(`line ${line}: ${printable(problem)}\n`);
+  }
+  if (count > first.length) {
+    process.stderr.write(`… and ${counted(count - first.length, 'more bad line', 'more bad lines')}\n`);
+  }
+}
