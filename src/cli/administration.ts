@@ -5,14 +5,18 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
 import { DatabaseModule } from '#libs/database';
 import { IdempotencyModule } from '#libs/idempotency';
+import { AuditModule } from '../audit';
 import { AdministrationError } from '../auth';
+import { CatalogueTransferModule } from '../catalogue-transfer';
 import { connectAndMigrate, dataSourceOptions } from '../data-source';
+import { DeprecationReportModule } from '../deprecations';
 import { openDatabase } from '../open-database';
 import { ClientOwnsIdempotencyKeys } from '../pipeline/idempotency-owner';
-import { BansModule } from '../quotas';
+import { BansModule, OverviewModule, ResetsModule } from '../quotas';
 import { SeedModule } from '../seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
 import { migrationStates } from './migration-state';
+import { operator } from './operator';
 
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */
 export class DatabaseBehindError extends AdministrationError {
@@ -80,8 +84,13 @@ function moduleFor(
       ClockModule,
       DatabaseModule.forRoot(url, options, connect),
       IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
+      AuditModule.forRoot(operator(process.env)),
       SeedModule,
+      CatalogueTransferModule,
       BansModule,
+      ResetsModule,
+      OverviewModule,
+      DeprecationReportModule,
     ],
   };
 }

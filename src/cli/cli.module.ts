@@ -1,10 +1,30 @@
 import { Module } from '@nestjs/common';
+import { AuditCommand } from './audit.command';
 import { CLIENT_COMMANDS } from './clients.command';
+import { CompletionCommand } from './completion.command';
 import { DB_COMMANDS } from './db.command';
+import { DeprecationsCommand } from './deprecations.command';
+import { ExportCommand } from './export.command';
+import { ImportCommand } from './import.command';
 import { KEY_COMMANDS } from './keys.command';
 import { OpenapiCommand } from './openapi.command';
+import { QUOTA_COMMANDS } from './quotas.command';
 import { ServeCommand } from './serve.command';
 
 /** All commands. They load what they need when they run, so that --help does not wait for it. */
-@Module({ providers: [ServeCommand, ...CLIENT_COMMANDS, ...KEY_COMMANDS, ...DB_COMMANDS, OpenapiCommand] })
+@Module({
+  providers: [
+    ServeCommand,
+    ...CLIENT_COMMANDS,
+    ...KEY_COMMANDS,
+    ...QUOTA_COMMANDS,
+    DeprecationsCommand,
+    AuditCommand,
+    ImportCommand,
+    ExportCommand,
+    ...DB_COMMANDS,
+    OpenapiCommand,
+    CompletionCommand,
+  ],
+})
 export class CliModule {}

@@ -1,6 +1,7 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
+import { administer } from './administer';
 import { CommandGroup, ReportingCommand, examples } from './command';
-import { type Row, printMany, printOne } from './output';
+import { type Row, print, printMany, printOne } from './output';
 import { clientName } from './parse';
 import { PLAN, PlanCommand, type PlanOptions, chosenPlan } from './plan-command';
 
@@ -18,13 +19,6 @@ async function describe(client: ClientFields): Promise<Row> {
   const { perMinute, perDay } = limitsOf(client);
   const { id, name, plan, createdAt } = client;
   return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
-}
-
-async function administer<Result>(
-  work: (services: import('@nestjs/common').INestApplicationContext) => Promise<Result>,
-): Promise<Result> {
-  const { withServices } = await import('./administration.js');
-  return withServices(work);
 }
 
 @SubCommand({ name: 'create', description: 'enter a new client' })
@@ -79,7 +73,7 @@ export class ShowClientCommand extends ReportingCommand {
       return;
     }
     printOne(row, json);
-    process.stdout.write('\n');
+    print('');
     printMany(described, json, `No keys yet: npx petstore keys issue --client ${name}`);
   }
 }

@@ -1,4 +1,5 @@
 import { Command, SubCommand } from 'nest-commander';
+import { administer } from './administer';
 import { CommandGroup, ReportingCommand } from './command';
 import { print, printMany, printOne } from './output';
 
@@ -26,11 +27,8 @@ export class StatusCommand extends ReportingCommand {
 @SubCommand({ name: 'seed', description: 'add a small catalogue and a client demo to an empty store' })
 export class SeedCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
-    const [{ withServices }, { SeedService }] = await Promise.all([
-      import('./administration.js'),
-      import('../seed/index.js'),
-    ]);
-    const seeded = await withServices((services) => services.get(SeedService).seed());
+    const { SeedService } = await import('../seed/index.js');
+    const seeded = await administer((services) => services.get(SeedService).seed());
     printOne({ ...seeded }, json);
     if (!json && seeded.key === null) {
       print('\nThe client demo was there already. Another key: npx petstore keys issue --client demo');

@@ -1,11 +1,11 @@
 import { Help, Option, SubCommand } from 'nest-commander';
 import type { KeysService } from '../auth';
 import type { BanRegister } from '../quotas';
+import { administer } from './administer';
 import { ReportingCommand, examples } from './command';
 import { printOne } from './output';
-import { duration, wholeNumber } from './parse';
+import { duration, keyId } from './parse';
 
-const ID = { min: 1, max: Number.MAX_SAFE_INTEGER };
 const DAY_MS = 86_400_000;
 const OVERLAP = { min: 0, max: 7 * DAY_MS };
 const BAN = { min: 1_000, max: 365 * DAY_MS };
@@ -16,12 +16,11 @@ interface Services {
 }
 
 async function withKeysAndBans<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
-  const [{ withServices }, { KeysService }, { BanRegister }] = await Promise.all([
-    import('./administration.js'),
+  const [{ KeysService }, { BanRegister }] = await Promise.all([
     import('../auth/index.js'),
     import('../quotas/index.js'),
   ]);
-  return withServices((all) => work({ keys: all.get(KeysService), bans: all.get(BanRegister) }));
+  return administer((all) => work({ keys: all.get(KeysService), bans: all.get(BanRegister) }));
 }
 
 @SubCommand({
@@ -44,15 +43,15 @@ export class RotateKeyCommand extends ReportingCommand {
     return examples('keys rotate 1', 'keys rotate 1 --overlap 30m');
   }
 
-  async run([id = '']: string[], { overlap, json }: { overlap: string; json?: boolean }): Promise<void> {
-    const keyId = wholeNumber('<id>', id, ID);
+  async run([text = '']: string[], { overlap, json }: { overlap: string; json?: boolean }): Promise<void> {
+    const id = keyId(text);
     const overlapMs = duration('--overlap', overlap, OVERLAP);
     const { key, record } = await withKeysAndBans(({ keys, bans }) =>
-      keys.rotate(keyId, overlapMs, (transaction, newId) => bans.inherit(transaction, keyId, newId)),
+      keys.rotate(id, overlapMs, (transaction, newId) => bans.inherit(transaction, id, newId)),
     );
     const { describeKey } = await import('../auth/index.js');
     const { id: newId, ...rest } = describeKey(record, Date.now());
-    printOne({ id: newId, key, ...rest, replaces: keyId }, json);
+    printOne({ id: newId, key, ...rest, replaces: id }, json);
   }
 }
 
@@ -72,25 +71,25 @@ export class BanKeyCommand extends ReportingCommand {
     return examples('keys ban 1', 'keys ban 1 --for 2h');
   }
 
-  async run([id = '']: string[], { for: time, json }: { for?: string; json?: boolean }): Promise<void> {
-    const keyId = wholeNumber('<id>', id, ID);
+  async run([text = '']: string[], { for: time, json }: { for?: string; json?: boolean }): Promise<void> {
+    const id = keyId(text);
     const durationMs = time === undefined ? undefined : duration('--for', time, BAN);
     const bannedUntil = await withKeysAndBans(async ({ keys, bans }) => {
-      await keys.byId(keyId);
-      return bans.ban(keyId, durationMs);
+      await keys.byId(id);
+      return bans.ban(id, durationMs);
     });
-    printOne({ id: keyId, bannedUntil: bannedUntil.toISOString() }, json);
+    printOne({ id, bannedUntil: bannedUntil.toISOString() }, json);
   }
 }
 
 @SubCommand({ name: 'unban', arguments: '<id>', description: 'lift the ban of a key' })
 export class UnbanKeyCommand extends ReportingCommand {
-  async run([id = '']: string[], { json }: { json?: boolean }): Promise<void> {
-    const keyId = wholeNumber('<id>', id, ID);
+  async run([text = '']: string[], { json }: { json?: boolean }): Promise<void> {
+    const id = keyId(text);
     await withKeysAndBans(async ({ keys, bans }) => {
-      await keys.byId(keyId);
-      await bans.unban(keyId);
+      await keys.byId(id);
+      await bans.unban(id);
     });
-    printOne({ id: keyId, bannedUntil: null }, json);
+    printOne({ id, bannedUntil: null }, json);
   }
 }

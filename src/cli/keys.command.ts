@@ -1,17 +1,10 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
-import type { KeysService } from '../auth';
+import type { Scope } from '../auth';
+import { administer } from './administer';
 import { CommandGroup, ReportingCommand, UsageError, examples } from './command';
 import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
 import { print, printMany, printOne } from './output';
-import { futureInstant, wholeNumber } from './parse';
-
-type Scope = 'read' | 'write';
-
-async function withKeys<Result>(work: (keys: KeysService) => Promise<Result>): Promise<Result> {
-  const { withServices } = await import('./administration.js');
-  const auth = await import('../auth/index.js');
-  return withServices((services) => work(services.get(auth.KeysService)));
-}
+import { futureInstant, keyId } from './parse';
 
 interface IssueOptions {
   client: string;
@@ -56,8 +49,8 @@ export class IssueKeyCommand extends ReportingCommand {
   async run(_arguments: string[], { client, scopes, expires, json }: IssueOptions): Promise<void> {
     const chosen = typeof scopes === 'string' ? this.parseScopes(scopes) : scopes;
     const request = { client, scopes: chosen, expiresAt: expires ?? null };
-    const { key, record } = await withKeys((keys) => keys.issue(request));
-    const { describeKey } = await import('../auth/index.js');
+    const { KeysService, describeKey } = await import('../auth/index.js');
+    const { key, record } = await administer((services) => services.get(KeysService).issue(request));
     const { id, ...rest } = describeKey(record, Date.now());
     printOne({ id, key, ...rest }, json);
     if (!json) {
@@ -74,8 +67,8 @@ export class ListKeysCommand extends ReportingCommand {
   }
 
   async run(_arguments: string[], { client, json }: { client?: string; json?: boolean }): Promise<void> {
-    const list = await withKeys((keys) => keys.list(client));
-    const { describeKey } = await import('../auth/index.js');
+    const { KeysService, describeKey } = await import('../auth/index.js');
+    const list = await administer((services) => services.get(KeysService).list(client));
     const rows = list.map((key) => ({ ...describeKey(key, Date.now()) }));
     printMany(rows, json, 'There are no keys yet.');
   }
@@ -87,10 +80,10 @@ export class ListKeysCommand extends ReportingCommand {
   description: 'end a key for good; holds on every instance within a second',
 })
 export class RevokeKeyCommand extends ReportingCommand {
-  async run([id = '']: string[], { json }: { json?: boolean }): Promise<void> {
-    const keyId = wholeNumber('<id>', id, { min: 1, max: Number.MAX_SAFE_INTEGER });
-    const record = await withKeys((keys) => keys.revoke(keyId));
-    const { describeKey } = await import('../auth/index.js');
+  async run([text = '']: string[], { json }: { json?: boolean }): Promise<void> {
+    const id = keyId(text);
+    const { KeysService, describeKey } = await import('../auth/index.js');
+    const record = await administer((services) => services.get(KeysService).revoke(id));
     printOne({ ...describeKey(record, Date.now()) }, json);
   }
 }

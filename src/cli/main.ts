@@ -3,6 +3,7 @@ import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../environment-file';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, UsageError, writeUsageError } from './command';
+import { CommandFailure } from './command-failure';
 
 /** The admin's door. */
 async function main(): Promise<void> {
@@ -22,6 +23,10 @@ async function fail(error: unknown): Promise<never> {
     process.stderr.write(`petstore: ${error.message}\n`);
     process.exit(BAD_USAGE);
   }
+  if (error instanceof CommandFailure) {
+    process.stderr.write(`petstore: ${error.message}\n`);
+    process.exit(error.exitCode);
+  }
   const { reportFailure } = await import('../failures.js');
   return reportFailure(error);
 }
@@ -31,7 +36,8 @@ function leave(): void {
   process.stdout.write('', () => process.exit(0));
 }
 
-// Whoever reads the output may have had enough of it (`petstore openapi | head`); that is no failure.
-process.stdout.on('error', () => process.exit(0));
+// Whoever reads the output may have had enough of it (`petstore openapi | head`); that is no failure. A command that
+// listens itself has something to put away first.
+process.stdout.on('error', () => process.stdout.listenerCount('error') > 1 || process.exit(0));
 
 main().then(leave, fail);

@@ -9,6 +9,11 @@ export function wholeNumber(option: string, text: string, range: { min: number; 
   return value;
 }
 
+/** Reads the id of a key. */
+export function keyId(text: string): number {
+  return wholeNumber('<id>', text, { min: 1, max: Number.MAX_SAFE_INTEGER });
+}
+
 /** Reads a point in time: RFC 3339, or a day of which the end (midnight UTC after it) is meant. */
 export function futureInstant(option: string, text: string, now: number): Date {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text);

@@ -4,13 +4,16 @@ import { Database } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 
 const INTERVAL_MS = 5_000;
+const DAY_MS = 86_400_000;
 
 interface Calls {
   keyId: number;
   operation: string;
-  date: string;
+  /** Days since 1970-01-01 UTC. */
+  day: number;
   calls: number;
-  lastCallAt: string;
+  /** Unix milliseconds. */
+  lastCallAt: number;
 }
 
 /** Who still calls what is deprecated: counted for each key, operation and UTC day, and written down in batches. */
@@ -32,9 +35,9 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   }
 
   record(keyId: number, operation: string): void {
-    const lastCallAt = new Date(this.clock.now()).toISOString();
-    const date = lastCallAt.slice(0, 10);
-    this.calls.add(`${keyId} ${date} ${operation}`, { keyId, operation, date, calls: 1, lastCallAt });
+    const lastCallAt = this.clock.now();
+    const day = Math.floor(lastCallAt / DAY_MS);
+    this.calls.add(`${keyId} ${day} ${operation}`, { keyId, operation, day, calls: 1, lastCallAt });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -53,9 +56,9 @@ export class DeprecatedCalls implements OnApplicationShutdown {
       [
         batch.map(({ keyId }) => keyId),
         batch.map(({ operation }) => operation),
-        batch.map(({ date }) => date),
+        batch.map(({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10)),
         batch.map(({ calls }) => calls),
-        batch.map(({ lastCallAt }) => lastCallAt),
+        batch.map(({ lastCallAt }) => new Date(lastCallAt).toISOString()),
       ],
     );
   }

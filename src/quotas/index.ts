@@ -1,10 +1,12 @@
 export { BanRegister } from './bans/ban-register';
 export { BansModule } from './bans/bans.module';
+export { OverviewModule } from './overview/overview.module';
+export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
+export { UsageRanking } from './overview/usage-ranking';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-export { RateLimitHeadersInterceptor } from './rate-limit-headers.interceptor';
 export { QuotaResets } from './resets/quota-resets';
 export { ResetsModule } from './resets/resets.module';
 export { QuotaStore } from './store/quota-store';

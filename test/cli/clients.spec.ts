@@ -46,7 +46,7 @@ describe('clients list and show', () => {
     const { stdout } = await run('list');
     const [head, first] = stdout.split('\n');
     expect(head).toMatch(/^id +name +plan +perMinute +perDay +createdAt$/);
-    expect(first).toMatch(/^1 +acme +free +60 +1000 +\S+Z$/);
+    expect(first).toMatch(/^ +1 +acme +free +60 +1000 +\S+Z$/);
     const clients = await json<{ id: number; name: string }[]>('list');
     expect(clients[0]).toMatchObject({ id: 1, name: 'acme' });
     expect(clients.map(({ id }) => id)).toEqual(clients.map(({ id }) => id).sort((a, b) => a - b));

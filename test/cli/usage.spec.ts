@@ -22,6 +22,9 @@ describe('bad usage is told in one line and ends with 2', () => {
     ['keys issue', /required option '--client <name>'/],
     ['keys issue --client acme --scopes read,admin', /--scopes takes read, write or read,write/],
     ['keys revoke abc', /<id> takes a whole number/],
+    ['quotas show', /missing required argument 'client'/],
+    ['quotas top --days 91', /--days takes a whole number from 1 to 90/],
+    ['completion fish', /bash and zsh, not for "fish"/],
     ['openapi --xml', /unknown option '--xml'/],
   ])('petstore %s', async (command, line) => {
     expect(await run(command)).toEqual(complaint(2, line));

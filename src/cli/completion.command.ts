@@ -1,0 +1,24 @@
+import { Command, Help } from 'nest-commander';
+import { PetstoreCommand, UsageError } from './command';
+import { SHELLS, completionScript } from './completion-script';
+
+@Command({
+  name: 'completion',
+  arguments: '[shell]',
+  description: 'print a script that makes the shell complete commands: bash (or none), or zsh',
+})
+export class CompletionCommand extends PetstoreCommand {
+  @Help('after')
+  installation(): string {
+    return `\nIn ~/.bashrc:\n  alias petstore='npx petstore'\n  eval "$(npx petstore completion bash)"\n`;
+  }
+
+  override run([name = 'bash']: string[]): Promise<void> {
+    const shell = SHELLS.find((known) => known === name);
+    if (shell === undefined) {
+      throw new UsageError(`completion is there for ${SHELLS.join(' and ')}, not for "${name}".`);
+    }
+    process.stdout.write(completionScript(this.command.parent!, shell));
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,72 @@
+import { Command, Help, Option } from 'nest-commander';
+import type { DeprecatedUse } from '../deprecations';
+import { administer } from './administer';
+import { ReportingCommand, examples } from './command';
+import { type Row, printMany } from './output';
+import { wholeNumber } from './parse';
+
+interface ReportOptions {
+  days: string;
+  client?: string;
+  json?: boolean;
+}
+
+@Command({
+  name: 'deprecations',
+  description: 'who still calls deprecated operations, how often, and when last',
+})
+export class DeprecationsCommand extends ReportingCommand {
+  @Option({ flags: '--days <days>', description: 'the last so many UTC days, 1 to 90', defaultValue: '90' })
+  parseDays(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--client <name>', description: 'calls of this client only' })
+  parseClient(text: string): string {
+    return text;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('deprecations', 'deprecations --days 7 --client acme');
+  }
+
+  async run(_arguments: string[], { days, client, json }: ReportOptions): Promise<void> {
+    const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
+    const [{ ClientsService }, { DeprecationReport }] = await Promise.all([
+      import('../auth/index.js'),
+      import('../deprecations/index.js'),
+    ]);
+    const uses = await administer(async (services) => {
+      if (client !== undefined) {
+        await services.get(ClientsService).named(client);
+      }
+      return services.get(DeprecationReport).of(lastDays, client);
+    });
+    const rows = uses.length === 0 ? [] : describe(uses, await sunsets());
+    printMany(rows, json, 'Nobody has called a deprecated operation.');
+  }
+}
+
+function describe(uses: DeprecatedUse[], sunsetOf: ReadonlyMap<string, string>): Row[] {
+  return uses.map(({ lastCallAt, ...use }) => ({
+    ...use,
+    lastCallAt: lastCallAt.toISOString(),
+    // An operation that is gone from the document has no sunset any more.
+    sunset: sunsetOf.get(use.operation) ?? null,
+  }));
+}
+
+/** Sunsets by operation. The interface description is where they can be read without knowing any controller. */
+async function sunsets(): Promise<Map<string, string>> {
+  const { describeInterface } = await import('../document/describe-interface.js');
+  const { paths } = JSON.parse(await describeInterface('json')) as {
+    paths: Record<string, Record<string, { operationId?: string; 'x-deprecated-sunset'?: string }>>;
+  };
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  return new Map(
+    operations.flatMap(({ operationId, 'x-deprecated-sunset': sunset }) =>
+      operationId && sunset ? [[operationId, sunset]] : [],
+    ),
+  );
+}

@@ -1,0 +1,108 @@
+import { Command, Help, Option, SubCommand } from 'nest-commander';
+import type { ClientOverview } from '../quotas';
+import { administer } from './administer';
+import { CommandGroup, ReportingCommand, examples } from './command';
+import { print, printMany, printOne } from './output';
+import { wholeNumber } from './parse';
+import { printable } from './text';
+
+/** What people have to know of the numbers, by how far Redis had a part in them. */
+const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
+  off: 'The running server alone knows the running minute, and the day is up to one second behind.',
+  answered: 'Read from Redis, where the instances count together.',
+  silent:
+    'Redis does not answer, so the running minute is not known, and the day is up to one second behind.',
+};
+
+@SubCommand({
+  name: 'show',
+  arguments: '<client>',
+  description: 'what a client has used and has left, and the bans of its keys; changes nothing',
+})
+export class ShowQuotaCommand extends ReportingCommand {
+  async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
+    const { QuotaOverview } = await import('../quotas/index.js');
+    const overview = await administer((services) => services.get(QuotaOverview).of(name));
+    if (json) {
+      printOne({ ...overview }, json);
+      return;
+    }
+    const { client, plan, minute, day, keys, redis } = overview;
+    printOne({ client, plan }, json);
+    print('');
+    printMany(
+      [
+        { window: 'minute', ...minute },
+        { window: 'day', ...day },
+      ],
+      json,
+      '',
+    );
+    print('');
+    printMany(keys, json, `No keys yet: npx petstore keys issue --client ${name}`);
+    print(`\n${NOTES[redis]}`);
+  }
+}
+
+@SubCommand({ name: 'top', description: 'the clients that used most, up to one second ago' })
+export class TopQuotasCommand extends ReportingCommand {
+  @Option({ flags: '--limit <clients>', description: 'how many clients', defaultValue: '10' })
+  parseLimit(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--days <days>', description: 'the last so many UTC days, 1 to 90', defaultValue: '1' })
+  parseDays(text: string): string {
+    return text;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('quotas top', 'quotas top --limit 3 --days 30');
+  }
+
+  async run(
+    _arguments: string[],
+    { limit, days, json }: { limit: string; days: string; json?: boolean },
+  ): Promise<void> {
+    const most = wholeNumber('--limit', limit, { min: 1, max: 1_000 });
+    const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
+    const { UsageRanking } = await import('../quotas/index.js');
+    const ranking = await administer((services) => services.get(UsageRanking).top(most, lastDays));
+    printMany(ranking, json, 'Nobody has used anything.');
+  }
+}
+
+@SubCommand({
+  name: 'reset',
+  arguments: '<client>',
+  description:
+    "begin a client's windows anew; holds on every instance within a second. Bans stay: see keys unban",
+})
+export class ResetQuotaCommand extends ReportingCommand {
+  async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
+    const [{ ClientsService }, { QuotaResets }] = await Promise.all([
+      import('../auth/index.js'),
+      import('../quotas/index.js'),
+    ]);
+    const client = await administer(async (services) => {
+      const found = await services.get(ClientsService).named(name);
+      await services.get(QuotaResets).reset(found.id);
+      return found;
+    });
+    if (json) {
+      printOne({ id: client.id, client: client.name, reset: true }, json);
+    } else {
+      print(printable(`The windows of ${client.name} begin anew.`));
+    }
+  }
+}
+
+@Command({
+  name: 'quotas',
+  description: 'what clients have used of their limits',
+  subCommands: [ShowQuotaCommand, TopQuotasCommand, ResetQuotaCommand],
+})
+export class QuotasCommand extends CommandGroup {}
+
+export const QUOTA_COMMANDS = [QuotasCommand, ShowQuotaCommand, TopQuotasCommand, ResetQuotaCommand];

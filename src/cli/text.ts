@@ -1,0 +1,71 @@
+// Text on a terminal: how many columns it takes, how it is cut, and what of it must not reach the terminal as it is.
+
+/** Takes two columns: the wide and fullwidth blocks of Unicode's UAX #11, and what is shown as an emoji. */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18aff}\u{1b000}-\u{1b2fb}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|\ufe0f/u;
+
+/** Takes none: combining marks, and what only joins or formats. */
+const ZERO = /^[\p{M}\p{Cf}]+$/u;
+
+/** Control characters, breaks of lines, and marks that turn the direction of a whole line. */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const ELLIPSIS = '…';
+
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** How many columns of a terminal a printable text takes. */
+export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) {
+    return text.length;
+  }
+  let width = 0;
+  for (const { segment } of characters.segment(text)) {
+    width += widthOfCharacter(segment);
+  }
+  return width;
+}
+
+function widthOfCharacter(character: string): number {
+  if (ZERO.test(character)) {
+    return 0;
+  }
+  return WIDE.test(character) ? 2 : 1;
+}
+
+/** The text, or as much of its beginning as fits the columns, with an ellipsis in place of the rest. */
+export function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) {
+    return text;
+  }
+  let kept = '';
+  let left = columns - widthOf(ELLIPSIS);
+  for (const { segment } of characters.segment(text)) {
+    left -= widthOfCharacter(segment);
+    if (left < 0) {
+      break;
+    }
+    kept += segment;
+  }
+  return `${kept}${ELLIPSIS}`;
+}
+
+/** Fills up with spaces, on the left for what is aligned right. */
+export function pad(text: string, columns: number, right: boolean): string {
+  const spaces = ' '.repeat(Math.max(0, columns - widthOf(text)));
+  return right ? `${spaces}${text}` : `${text}${spaces}`;
+}
+
+/** A name may hold anything. What a terminal would obey, or what would break a table, is written as an escape. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => escape(character));
+}
+
+/** JSON on one line; what JSON itself leaves as it is but a terminal would obey is written as an escape of JSON. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNPRINTABLE, (character) => escape(character));
+}
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

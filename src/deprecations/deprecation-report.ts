@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database, int8ToNumber } from '#libs/database';
+
+const DAY_MS = 86_400_000;
+
+export interface DeprecatedUse {
+  /** The operation's name in the interface description. */
+  operation: string;
+  client: string;
+  keyId: number;
+  /** The key's last four characters. */
+  endsWith: string;
+  calls: number;
+  lastCallAt: Date;
+}
+
+/** The driver hands a bigint over as text. */
+type UseRow = Omit<DeprecatedUse, 'keyId' | 'calls'> & Record<'keyId' | 'calls', string>;
+
+/** Who still calls deprecated operations, for those who run the service. Some seconds behind the calls. */
+@Injectable()
+export class DeprecationReport {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * By operation, then by the number of calls.
+   * @param days the last so many UTC days, today included
+   * @param client the name of the only client that is of interest
+   */
+  async of(days: number, client?: string): Promise<DeprecatedUse[]> {
+    const since = new Date(this.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    const rows = await this.database.query<UseRow>(
+      `SELECT operation, clients.name AS client, api_keys.id AS "keyId", api_keys.last4 AS "endsWith",
+         sum(calls)::bigint AS calls, max(last_call_at) AS "lastCallAt"
+       FROM deprecated_calls
+       JOIN api_keys ON api_keys.id = deprecated_calls.key_id JOIN clients ON clients.id = api_keys.client_id
+       WHERE day >= $1 AND (clients.name = $2 OR $2 IS NULL)
+       GROUP BY operation, clients.id, api_keys.id
+       ORDER BY operation, sum(calls) DESC, api_keys.id`,
+      [since, client ?? null],
+    );
+    return rows.map((row) => ({ ...row, keyId: int8ToNumber(row.keyId), calls: int8ToNumber(row.calls) }));
+  }
+}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { AdministrationModule } from '../../auth';
+import { QuotaRecords } from '../store/quota-records';
+import { CounterReader } from './counter-reader';
+import { QuotaOverview } from './quota-overview';
+import { UsageRanking } from './usage-ranking';
+
+/** What those who run the service want to know of limits; without the counting that requests need. */
+@Module({
+  imports: [AdministrationModule],
+  providers: [QuotaRecords, CounterReader, QuotaOverview, UsageRanking],
+  exports: [QuotaOverview, UsageRanking],
+})
+export class OverviewModule {}
