@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module';
 import { serveDocument } from './document';
 import { configureHttp, createHttpAdapter } from './pipeline/http-server';
+import { bindWithoutDeprecatedProperty } from './pipeline/lean-async-bind';
 import { NestLogger } from './pipeline/logger';
 import type { Settings } from './settings';
 
@@ -12,6 +13,7 @@ export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
 /** What is neither module nor operation: the server's own behaviour and the interface description. */
 export async function furnish(app: NestFastifyApplication, settings: Settings): Promise<void> {
+  bindWithoutDeprecatedProperty();
   configureHttp(app, settings);
   await serveDocument(app);
 }

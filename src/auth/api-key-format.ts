@@ -1,5 +1,5 @@
 // What an API key looks like: `psk_live_`, 30 random base62 characters and 6 of their CRC32, so that a mistyped key is refused without a look-up.
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const PREFIX = 'psk_live_';
@@ -35,5 +35,5 @@ export function isWellFormedKey(text: string): boolean {
 
 /** What is stored of a key: its SHA-256 in base64url. A key's own randomness makes a slow hash needless. */
 export function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('base64url');
+  return hash('sha256', key, 'base64url');
 }

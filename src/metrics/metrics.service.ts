@@ -10,6 +10,12 @@ export interface MetricsAddress {
   port: number;
 }
 
+/** What is counted of one operation, method and status. */
+interface Series {
+  requests: Counter.Internal;
+  duration: Histogram.Internal<string>;
+}
+
 /** What the service tells Prometheus, on a port of its own. */
 @Injectable()
 export class MetricsService implements OnApplicationShutdown {
@@ -27,6 +33,7 @@ export class MetricsService implements OnApplicationShutdown {
     buckets: LATENCY_SECONDS,
     registers: [this.registry],
   });
+  private readonly series = new Map<string, Series>();
   private server: Server | null = null;
 
   /** Counts every answer. Unknown paths share one label: a label for each would be anybody's to multiply. */
@@ -35,10 +42,25 @@ export class MetricsService implements OnApplicationShutdown {
     fastify.addHook('onResponse', (request, reply, done) => {
       const operation = request.routeOptions.url ?? 'unknown';
       const { method } = request;
-      this.requests.inc({ operation, method, status: reply.statusCode });
-      this.duration.observe({ operation, method }, reply.elapsedTime / 1000);
+      const { requests, duration } = this.seriesOf(operation, method, reply.statusCode);
+      requests.inc();
+      duration.observe(reply.elapsedTime / 1000);
       done();
     });
+  }
+
+  /** Labels are hashed whenever they are given, so those of an operation are given once. */
+  private seriesOf(operation: string, method: string, status: number): Series {
+    const name = `${method} ${status} ${operation}`;
+    let series = this.series.get(name);
+    if (series === undefined) {
+      series = {
+        requests: this.requests.labels({ operation, method, status }),
+        duration: this.duration.labels({ operation, method }),
+      };
+      this.series.set(name, series);
+    }
+    return series;
   }
 
   /** A figure that is read whenever it is asked for. */

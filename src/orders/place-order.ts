@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction, insertedId } from '#libs/database';
+import { Database, type Transaction, int8ToNumber, prepared } from '#libs/database';
 import { StockReservations } from '../inventory';
 import { type LockedPet, PetCatalog } from '../pets';
-import { Order } from './order.entity';
+import type { Order } from './order.entity';
 import { OpenOrders } from './open-orders';
 import { petStatusAfterCompleting, petStatusAfterPlacing } from './order-status';
 import type { NewOrderDto } from './orders.dto';
 import { PetNotAvailableError, UnknownPetError } from './orders.errors';
+
+const INSERT = {
+  name: 'order-insert',
+  text: `INSERT INTO orders (pet_id, quantity, ship_date, complete) VALUES ($1, $2, $3, $4) RETURNING id`,
+};
 
 /** Places an order: takes the stock at once and moves the pet's status along, in one transaction. */
 @Injectable()
@@ -44,15 +49,9 @@ export class PlaceOrder {
   }
 
   private async write(transaction: Transaction, body: NewOrderDto): Promise<Order> {
-    const { petId, quantity = 1, shipDate, complete = false } = body;
-    const values = {
-      petId,
-      quantity,
-      shipDate: shipDate === undefined ? null : new Date(shipDate.toUpperCase()),
-      complete,
-      cancelledAt: null,
-    };
-    const result = await transaction.insert(Order, values);
-    return { ...values, id: insertedId(result) };
+    const { petId, quantity = 1, complete = false } = body;
+    const shipDate = body.shipDate === undefined ? null : new Date(body.shipDate.toUpperCase());
+    const [row] = await prepared<{ id: string }>(transaction, INSERT, [petId, quantity, shipDate, complete]);
+    return { id: int8ToNumber(row!.id), petId, quantity, shipDate, complete, cancelledAt: null };
   }
 }

@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
-import type { Transaction } from '#libs/database';
+import { type Transaction, prepared } from '#libs/database';
 import { Pet } from './pet.entity';
 import type { PetStatus } from './pet-status';
+
+const LOCK = {
+  name: 'pet-lock',
+  text: `SELECT status FROM pets WHERE id = $1 AND deleted_at IS NULL FOR UPDATE`,
+};
 
 /** A pet whose row is locked until the transaction ends. */
 export interface LockedPet {
@@ -15,12 +19,8 @@ export interface LockedPet {
 export class PetCatalog {
   /** Locks the pet against every other change of it, of its stock and of its orders; null when there is no such pet. */
   async lock(transaction: Transaction, petId: number): Promise<LockedPet | null> {
-    const pet = await transaction.findOne(Pet, {
-      select: { id: true, status: true },
-      where: { id: petId, deletedAt: IsNull() },
-      lock: { mode: 'pessimistic_write' },
-    });
-    return pet && { id: pet.id, status: pet.status };
+    const [pet] = await prepared<Pick<LockedPet, 'status'>>(transaction, LOCK, [petId]);
+    return pet ? { id: petId, status: pet.status } : null;
   }
 
   /** Follows from what happened to the pet's stock or orders, so the rule for changes by hand does not apply. */

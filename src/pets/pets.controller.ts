@@ -34,9 +34,8 @@ export class PetsController {
     description: 'Pets in ascending id, a page at a time. Filters are joined: a pet has to pass all of them.',
     answer: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
   })
-  async list(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
-    const page = await this.pets.list(query);
-    return { ...page, entries: page.entries.map(toPetDto) };
+  list(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
+    return this.pets.list(query);
   }
 
   @Post()
@@ -73,7 +72,7 @@ export class PetsController {
     errors: [PetNotFoundError],
   })
   async get(@IdParam('petId', PET_ID) petId: number): Promise<PetDto> {
-    return toPetDto(await this.pets.get(petId));
+    return this.pets.get(petId);
   }
 
   @Put(':petId')

@@ -1,38 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, MoreThan } from 'typeorm';
-import { Database, type Transaction, insertedId, namePrefix, violatesForeignKey } from '#libs/database';
+import { IsNull } from 'typeorm';
+import { Database, type Transaction, insertedId, violatesForeignKey } from '#libs/database';
 import type { Precondition } from '#libs/http';
-import { type Page, idBefore, pageOf } from '#libs/paging';
+import type { Page } from '#libs/paging';
 import { PetLifecycle } from './pet-lifecycle';
+import { PetReader } from './pet-reader';
 import { Pet } from './pet.entity';
 import { mayChangeByHand } from './pet-status';
 import { InvalidStatusTransitionError, PetNotFoundError, UnknownCategoryError } from './pets.errors';
-import { type ListPetsQuery, type NewPetDto, type PetPatchDto, toPetDto } from './pets.dto';
+import { type ListPetsQuery, type NewPetDto, type PetDto, type PetPatchDto, toPetDto } from './pets.dto';
 
 @Injectable()
 export class PetsService {
   constructor(
     private readonly database: Database,
     private readonly lifecycle: PetLifecycle,
+    private readonly reader: PetReader,
   ) {}
 
-  async list({ status, categoryId, name, id, limit, cursor }: ListPetsQuery): Promise<Page<Pet>> {
-    const query = this.database.reader
-      .createQueryBuilder(Pet, 'pet')
-      .where({ deletedAt: IsNull(), id: MoreThan(idBefore(cursor)) })
-      .orderBy('pet.id')
-      .limit(limit + 1);
-    if (status !== undefined) query.andWhere({ status: In(status) });
-    if (categoryId !== undefined) query.andWhere({ categoryId });
-    if (id !== undefined) query.andWhere({ id: In(id) });
-    if (name !== undefined) {
-      query.andWhere('lower(pet.name) LIKE lower(:prefix)', { prefix: namePrefix(name) });
-    }
-    return pageOf(await query.getMany(), limit, (pet) => pet.id);
+  list(query: ListPetsQuery): Promise<Page<PetDto>> {
+    return this.reader.list(query);
   }
 
-  async get(id: number): Promise<Pet> {
-    return found(await this.database.reader.findOneBy(Pet, { id, deletedAt: IsNull() }), id);
+  async get(id: number): Promise<PetDto> {
+    return found(await this.reader.find(id), id);
   }
 
   create({ name, categoryId, status = 'available' }: NewPetDto, outer?: Transaction): Promise<Pet> {
@@ -83,7 +74,7 @@ export class PetsService {
   }
 }
 
-function found(pet: Pet | null, id: number): Pet {
+function found<Found>(pet: Found | null, id: number): Found {
   if (!pet) {
     throw new PetNotFoundError(id);
   }

@@ -1,9 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { deprecationHeadersOf } from '#libs/deprecation';
 import type { ApiError } from '#libs/errors';
 import { AllowedMethods, InternalError } from '#libs/http';
-import { RequestLimiter } from '../quotas';
+import { AnswerHeaders } from './answer-headers';
 import { Stragglers } from './stragglers';
 import { toApiError } from './to-api-error';
 
@@ -16,7 +15,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly allowedMethods: AllowedMethods,
     private readonly stragglers: Stragglers,
-    private readonly limiter: RequestLimiter,
+    private readonly headers: AnswerHeaders,
   ) {}
 
   async catch(failure: unknown, host: ArgumentsHost): Promise<void> {
@@ -37,10 +36,9 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500) {
       this.log(error, failure, request);
     }
+    await this.headers.write(request, reply, error.status);
     void reply
       .status(error.status)
-      .headers(deprecationHeadersOf(request))
-      .headers(await this.limiter.headersFor(request, error.status))
       .headers(error.headers)
       .type('application/json; charset=utf-8')
       .send(JSON.stringify(error.toBody()));

@@ -1,22 +1,29 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import {
   ThrottlerGuard,
   type ThrottlerModuleOptions,
-  type ThrottlerRequest,
   ThrottlerStorage,
   getOptionsToken,
 } from '@nestjs/throttler';
+import { THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants';
 import type { FastifyRequest } from 'fastify';
+import type { ApiError } from '#libs/errors';
 import { RequestLimiter } from './request-limiter';
+
+/** The name that the module gives to a throttler without one, and that @SkipThrottle skips by itself. */
+const THROTTLER = 'default';
 
 /**
  * Second guard: counts the request against its client's plan, or its address, and refuses what is over the limit.
  * A ThrottlerGuard as far as its place in Nest and @SkipThrottle go. Its counting is replaced: it takes the windows
- * one after another, so that a request refused by the day has used up a minute, and its header fields mean other things.
+ * one after another, so that a request refused by the day has used up a minute, its header fields mean other things,
+ * and it looks a dozen settings up for each request.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
+  private readonly skipped = new Map<unknown, boolean>();
+
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
     @Inject(ThrottlerStorage) storage: ThrottlerStorage,
@@ -26,12 +33,34 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     super(options, storage, reflector);
   }
 
-  /** Called once for each request that no @SkipThrottle exempts. */
-  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
-    const refusal = await this.limiter.take(context.switchToHttp().getRequest<FastifyRequest>());
-    if (refusal) {
-      throw refusal;
-    }
-    return true;
+  // Answers at once where it can, which the declaration of its base class does not foresee.
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    return this.admits(context) as Promise<boolean>;
   }
+
+  private admits(context: ExecutionContext): boolean | Promise<boolean> {
+    if (this.isSkipped(context)) {
+      return true;
+    }
+    const refusal = this.limiter.take(context.switchToHttp().getRequest<FastifyRequest>());
+    return refusal instanceof Promise ? refusal.then(admit) : admit(refusal);
+  }
+
+  private isSkipped(context: ExecutionContext): boolean {
+    const handler = context.getHandler();
+    let skipped = this.skipped.get(handler);
+    if (skipped === undefined) {
+      const targets = [handler, context.getClass()];
+      skipped = this.reflector.getAllAndOverride<boolean>(THROTTLER_SKIP + THROTTLER, targets) ?? false;
+      this.skipped.set(handler, skipped);
+    }
+    return skipped;
+  }
+}
+
+function admit(refusal: ApiError | null): true {
+  if (refusal) {
+    throw refusal;
+  }
+  return true;
 }

@@ -5,10 +5,11 @@ import { DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { OperationGoneError } from './errors';
-import { type Deprecation, deprecationHeaders } from './deprecation';
+import { type Deprecation, announcementOf } from './deprecation';
 
 interface DeprecationConfig {
   deprecation?: Deprecation;
+  announcement?: ReturnType<typeof announcementOf>;
 }
 
 /**
@@ -16,7 +17,7 @@ interface DeprecationConfig {
  * its every answer. Stands above @Operation.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  const config: DeprecationConfig = { deprecation };
+  const config: DeprecationConfig = { deprecation, announcement: announcementOf(deprecation) };
   return applyDecorators(
     RouteConfig(config),
     markDeprecated,
@@ -37,8 +38,8 @@ export function deprecationOf(request: FastifyRequest): Deprecation | undefined 
   return (request.routeOptions.config as DeprecationConfig).deprecation;
 }
 
-/** Deprecation header fields owed to this request; none for an operation that is not deprecated. */
-export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> {
-  const deprecation = deprecationOf(request);
-  return deprecation ? deprecationHeaders(deprecation, request.params as Record<string, string>) : {};
+/** Deprecation header fields owed to this request; undefined for an operation that is not deprecated. */
+export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
+  const { announcement } = request.routeOptions.config as DeprecationConfig;
+  return announcement?.(request.params as Record<string, string>);
 }

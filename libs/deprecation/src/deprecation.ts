@@ -22,21 +22,25 @@ export function isSunset(deprecation: Deprecation, now: number): boolean {
 }
 
 /**
- * Header fields of every answer of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date), `Sunset`
+ * The header fields of every answer of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date), `Sunset`
  * (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC 5829).
- * @param parameters the request's path parameters, as text
+ * @returns what makes them from a request's path parameters, as text
  */
-export function deprecationHeaders(
+export function announcementOf(
   deprecation: Deprecation,
-  parameters: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const successor = deprecation.successor.replace(/\{(\w+)\}/g, (_match, name: string) => {
-    // What a router has decoded may be an unpaired surrogate in no case, so this cannot throw.
-    return encodeURIComponent((parameters[name] ?? '').slice(0, MAX_ECHOED).toWellFormed());
-  });
-  return {
-    Deprecation: `@${instantOf(deprecation.since).getTime() / 1000}`,
-    Sunset: instantOf(deprecation.sunset).toUTCString(),
-    Link: `<${deprecation.documentation}>; rel="deprecation"; type="text/html", <${successor}>; rel="successor-version"`,
+): (parameters: Readonly<Record<string, string>>) => Record<string, string> {
+  const since = `@${instantOf(deprecation.since).getTime() / 1000}`;
+  const sunset = instantOf(deprecation.sunset).toUTCString();
+  const explained = `<${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
+  return (parameters) => {
+    const successor = deprecation.successor.replace(/\{(\w+)\}/g, (_match, name: string) => {
+      // What a router has decoded may be an unpaired surrogate in no case, so this cannot throw.
+      return encodeURIComponent((parameters[name] ?? '').slice(0, MAX_ECHOED).toWellFormed());
+    });
+    return {
+      Deprecation: since,
+      Sunset: sunset,
+      Link: `${explained}, <${successor}>; rel="successor-version"`,
+    };
   };
 }

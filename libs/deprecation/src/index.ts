@@ -1,4 +1,3 @@
 export { Deprecated, deprecationHeadersOf, deprecationOf } from './deprecated.decorator';
-export { deprecationHeaders, isSunset, type Deprecation } from './deprecation';
-export { DeprecationInterceptor } from './deprecation.interceptor';
+export { announcementOf, isSunset, type Deprecation } from './deprecation';
 export { OperationGoneError } from './errors';

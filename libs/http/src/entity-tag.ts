@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { PreconditionFailedError } from './errors';
 
 /**
@@ -7,7 +7,7 @@ import { PreconditionFailedError } from './errors';
  * @returns the tag with its quotes, 24 characters
  */
 export function entityTag(representation: string): string {
-  return `"${createHash('sha1').update(representation).digest('base64url').slice(0, 22)}"`;
+  return `"${hash('sha1', representation, 'base64url').slice(0, 22)}"`;
 }
 
 /** Splits `If-Match` or `If-None-Match` into its tags. A comma may stand inside a tag, so this is no split(','). */

@@ -1,7 +1,6 @@
 export { AllowedMethods } from './allowed-methods';
 export { Created } from './created.decorator';
 export { Precondition, entityTag, noneMatchHits } from './entity-tag';
-export { EntityTagInterceptor, IfMatch, SingleResource } from './entity-tag.interceptor';
 export {
   BadRequestError,
   HeadersTooLargeError,
@@ -18,6 +17,8 @@ export {
 } from './errors';
 export { JsonBodyGuard, deferBodyParsing } from './json-body.guard';
 export { MAX_BODY_BYTES, parseJson } from './read-json';
+export { RepresentedBy, representationOf, type Representation } from './representation';
 export { requestIdOf } from './request-id';
 export { repairRequestTarget } from './request-target';
+export { IfMatch, SingleResource } from './single-resource';
 export { takeOverNodeAnswers, type SocketAnswer } from './socket-errors';

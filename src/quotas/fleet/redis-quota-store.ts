@@ -47,12 +47,11 @@ export class RedisQuotaStore extends QuotaStore {
 
   async take(subject: Subject): Promise<Decision> {
     const state = await this.run('take', subject);
-    const { outcome, exhausted, newlyBanned, windows, bans } = state;
+    const { outcome, exhausted, newlyBanned, windows } = state;
     if (subject.kind === 'client' && outcome === 'allowed') {
       this.records.count(subject.clientId, windows.day, 1);
-    } else if (subject.kind === 'client' && newlyBanned) {
-      this.records.saveBan(subject.keyId, bans!);
     }
+    this.saveNewBan(subject, state);
     return decisionAfter(outcome as Outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
   }
 
@@ -119,7 +118,16 @@ export class RedisQuotaStore extends QuotaStore {
     takenAt: number | '',
     remembered: (string | number)[],
   ): Promise<Reply> {
-    return this.send(keysOf(subject), step, subject.limits, takenAt, remembered);
+    return this.send(keysOf(subject), step, subject.limits, takenAt, remembered, (late) => {
+      // What was decided too late for its request holds in Redis all the same, and of a ban the others have to hear.
+      this.saveNewBan(subject, toState(late, subject.kind === 'client'));
+    });
+  }
+
+  private saveNewBan(subject: Subject, { newlyBanned, bans, now }: StateAfter): void {
+    if (subject.kind === 'client' && newlyBanned) {
+      this.records.saveBan(subject.keyId, bans!, now);
+    }
   }
 
   private async send(
@@ -128,6 +136,7 @@ export class RedisQuotaStore extends QuotaStore {
     { perMinute, perDay }: Limits,
     takenAt: number | '',
     remembered: (string | number)[],
+    onLate?: (late: Reply) => void,
   ): Promise<Reply> {
     const now = this.testClock?.() ?? '';
     try {
@@ -141,7 +150,7 @@ export class RedisQuotaStore extends QuotaStore {
         takenAt,
         ...remembered,
       );
-      return await withinBudget(reply, BUDGET_MS);
+      return await withinBudget(reply, BUDGET_MS, onLate);
     } catch (error) {
       throw new RedisUnavailableError(error);
     }
@@ -155,7 +164,7 @@ function keysOf(subject: Subject): string[] {
 }
 
 /** The braces are a hash tag: what belongs to one client lies on one node of a cluster. */
-function keysOfClient(clientId: number, keyId: number): string[] {
+export function keysOfClient(clientId: number, keyId: number): string[] {
   return [`petstore:{client:${clientId}}:windows`, `petstore:{client:${clientId}}:key:${keyId}`];
 }
 

@@ -1,4 +1,4 @@
-import { type Deprecation, deprecationHeaders, isSunset } from '#libs/deprecation';
+import { type Deprecation, announcementOf, isSunset } from '#libs/deprecation';
 
 const DEPRECATION: Deprecation = {
   since: '2026-11-01',
@@ -8,7 +8,7 @@ const DEPRECATION: Deprecation = {
 };
 
 it('announces since when, until when, and what serves instead', () => {
-  expect(deprecationHeaders(DEPRECATION, { petId: '7' })).toEqual({
+  expect(announcementOf(DEPRECATION)({ petId: '7' })).toEqual({
     Deprecation: '@1793491200',
     Sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
     Link: '</docs>; rel="deprecation"; type="text/html", </pets?id=7>; rel="successor-version"',
@@ -22,11 +22,11 @@ test.each([
   ['characters beyond ASCII', 'é', '%C3%A9'],
   ['an unpaired surrogate', '\ud800', '%EF%BF%BD'],
 ])('escapes %s in the successor', (_what, petId, escaped) => {
-  expect(deprecationHeaders(DEPRECATION, { petId }).Link).toContain(`</pets?id=${escaped}>; rel=`);
+  expect(announcementOf(DEPRECATION)({ petId }).Link).toContain(`</pets?id=${escaped}>; rel=`);
 });
 
 it('leaves a parameter that the request does not have empty', () => {
-  expect(deprecationHeaders(DEPRECATION, {}).Link).toContain('</pets?id=>');
+  expect(announcementOf(DEPRECATION)({}).Link).toContain('</pets?id=>');
 });
 
 test.each([

@@ -1,13 +1,6 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  UseInterceptors,
-  applyDecorators,
-} from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { map, type Observable } from 'rxjs';
+import { RepresentedBy } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { InvalidCursorError, cursorAfter } from './cursor';
 
@@ -29,20 +22,11 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
 }
 
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) when, and only when, more follows. */
-@Injectable()
-export class PageInterceptor implements NestInterceptor<Page<unknown>, unknown[]> {
-  intercept(context: ExecutionContext, next: CallHandler<Page<unknown>>): Observable<unknown[]> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const reply = context.switchToHttp().getResponse<FastifyReply>();
-    return next.handle().pipe(
-      map(({ entries, lastId }) => {
-        if (lastId !== null) {
-          void reply.header('Link', `<${nextTarget(request, lastId)}>; rel="next"`);
-        }
-        return entries;
-      }),
-    );
+function asPage({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): unknown[] {
+  if (lastId !== null) {
+    void reply.header('Link', `<${nextTarget(request, lastId)}>; rel="next"`);
   }
+  return entries;
 }
 
 /**
@@ -65,7 +49,7 @@ function nextTarget(request: FastifyRequest, lastId: number): string {
 /** The operation answers a Page. */
 export function Paged(): MethodDecorator {
   return applyDecorators(
-    UseInterceptors(PageInterceptor),
+    RepresentedBy(asPage),
     documentHeaders('success', 'Link'),
     documentErrors(InvalidCursorError),
   );

@@ -1,48 +1,35 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  UseInterceptors,
-  applyDecorators,
-  createParamDecorator,
-} from '@nestjs/common';
+import { type ExecutionContext, applyDecorators, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { map, type Observable } from 'rxjs';
 import { documentErrors, documentHeaders, documentParameters } from '#libs/openapi';
 import { Precondition, entityTag, noneMatchHits } from './entity-tag';
 import { PreconditionFailedError } from './errors';
+import { RepresentedBy } from './representation';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Gives a single resource its ETag, and answers 304 to a GET that holds the same one already. */
-@Injectable()
-export class EntityTagInterceptor implements NestInterceptor<object, string | undefined> {
-  intercept(context: ExecutionContext, next: CallHandler<object>): Observable<string | undefined> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const reply = context.switchToHttp().getResponse<FastifyReply>();
-    return next.handle().pipe(
-      map((resource) => {
-        const body = JSON.stringify(resource);
-        const tag = entityTag(body);
-        void reply.header('ETag', tag);
-        const ifNoneMatch = request.headers['if-none-match'];
-        const reads = request.method === 'GET' || request.method === 'HEAD';
-        if (reads && ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
-          void reply.status(304);
-          return undefined;
-        }
-        void reply.type(JSON_TYPE);
-        return body;
-      }),
-    );
+function asSingleResource(
+  resource: object,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  const body = JSON.stringify(resource);
+  const tag = entityTag(body);
+  void reply.header('ETag', tag);
+  const ifNoneMatch = request.headers['if-none-match'];
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (reads && ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
+    void reply.status(304);
+    return undefined;
   }
+  void reply.type(JSON_TYPE);
+  return body;
 }
 
 /** The answer is one resource: it carries an ETag, and `If-None-Match` is honoured on reads. */
 export function SingleResource(): MethodDecorator {
   return applyDecorators(
-    UseInterceptors(EntityTagInterceptor),
+    RepresentedBy(asSingleResource),
     documentHeaders('success', 'ETag'),
     documentParameters({ onlyFor: ['get'], name: 'If-None-Match' }),
   );

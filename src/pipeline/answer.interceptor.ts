@@ -1,0 +1,40 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Observable, from, mergeMap, of } from 'rxjs';
+import { type Representation, representationOf } from '#libs/http';
+import { AnswerHeaders } from './answer-headers';
+
+/**
+ * Outermost interceptor: turns what an operation returned into the answer's body (with its ETag or its Link), and adds
+ * the rate limit and deprecation header fields. One interceptor and not one for each of these, because each costs a
+ * request as much as all guards together. The exception filter does the same for failures.
+ */
+@Injectable()
+export class AnswerInterceptor implements NestInterceptor {
+  private readonly representations = new Map<unknown, Representation>();
+
+  constructor(private readonly headers: AnswerHeaders) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<never>): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const represent = this.representationOf(context);
+    return next.handle().pipe(
+      mergeMap((result) => {
+        const body = represent(result, request, reply);
+        const written = this.headers.write(request, reply, reply.statusCode);
+        return written instanceof Promise ? from(written.then(() => body)) : of(body);
+      }),
+    );
+  }
+
+  private representationOf(context: ExecutionContext): Representation {
+    const handler = context.getHandler();
+    let representation = this.representations.get(handler);
+    if (representation === undefined) {
+      representation = representationOf(handler) ?? ((result) => result);
+      this.representations.set(handler, representation);
+    }
+    return representation;
+  }
+}

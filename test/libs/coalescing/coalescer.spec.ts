@@ -1,0 +1,98 @@
+import { Coalescer } from '#libs/coalescing';
+
+/** A question that was put, and how the test answers it. */
+interface Question {
+  keys: string[];
+  answer(values: Record<string, number>): void;
+  fail(error: Error): void;
+}
+
+let questions: Question[];
+let coalescer: Coalescer<string, number>;
+
+beforeEach(() => {
+  questions = [];
+  coalescer = new Coalescer<string, number>({
+    maxBatch: 3,
+    loadMany: (keys) =>
+      new Promise((resolve, reject) => {
+        questions.push({
+          keys,
+          answer: (values) => resolve(new Map(Object.entries(values))),
+          fail: reject,
+        });
+      }),
+  });
+});
+
+const aTurn = () => new Promise((resolve) => setImmediate(resolve));
+const asked = () => questions.map(({ keys }) => keys);
+const load = (...keys: string[]) => Promise.all(keys.map((key) => coalescer.load(key)));
+
+test('what is asked for in one turn is asked for in one question, each key once', async () => {
+  const loading = load('a', 'b', 'a');
+  expect(asked()).toEqual([]);
+  await aTurn();
+  expect(asked()).toEqual([['a', 'b']]);
+  questions[0]!.answer({ a: 1, b: 2 });
+  expect(await loading).toEqual([1, 2, 1]);
+});
+
+test('one question at a time is put; what comes meanwhile waits for the next', async () => {
+  const first = load('a');
+  await aTurn();
+  const second = load('b', 'a');
+  await aTurn();
+  expect(asked()).toEqual([['a']]);
+  questions[0]!.answer({ a: 1 });
+  expect(await first).toEqual([1]);
+  await aTurn();
+  // The answer under way may be older than the question for the same key that came meanwhile.
+  expect(asked()).toEqual([['a'], ['b', 'a']]);
+  questions[1]!.answer({ a: 10, b: 2 });
+  expect(await second).toEqual([2, 10]);
+});
+
+test('a question has no more keys than allowed, and those left over follow in their order', async () => {
+  const loading = load('a', 'b', 'c', 'd', 'e');
+  await aTurn();
+  expect(asked()).toEqual([['a', 'b', 'c']]);
+  questions[0]!.answer({ a: 1, b: 2, c: 3 });
+  await aTurn();
+  expect(asked()).toEqual([
+    ['a', 'b', 'c'],
+    ['d', 'e'],
+  ]);
+  questions[1]!.answer({ d: 4, e: 5 });
+  expect(await loading).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('what has no value is null, and a value of zero is none of that', async () => {
+  const loading = load('a', 'b');
+  await aTurn();
+  questions[0]!.answer({ b: 0 });
+  expect(await loading).toEqual([null, 0]);
+});
+
+test('a question that fails fails for everybody who asked, and for nobody else', async () => {
+  const first = Promise.allSettled(['a', 'b', 'a'].map((key) => coalescer.load(key)));
+  await aTurn();
+  const second = load('a');
+  const failure = new Error('The database is away.');
+  questions[0]!.fail(failure);
+  expect(await first).toEqual(Array(3).fill({ status: 'rejected', reason: failure }));
+  await aTurn();
+  questions[1]!.answer({ a: 1 });
+  expect(await second).toEqual([1]);
+});
+
+test('it asks again after it has come to rest', async () => {
+  for (const value of [1, 2]) {
+    const loading = load('a');
+    await aTurn();
+    questions.at(-1)!.answer({ a: value });
+    expect(await loading).toEqual([value]);
+    await aTurn();
+  }
+  expect(asked()).toEqual([['a'], ['a']]);
+});
