@@ -12,7 +12,7 @@ import { RedisUnavailableError, type RedisQuotaStore } from './redis-quota-store
 const FAILURES = 3;
 const PROBE_MS = 250;
 
-/** Counts made alone are taken up again when Redis leaves anew within this time, or each leave would start a new minute. */
+/** Counts made alone are gone on with when Redis leaves again within this time, or each leave would begin a new minute. */
 const SAME_OUTAGE_MS = MINUTE_MS;
 
 /**
@@ -23,7 +23,8 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   private readonly logger = new Logger('Quotas');
   private readonly breaker: CircuitBreaker;
   private readonly refusals = new KnownRefusals();
-  private backSince = -Infinity;
+  /** When a request was last counted alone. */
+  private aloneAt = -Infinity;
   private lastFailure: unknown;
 
   constructor(
@@ -40,7 +41,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
       probe: async () => {
         await together.probe();
         // Before anything is counted together again, what was counted alone must be known there, bans above all.
-        await together.forget(alone.known());
+        await together.doubt(alone.known());
       },
       onChange: (open) => this.tell(open),
     });
@@ -64,7 +65,10 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
         this.refusals.remember(subject, decision, this.clock.now());
         return decision;
       },
-      async () => ({ ...(await this.alone.take(subject)), takenAlone: true }),
+      async () => {
+        this.aloneAt = this.clock.now();
+        return { ...(await this.alone.take(subject)), takenAlone: true };
+      },
     );
   }
 
@@ -128,24 +132,31 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
           throw error;
         }
         this.lastFailure = error.cause;
+        // Already now, and not when the circuit opens: what was counted alone until then would be forgotten.
+        this.beginAlone();
         this.breaker.failed(attempt);
       }
     }
     return alone();
   }
 
-  private tell(open: boolean): void {
+  /** What was counted alone in an earlier outage was overtaken by what was counted together since. */
+  private beginAlone(): void {
     const now = this.clock.now();
+    if (now - this.aloneAt > SAME_OUTAGE_MS) {
+      this.alone.forgetAll();
+    }
+    this.aloneAt = now;
+  }
+
+  private tell(open: boolean): void {
     if (open) {
-      if (now - this.backSince > SAME_OUTAGE_MS) {
-        this.alone.forgetAll();
-      }
+      this.beginAlone();
       const cause = this.lastFailure instanceof Error ? ` (${this.lastFailure.message})` : '';
       this.logger.warn(
         `Redis is away${cause}: this instance counts alone, with 1/${this.instances} of every limit.`,
       );
     } else {
-      this.backSince = now;
       this.logger.log('Redis is back: limits are counted together again.');
     }
   }

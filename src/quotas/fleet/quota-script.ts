@@ -7,7 +7,7 @@ import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
  *
  * KEYS: the windows of the client or address; the bans of the key, for a client only. Both carry the client's hash tag,
  * so that a cluster keeps them together.
- * ARGV: 1 step (take, back, look, ban, reset); 2 requests a minute; 3 requests a day, -1 for none; 4 the time, empty
+ * ARGV: 1 step (take, back, look, ban, reset, doubt); 2 requests a minute; 3 requests a day, -1 for none; 4 the time, empty
  * for the server's own; 5 for back: when the request was taken; 6 to 10 what the database remembers, empty if it was
  * not asked: day, requests of that day, level and end of the ban, the last reset of the windows.
  * Returns {outcome (of back: returned, when the day's count was lowered), exhausted window or '', newly banned, now, minuteStart, minuteCount, day, dayCount, refusals,
@@ -37,22 +37,42 @@ if step == 'reset' then
   return {'unknown'}
 end
 
-local w = redis.call('HMGET', KEYS[1], 's', 'm', 'd', 'n')
+if step == 'doubt' then
+  -- The client was counted elsewhere for a while: its minute stands, its day and its bans are asked for anew.
+  for _, key in ipairs(KEYS) do
+    if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'x', 1) end
+  end
+  return {'unknown'}
+end
+
+local w = redis.call('HMGET', KEYS[1], 's', 'm', 'd', 'n', 'x', 'z')
 local start, minute, day, used = tonumber(w[1]), tonumber(w[2]), tonumber(w[3]), tonumber(w[4])
 local refusals, until_, level, banned = 0, 0, 0, 0
 if has_key then
-  local b = redis.call('HMGET', KEYS[2], 'r', 'u', 'l', 'b')
-  if ARGV[6] == '' and (not start or not b[1]) then return {'unknown'} end
+  local b = redis.call('HMGET', KEYS[2], 'r', 'u', 'l', 'b', 'x')
+  if ARGV[6] == '' and (not start or w[5] or not b[1] or b[5]) then return {'unknown'} end
   if b[1] then
     refusals, until_, level, banned = tonumber(b[1]), tonumber(b[2]), tonumber(b[3]), tonumber(b[4])
-  else
-    level, banned = tonumber(ARGV[8]), tonumber(ARGV[9])
   end
-end
-if not start then
+  if not b[1] or b[5] then
+    level, banned = tonumber(ARGV[8]), tonumber(ARGV[9])
+    redis.call('HDEL', KEYS[2], 'x')
+  end
+  if not start or w[5] then
+    local remembered = tonumber(ARGV[6]) == today and tonumber(ARGV[7]) or 0
+    if not start or tonumber(w[6]) < tonumber(ARGV[10]) then
+      start, minute, used = NOT_STARTED, 0, remembered
+    elseif day == today then
+      used = math.max(used, remembered)
+    else
+      used = remembered
+    end
+    day = today
+    redis.call('HSET', KEYS[1], 'z', ARGV[10])
+    redis.call('HDEL', KEYS[1], 'x')
+  end
+elseif not start then
   start, minute, day, used = NOT_STARTED, 0, today, 0
-  if has_key and tonumber(ARGV[6]) == today then used = tonumber(ARGV[7]) end
-  if has_key then redis.call('HSET', KEYS[1], 'z', ARGV[10]) end
 end
 
 if now < start then

@@ -11,16 +11,17 @@ import { withinBudget } from './within-budget';
 /** How long one answer may take. Past it the request goes on without Redis. */
 const BUDGET_MS = 50;
 /** So few that they are done within that time, however many there are in all. */
-const DELETED_AT_ONCE = 200;
+const DOUBTED_AT_ONCE = 200;
 
-type Step = 'take' | 'back' | 'look' | 'ban' | 'reset';
+type Step = 'take' | 'back' | 'look' | 'ban' | 'reset' | 'doubt';
 type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
 
 interface WithScript {
   quota(...args: (string | number)[]): Promise<Reply>;
-  del(key: string): Promise<number>;
 }
 
+/** For steps that take nothing. */
+const NO_LIMITS: Limits = { perMinute: 0, perDay: 0 };
 const NOTHING_REMEMBERED = ['', '', '', '', ''];
 
 /** Redis did not answer, not in time, or not with what was asked for. */
@@ -82,7 +83,7 @@ export class RedisQuotaStore extends QuotaStore {
   async reloadResets(clientId?: number): Promise<void> {
     for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
       const [windows = ''] = keysOfClient(id, 0);
-      await this.send([windows], 'reset', { perMinute: 0, perDay: 0 }, '', ['', '', '', '', resetAt]);
+      await this.send([windows], 'reset', NO_LIMITS, '', ['', '', '', '', resetAt]);
     }
   }
 
@@ -91,14 +92,14 @@ export class RedisQuotaStore extends QuotaStore {
     await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
   }
 
-  /** Makes Redis ask the database anew about these clients: they were counted elsewhere meanwhile. */
-  async forget(known: { clientId: number; keyId: number }[]): Promise<void> {
+  /** Has the database asked anew about these clients, who were counted elsewhere meanwhile. */
+  async doubt(known: { clientId: number; keyId: number }[]): Promise<void> {
     await this.records.flush();
-    const keys = known.flatMap(({ clientId, keyId }) => keysOfClient(clientId, keyId));
-    const names = [...new Set(keys)];
-    while (names.length > 0) {
-      const some = names.splice(0, DELETED_AT_ONCE);
-      await Promise.all(some.map((key) => withinBudget(this.redis.del(key), BUDGET_MS)));
+    for (let next = 0; next < known.length; next += DOUBTED_AT_ONCE) {
+      const some = known.slice(next, next + DOUBTED_AT_ONCE);
+      await Promise.all(
+        some.map((client) => this.send(keysOfClient(client.clientId, client.keyId), 'doubt')),
+      );
     }
   }
 
@@ -133,9 +134,9 @@ export class RedisQuotaStore extends QuotaStore {
   private async send(
     keys: string[],
     step: Step,
-    { perMinute, perDay }: Limits,
-    takenAt: number | '',
-    remembered: (string | number)[],
+    { perMinute, perDay }: Limits = NO_LIMITS,
+    takenAt: number | '' = '',
+    remembered: (string | number)[] = NOTHING_REMEMBERED,
     onLate?: (late: Reply) => void,
   ): Promise<Reply> {
     const now = this.testClock?.() ?? '';

@@ -6,8 +6,9 @@ export class BudgetExceededError extends Error {
 }
 
 /**
- * The answer, or a rejection when it takes longer than the budget. An answer that arrived while this process was busy
- * counts as in time: the connection is read once more before it is given up.
+ * The answer, or a rejection when it takes longer than the budget. Time in which this process was busy itself does not
+ * count: the question is sent when its turn of the event loop is over, and the time runs from then; and the connection
+ * is read once more before the answer is given up.
  * @param onLate told of an answer that comes after all
  */
 export function withinBudget<Answer>(
@@ -21,17 +22,24 @@ export function withinBudget<Answer>(
       isLate = true;
       reject(new BudgetExceededError(budgetMs));
     };
-    const timer = setTimeout(() => setImmediate(giveUp), budgetMs);
+    let timer: NodeJS.Timeout | undefined;
+    const sent = setImmediate(() => {
+      timer = setTimeout(() => setImmediate(giveUp), budgetMs);
+    });
+    const stop = (): void => {
+      clearImmediate(sent);
+      clearTimeout(timer);
+    };
     answer.then(
       (value) => {
-        clearTimeout(timer);
+        stop();
         if (isLate) {
           onLate?.(value);
         }
         resolve(value);
       },
       (error: unknown) => {
-        clearTimeout(timer);
+        stop();
         reject(error as Error);
       },
     );
