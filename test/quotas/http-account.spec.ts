@@ -1,5 +1,5 @@
 import { KeysService } from '../../src/auth';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, MINUTE, call, limitsIn, standing, statuses } from './support/limits';
 
 interface Usage {
@@ -8,12 +8,7 @@ interface Usage {
 
 const START = Date.UTC(2026, 10, 21, 9, 30);
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 beforeEach(() => service.clock.set(START));
 
 describe('GET /rate-limit', () => {

@@ -1,6 +1,6 @@
 import { newApiKey } from '../../src/auth/api-key-format';
 import type { ErrorBody } from '../support/api-client';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, MINUTE, call, freshMinute, limitsIn, statuses } from './support/limits';
 
 const STRANGERS: [string, Record<string, string>, string, string, number][] = [
@@ -19,12 +19,7 @@ const STRANGERS: [string, Record<string, string>, string, string, number][] = [
   ],
 ];
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 beforeEach(() => freshMinute(service));
 
 describe('an address without a valid key', () => {

@@ -1,14 +1,9 @@
 import { KeysService } from '../../src/auth';
 import type { ApiClient, ErrorBody } from '../support/api-client';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, HOUR, MINUTE, call, limitsIn, standing, statuses } from './support/limits';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 
 /** A client of one request a minute that has used it. */
 async function anExhaustedCaller(): Promise<ApiClient> {

@@ -1,19 +1,17 @@
 import { Arrange } from '../support/builders';
 import type { Answer, ApiClient, ErrorBody } from '../support/api-client';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, freshMinute, limitsIn, standing, without } from './support/limits';
 
-let service: TestService;
+const service = useService();
 let petId: number;
 let etag: string;
 
 beforeAll(async () => {
-  service = await startService();
   const arranging = await service.caller();
   petId = (await new Arrange(arranging).pet()).id;
   etag = (await arranging.get(`/pets/${petId}`)).headers.get('etag')!;
 });
-afterAll(() => service.close());
 beforeEach(() => freshMinute(service));
 
 /** How many requests these cost the caller, in both windows. */

@@ -1,15 +1,10 @@
 import type { ErrorBody } from '../support/api-client';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, MINUTE, call, limitsIn, statuses } from './support/limits';
 
 const MIDNIGHT = Date.UTC(2026, 10, 22);
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 beforeEach(() => service.clock.set(Date.UTC(2026, 10, 21, 9, 30)));
 
 describe('the day', () => {

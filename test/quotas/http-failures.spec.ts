@@ -1,15 +1,10 @@
 import type { ErrorBody } from '../support/api-client';
 import type { MemoryQuotaStore } from '../../src/quotas/store/memory-quota-store';
 import { QuotaStore } from '../../src/quotas/store/quota-store';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, eventually, limitsIn, standing, statuses, without } from './support/limits';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 
 // The harness holds each of these answers to the Error object and to all header fields.
 describe('a failure inside of the limits is answered like any other', () => {

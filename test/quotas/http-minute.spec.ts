@@ -1,13 +1,8 @@
 import type { ErrorBody } from '../support/api-client';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, MINUTE, call, limitsIn, statuses } from './support/limits';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 
 describe('the minute of a free client', () => {
   it('starts at its first request, and every answer tells of both windows', async () => {

@@ -1,12 +1,8 @@
-import { type TestService, startService } from '../support/service';
+import { startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, call, freshMinute, limitsIn } from './support/limits';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ settings: { trustProxy: ['127.0.0.1', '10.0.0.0/8'] } });
-});
-afterAll(() => service.close());
+const service = useService({ settings: { trustProxy: ['127.0.0.1', '10.0.0.0/8'] } });
 beforeEach(() => freshMinute(service));
 
 function from(chain: string) {

@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import type { ApiClient } from '../support/api-client';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
 import { COUNTED, limitsIn } from './support/limits';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 
 type Step = { wait: number } | { until: 'reset' | 'retry-after' };
 

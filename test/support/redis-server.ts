@@ -43,10 +43,12 @@ export class RedisServer {
   private constructor(
     readonly port: number,
     private readonly folder: string,
+    private readonly moreOptions: string[],
   ) {}
 
-  static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'petstore-redis-')));
+  static async start(moreOptions: string[] = []): Promise<RedisServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-redis-'));
+    const server = new RedisServer(await freePort(), folder, moreOptions);
     await server.start();
     return server;
   }
@@ -57,9 +59,8 @@ export class RedisServer {
 
   async start(): Promise<void> {
     const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
-    const child = spawn('redis-server', [...options, '--save', '', '--appendonly', 'no'], {
-      stdio: 'ignore',
-    });
+    const inMemory = ['--save', '', '--appendonly', 'no'];
+    const child = spawn('redis-server', [...options, ...inMemory, ...this.moreOptions], { stdio: 'ignore' });
     this.process = child;
     const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on('error', () => undefined);
