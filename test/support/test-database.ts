@@ -27,6 +27,8 @@ export async function createTestDatabase(template = 'template'): Promise<TestDat
   const url = new URL(process.env.TEST_POSTGRES_URL!);
   url.pathname = `/${name}`;
   const pool = new Pool({ connectionString: url.href, max: 2 });
+  // The end of a connection may be on its way still when its database is dropped.
+  pool.on('error', () => undefined);
   return {
     url: url.href,
     pool,

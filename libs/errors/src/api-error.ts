@@ -5,7 +5,10 @@ export interface ErrorBody {
   status: number;
 }
 
-/** A failure that a caller is told of: its machine-readable code, its HTTP status and a sentence for people. */
+/**
+ * A failure that a caller is told of: its machine-readable code, its HTTP status and a sentence for people. It is an
+ * answer, not a defect, and has no stack: to write one down costs as much as the rest of a refused request.
+ */
 export class ApiError extends Error {
   constructor(
     readonly code: string,
@@ -14,7 +17,10 @@ export class ApiError extends Error {
     /** Header fields which belong to this failure, such as `Retry-After` or `Allow`. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = new.target.name;
   }
 

@@ -1,22 +1,13 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import type { BanState } from '../ban-rules';
 import { type Decision, decide } from '../decision';
 import { type Limits, type WindowState, handBack, standings } from '../rate-window';
 import { shareOf } from '../share';
-import type { ClientSubject, Subject } from '../subject';
+import type { Subject } from '../subject';
 import type { QuotaRecords } from './quota-records';
 import { QuotaStore, type Receipt, type Standing } from './quota-store';
 import { type ClientEntry, SubjectMemory } from './subject-memory';
 import { UnwrittenCounts } from './unwritten-counts';
-
-/** A step on a subject's state; `client` is null for an address. */
-type Step<Result> = (
-  windows: WindowState,
-  bans: BanState | null,
-  limits: Limits,
-  client: ClientEntry | null,
-) => Result;
 
 /** Counts in this process alone, exactly, and keeps the day's counts and the bans in the database. */
 export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
@@ -39,30 +30,37 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   take(subject: Subject): Decision | Promise<Decision> {
-    return this.with(subject, (windows, bans, limits, client) => {
-      const decision = decide(windows, bans, limits, this.clock.now());
-      if (client !== null && decision.outcome === 'allowed') {
-        this.counts.add(client, windows.day, 1);
-      } else if (decision.newlyBanned) {
-        this.records.saveBan((subject as ClientSubject).keyId, bans!, decision.decidedAt);
-      }
-      return decision;
-    });
+    const now = this.clock.now();
+    if (subject.kind === 'address') {
+      const windows = this.memory.addresses.windowsOf(subject.address, now);
+      return decide(windows, null, this.limitsOf(subject, null), now);
+    }
+    const key = this.memory.find(subject, now);
+    if (key === undefined) {
+      return this.memory.load(subject).then(() => this.take(subject));
+    }
+    const { client, bans } = key;
+    const decision = decide(client.windows, bans, this.limitsOf(subject, client), now);
+    if (decision.outcome === 'allowed') {
+      this.counts.add(client, client.windows.day, 1);
+    } else if (decision.newlyBanned) {
+      this.records.saveBan(subject.keyId, bans, now);
+    }
+    return decision;
   }
 
   handBack(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
-    return this.with(subject, (windows, bans, limits, client) => {
+    return this.lookAt(subject, (windows, client) => {
       const before = windows.dayCount;
       handBack(windows, takenAt);
       if (client !== null && windows.dayCount < before) {
         this.counts.add(client, windows.day, -1);
       }
-      return this.standingOf(windows, bans, limits);
     });
   }
 
   look(subject: Subject): Standing | Promise<Standing> {
-    return this.with(subject, (windows, bans, limits) => this.standingOf(windows, bans, limits));
+    return this.lookAt(subject, () => undefined);
   }
 
   reloadBans(keyId?: number): Promise<void> {
@@ -88,28 +86,40 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.memory.size;
   }
 
-  /** Runs the step on the subject's state, at once when the state is in memory. */
-  private with<Result>(subject: Subject, step: Step<Result>): Result | Promise<Result> {
-    const { limits } = subject;
+  /** The subject's standing, after its state was changed, if at all. */
+  private lookAt(
+    subject: Subject,
+    change: (windows: WindowState, client: ClientEntry | null) => void,
+  ): Standing | Promise<Standing> {
+    const now = this.clock.now();
     if (subject.kind === 'address') {
-      return step(
-        this.memory.windowsOfAddress(subject.address),
-        null,
-        shareOf(limits, this.instances, 0),
-        null,
-      );
+      const windows = this.memory.addresses.windowsOf(subject.address, now);
+      change(windows, null);
+      return {
+        standings: standings(windows, this.limitsOf(subject, null), now),
+        bans: null,
+        decidedAt: now,
+      };
     }
-    const found = this.memory.find(subject);
-    if (!found) {
-      return this.memory.load(subject).then(() => this.with(subject, step));
+    const key = this.memory.find(subject, now);
+    if (key === undefined) {
+      return this.memory.load(subject).then(() => this.lookAt(subject, change));
     }
-    const { client, bans } = found;
-    const used = client.windows.day === client.firstDay ? client.usedBefore : 0;
-    return step(client.windows, bans, shareOf(limits, this.instances, used), client);
+    const { client, bans } = key;
+    change(client.windows, client);
+    return {
+      standings: standings(client.windows, this.limitsOf(subject, client), now),
+      bans,
+      decidedAt: now,
+    };
   }
 
-  private standingOf(windows: WindowState, bans: BanState | null, limits: Limits): Standing {
-    const now = this.clock.now();
-    return { standings: standings(windows, limits, now), bans, decidedAt: now };
+  /** This instance's share of the subject's limits, which is all of them when it is the only one. */
+  private limitsOf({ limits }: Subject, client: ClientEntry | null): Limits {
+    if (this.instances === 1) {
+      return limits;
+    }
+    const used = client !== null && client.windows.day === client.firstDay ? client.usedBefore : 0;
+    return shareOf(limits, this.instances, used);
   }
 }

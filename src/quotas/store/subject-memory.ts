@@ -2,14 +2,13 @@ import type { Clock } from '#libs/clock';
 import { type BanState, isBanned, newBanState } from '../ban-rules';
 import { MINUTE_MS, type WindowState, newWindowState } from '../rate-window';
 import type { ClientSubject } from '../subject';
+import { AddressMemory } from './address-memory';
 import type { QuotaRecords } from './quota-records';
 import type { Uncounted } from './unwritten-counts';
 
 const SWEEP_MS = 10_000;
 /** A client or key not seen for this long is forgotten here; the database knows its day and its bans. */
 const IDLE_MS = 10 * MINUTE_MS;
-/** Addresses are anybody's to invent, so their number is bounded; the oldest leave first. */
-const MAX_ADDRESSES = 200_000;
 
 export interface ClientEntry extends Uncounted {
   windows: WindowState;
@@ -19,10 +18,13 @@ export interface ClientEntry extends Uncounted {
   /** Unix milliseconds of the reset that the windows know of; 0 for none. */
   resetAt: number;
   seenAt: number;
+  /** No longer here: whoever still holds this entry has to look for another one. */
+  forgotten: boolean;
 }
 
-interface KeyEntry {
-  clientId: number;
+/** A key holds its client's entry, so that a request costs one look-up. */
+export interface KeyEntry {
+  client: ClientEntry;
   bans: BanState;
   seenAt: number;
 }
@@ -31,7 +33,7 @@ interface KeyEntry {
 export class SubjectMemory {
   private readonly clients = new Map<number, ClientEntry>();
   private readonly keys = new Map<number, KeyEntry>();
-  private readonly addresses = new Map<string, WindowState>();
+  readonly addresses = new AddressMemory();
   private readonly loading = new Map<string, Promise<void>>();
   private readonly sweeper: NodeJS.Timeout;
 
@@ -53,39 +55,24 @@ export class SubjectMemory {
     return { clients: this.clients.size, keys: this.keys.size, addresses: this.addresses.size };
   }
 
-  /** The states of a client and its key; null when they have to be loaded first. */
-  find({ clientId, keyId }: ClientSubject): { client: ClientEntry; bans: BanState } | null {
-    const client = this.clients.get(clientId);
+  /** The states of a client and its key; undefined when they have to be loaded first. */
+  find({ keyId }: ClientSubject, now: number): KeyEntry | undefined {
     const key = this.keys.get(keyId);
-    if (!client || !key) {
-      return null;
+    if (key === undefined || key.client.forgotten) {
+      return undefined;
     }
-    client.seenAt = key.seenAt = this.clock.now();
-    return { client, bans: key.bans };
+    key.seenAt = key.client.seenAt = now;
+    return key;
   }
 
   /** The clients and keys that were seen here. */
   known(): { clientId: number; keyId: number }[] {
-    return [...this.keys].map(([keyId, { clientId }]) => ({ clientId, keyId }));
+    return [...this.keys].map(([keyId, { client }]) => ({ clientId: client.clientId, keyId }));
   }
 
   async load({ clientId, keyId }: ClientSubject): Promise<void> {
-    await Promise.all([
-      this.loadOnce(`client ${clientId}`, () => this.loadClient(clientId)),
-      this.loadOnce(`key ${keyId}`, () => this.loadKey(clientId, keyId)),
-    ]);
-  }
-
-  windowsOfAddress(address: string): WindowState {
-    let windows = this.addresses.get(address);
-    if (!windows) {
-      if (this.addresses.size >= MAX_ADDRESSES) {
-        this.addresses.delete(this.addresses.keys().next().value!);
-      }
-      windows = newWindowState(this.clock.now());
-      this.addresses.set(address, windows);
-    }
-    return windows;
+    await this.loadOnce(`client ${clientId}`, () => this.loadClient(clientId));
+    await this.loadOnce(`key ${keyId}`, () => this.loadKey(clientId, keyId));
   }
 
   /** Reads the bans of a key, or of all keys known here, anew. */
@@ -114,7 +101,7 @@ export class SubjectMemory {
 
   /** Forgets everybody: what is known here was overtaken by what was counted elsewhere. */
   forgetAll(): void {
-    this.clients.clear();
+    forget(this.clients, () => true);
     this.keys.clear();
     this.addresses.clear();
   }
@@ -143,40 +130,43 @@ export class SubjectMemory {
         usedBefore,
         resetAt,
         seenAt: this.clock.now(),
+        forgotten: false,
       });
     }
   }
 
   private async loadKey(clientId: number, keyId: number): Promise<void> {
-    if (!this.keys.has(keyId)) {
-      const bans = { ...newBanState(), ...(await this.records.banOf(keyId)) };
-      this.keys.set(keyId, { clientId, bans, seenAt: this.clock.now() });
+    const known = this.keys.get(keyId);
+    const bans = known?.bans ?? { ...newBanState(), ...(await this.records.banOf(keyId)) };
+    const client = this.clients.get(clientId);
+    // Everybody may have been forgotten while the ban was read; then it is all read again.
+    if (client) {
+      this.keys.set(keyId, { client, bans, seenAt: this.clock.now() });
     }
   }
 
   private async forgetIdle(): Promise<void> {
     const now = this.clock.now();
-    for (const [address, windows] of this.addresses) {
-      if (now >= windows.minuteStart + MINUTE_MS) {
-        this.addresses.delete(address);
-      }
-    }
+    this.addresses.forgetIdle(now);
     // What is not written yet would be lost when the state is read again. Others may be busy all the time, so what
     // waits is written here and now: whatever is idle has added nothing since.
     if (await this.records.flush()) {
-      forgetUnseen(this.clients, now);
-      forgetUnseen(this.keys, now, ({ bans }) => isBanned(bans, now) || now < bans.refusalsUntil);
+      const idle = ({ seenAt }: { seenAt: number }) => Math.abs(now - seenAt) > IDLE_MS;
+      forget(this.clients, idle);
+      forget(this.keys, (key) => idle(key) && !isBanned(key.bans, now) && now >= key.bans.refusalsUntil);
     }
   }
 }
 
-function forgetUnseen<Entry extends { seenAt: number }>(
+function forget<Entry extends ClientEntry | KeyEntry>(
   entries: Map<number, Entry>,
-  now: number,
-  keep: (entry: Entry) => boolean = () => false,
+  isToGo: (entry: Entry) => boolean,
 ): void {
   for (const [id, entry] of entries) {
-    if (Math.abs(now - entry.seenAt) > IDLE_MS && !keep(entry)) {
+    if (isToGo(entry)) {
+      if ('forgotten' in entry) {
+        entry.forgotten = true;
+      }
       entries.delete(id);
     }
   }
