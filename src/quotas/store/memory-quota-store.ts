@@ -6,7 +6,8 @@ import { shareOf } from '../share';
 import type { Subject } from '../subject';
 import type { QuotaRecords } from './quota-records';
 import { QuotaStore, type Receipt, type Standing } from './quota-store';
-import { type ClientEntry, SubjectMemory } from './subject-memory';
+import type { ClientEntry } from './subject-entries';
+import { SubjectMemory } from './subject-memory';
 import { UnwrittenCounts } from './unwritten-counts';
 
 /** Counts in this process alone, exactly, and keeps the day's counts and the bans in the database. */
@@ -39,12 +40,12 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     if (key === undefined) {
       return this.memory.load(subject).then(() => this.take(subject));
     }
-    const { client, bans } = key;
-    const decision = decide(client.windows, bans, this.limitsOf(subject, client), now);
+    const { client } = key;
+    const decision = decide(client, key, this.limitsOf(subject, client), now);
     if (decision.outcome === 'allowed') {
-      this.counts.add(client, client.windows.day, 1);
+      this.counts.add(client, client.day, 1);
     } else if (decision.newlyBanned) {
-      this.records.saveBan(subject.keyId, bans, now);
+      this.records.saveBan(subject.keyId, key, now);
     }
     return decision;
   }
@@ -105,11 +106,11 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     if (key === undefined) {
       return this.memory.load(subject).then(() => this.lookAt(subject, change));
     }
-    const { client, bans } = key;
-    change(client.windows, client);
+    const { client } = key;
+    change(client, client);
     return {
-      standings: standings(client.windows, this.limitsOf(subject, client), now),
-      bans,
+      standings: standings(client, this.limitsOf(subject, client), now),
+      bans: key,
       decidedAt: now,
     };
   }
@@ -119,7 +120,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     if (this.instances === 1) {
       return limits;
     }
-    const used = client !== null && client.windows.day === client.firstDay ? client.usedBefore : 0;
+    const used = client !== null && client.day === client.firstDay ? client.usedBefore : 0;
     return shareOf(limits, this.instances, used);
   }
 }

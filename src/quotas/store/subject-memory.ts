@@ -1,33 +1,14 @@
 import type { Clock } from '#libs/clock';
-import { type BanState, isBanned, newBanState } from '../ban-rules';
-import { MINUTE_MS, type WindowState, newWindowState } from '../rate-window';
+import { isBanned, newBanState } from '../ban-rules';
+import { MINUTE_MS, newWindowState } from '../rate-window';
 import type { ClientSubject } from '../subject';
 import { AddressMemory } from './address-memory';
 import type { QuotaRecords } from './quota-records';
-import type { Uncounted } from './unwritten-counts';
+import { type ClientEntry, type KeyEntry, clientEntry, keyEntry, secondsOf } from './subject-entries';
 
 const SWEEP_MS = 10_000;
 /** A client or key not seen for this long is forgotten here; the database knows its day and its bans. */
-const IDLE_MS = 10 * MINUTE_MS;
-
-export interface ClientEntry extends Uncounted {
-  windows: WindowState;
-  /** The day on which the client was first seen here, and what it had used of it by then. */
-  firstDay: number;
-  usedBefore: number;
-  /** Unix milliseconds of the reset that the windows know of; 0 for none. */
-  resetAt: number;
-  seenAt: number;
-  /** No longer here: whoever still holds this entry has to look for another one. */
-  forgotten: boolean;
-}
-
-/** A key holds its client's entry, so that a request costs one look-up. */
-export interface KeyEntry {
-  client: ClientEntry;
-  bans: BanState;
-  seenAt: number;
-}
+const IDLE_SECONDS = (10 * MINUTE_MS) / 1000;
 
 /** The states of everybody seen lately: bounded, and read from the database when somebody is first seen. */
 export class SubjectMemory {
@@ -61,7 +42,7 @@ export class SubjectMemory {
     if (key === undefined || key.client.forgotten) {
       return undefined;
     }
-    key.seenAt = key.client.seenAt = now;
+    key.seenAt = key.client.seenAt = secondsOf(now);
     return key;
   }
 
@@ -80,7 +61,7 @@ export class SubjectMemory {
     const known = keyId === undefined ? [...this.keys.keys()] : [keyId].filter((id) => this.keys.has(id));
     for (const id of known) {
       const { level = 0, bannedUntil = 0 } = (await this.records.banOf(id)) ?? {};
-      const bans = this.keys.get(id)?.bans;
+      const bans = this.keys.get(id);
       // A ban made here that is still to be written is newer than anything the database knows.
       if (bans && !this.records.hasUnsavedBan(id)) {
         Object.assign(bans, { level, bannedUntil });
@@ -94,7 +75,7 @@ export class SubjectMemory {
     for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
       const client = this.clients.get(id);
       if (client && client.resetAt < resetAt) {
-        Object.assign(client, { windows: newWindowState(now), usedBefore: 0, resetAt });
+        Object.assign(client, newWindowState(now), { usedBefore: 0, resetAt });
       }
     }
   }
@@ -118,30 +99,18 @@ export class SubjectMemory {
 
   private async loadClient(clientId: number): Promise<void> {
     if (!this.clients.has(clientId)) {
-      const windows = newWindowState(this.clock.now());
-      const { requests: usedBefore, resetAt } = await this.records.usedOf(clientId, windows.day);
-      windows.dayCount = usedBefore;
-      this.clients.set(clientId, {
-        clientId,
-        unwrittenDay: windows.day,
-        unwritten: 0,
-        windows,
-        firstDay: windows.day,
-        usedBefore,
-        resetAt,
-        seenAt: this.clock.now(),
-        forgotten: false,
-      });
+      const now = this.clock.now();
+      const { day } = newWindowState(now);
+      this.clients.set(clientId, clientEntry(clientId, now, await this.records.usedOf(clientId, day)));
     }
   }
 
   private async loadKey(clientId: number, keyId: number): Promise<void> {
-    const known = this.keys.get(keyId);
-    const bans = known?.bans ?? { ...newBanState(), ...(await this.records.banOf(keyId)) };
+    const bans = this.keys.get(keyId) ?? { ...newBanState(), ...(await this.records.banOf(keyId)) };
     const client = this.clients.get(clientId);
     // Everybody may have been forgotten while the ban was read; then it is all read again.
     if (client) {
-      this.keys.set(keyId, { client, bans, seenAt: this.clock.now() });
+      this.keys.set(keyId, keyEntry(client, bans, this.clock.now()));
     }
   }
 
@@ -151,9 +120,9 @@ export class SubjectMemory {
     // What is not written yet would be lost when the state is read again. Others may be busy all the time, so what
     // waits is written here and now: whatever is idle has added nothing since.
     if (await this.records.flush()) {
-      const idle = ({ seenAt }: { seenAt: number }) => Math.abs(now - seenAt) > IDLE_MS;
+      const idle = ({ seenAt }: { seenAt: number }) => Math.abs(secondsOf(now) - seenAt) > IDLE_SECONDS;
       forget(this.clients, idle);
-      forget(this.keys, (key) => idle(key) && !isBanned(key.bans, now) && now >= key.bans.refusalsUntil);
+      forget(this.keys, (key) => idle(key) && !isBanned(key, now) && now >= key.refusalsUntil);
     }
   }
 }

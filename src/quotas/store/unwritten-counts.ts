@@ -15,13 +15,14 @@ export type CountWriter = (clientId: number, day: number, requests: number) => v
  * own costs as much as to decide on its request.
  */
 export class UnwrittenCounts {
-  private waiting = new Set<Uncounted>();
+  /** A client may stand here more than once; the second time there is nothing left of it to pass on. */
+  private waiting: Uncounted[] = [];
   private readonly earlier: Uncounted[] = [];
 
   add(client: Uncounted, day: number, requests: number): void {
     if (client.unwritten === 0) {
       client.unwrittenDay = day;
-      this.waiting.add(client);
+      this.waiting.push(client);
     } else if (client.unwrittenDay !== day) {
       const { clientId, unwrittenDay, unwritten } = client;
       this.earlier.push({ clientId, unwrittenDay, unwritten });
@@ -33,7 +34,7 @@ export class UnwrittenCounts {
   /** Passes everything on and begins anew. */
   passOn(write: CountWriter): void {
     const waiting = this.waiting;
-    this.waiting = new Set();
+    this.waiting = [];
     for (const client of [...this.earlier.splice(0), ...waiting]) {
       if (client.unwritten !== 0) {
         write(client.clientId, client.unwrittenDay, client.unwritten);
