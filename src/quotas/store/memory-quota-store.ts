@@ -6,7 +6,7 @@ import { shareOf } from '../share';
 import type { Subject } from '../subject';
 import type { QuotaRecords } from './quota-records';
 import { QuotaStore, type Receipt, type Standing } from './quota-store';
-import type { ClientEntry } from './subject-entries';
+import { type ClientEntry, bansOf } from './subject-entries';
 import { SubjectMemory } from './subject-memory';
 import { UnwrittenCounts } from './unwritten-counts';
 
@@ -110,7 +110,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     change(client, client);
     return {
       standings: standings(client, this.limitsOf(subject, client), now),
-      bans: key,
+      bans: bansOf(key),
       decidedAt: now,
     };
   }

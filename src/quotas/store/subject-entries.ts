@@ -52,6 +52,10 @@ export function keyEntry(client: ClientEntry, bans: BanState, now: number): KeyE
   return { client, refusals, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
 }
 
+export function bansOf({ refusals, refusalsUntil, level, bannedUntil }: KeyEntry): BanState {
+  return { refusals, refusalsUntil, level, bannedUntil };
+}
+
 export function secondsOf(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
