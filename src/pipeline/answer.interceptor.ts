@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, from, mergeMap, of } from 'rxjs';
+import { type Observable, map } from 'rxjs';
 import { type Representation, representationOf } from '#libs/http';
 import { AnswerHeaders } from './answer-headers';
 
@@ -20,10 +20,11 @@ export class AnswerInterceptor implements NestInterceptor {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const represent = this.representationOf(context);
     return next.handle().pipe(
-      mergeMap((result) => {
+      map((result) => {
         const body = represent(result, request, reply);
         const written = this.headers.write(request, reply, reply.statusCode);
-        return written instanceof Promise ? from(written.then(() => body)) : of(body);
+        // Nest waits for a promise that comes out of the stream; to unfold it within would cost every other request.
+        return written instanceof Promise ? written.then(() => body) : body;
       }),
     );
   }

@@ -1,10 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestLimiter } from '../quotas';
 import type { Settings } from '../settings';
 
 /** What a script of another origin may read of an answer; the fetch standard hides everything else. */
-export const EXPOSED_HEADERS = [
+const EXPOSED = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
@@ -20,22 +20,20 @@ export const EXPOSED_HEADERS = [
   'Sunset',
   'Idempotent-Replayed',
   'WWW-Authenticate',
-];
+].join(', ');
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
-/** Lets pages of the configured origins call the service. A preflight is answered here and is not counted. */
+/**
+ * Lets pages of the configured origins call the service. A preflight is answered here and is not counted. The rest of
+ * the fields goes to those who name an origin: all others would read past them.
+ */
 export function enableCors(app: NestFastifyApplication, { corsOrigins }: Settings): void {
-  app.enableCors({
-    origin: corsOrigins.includes('*') ? '*' : corsOrigins,
-    exposedHeaders: EXPOSED_HEADERS,
-    // It would answer every OPTIONS request, uncounted. One that is no preflight is a method like any other: 405.
-    preflight: false,
-  });
   const limiter = app.get(RequestLimiter);
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   fastify.addHook('onRequest', (request, reply, done) => {
+    allowOrigin(request, reply, corsOrigins);
     if (!isPreflight(request)) {
       done();
       return;
@@ -44,6 +42,16 @@ export function enableCors(app: NestFastifyApplication, { corsOrigins }: Setting
       reply.status(204).headers(headers).headers(preflightHeaders(request)).send(),
     );
   });
+}
+
+function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: string[]): void {
+  const { origin } = headers;
+  // Answers differ by the origin, and whoever stores one has to know.
+  void reply.header('Vary', 'Origin');
+  if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
+    void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
+    void reply.header('Access-Control-Expose-Headers', EXPOSED);
+  }
 }
 
 /** As the fetch standard has it: an OPTIONS request with these two header fields. */

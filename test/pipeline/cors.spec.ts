@@ -4,7 +4,7 @@ import { Bench, expectError, expectOwedHeaders } from './support/bench';
 const SHOP = 'https://shop.example';
 const ADMIN = 'https://admin.example:8443';
 
-/** Header fields that a script has to be able to read: limits, ids, tags, pages, deprecation (contract, section 4 and 6). */
+/** Header fields that a script has to be able to read: limits, ids, tags, pages, deprecation. */
 const READABLE = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

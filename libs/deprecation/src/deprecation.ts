@@ -32,15 +32,21 @@ export function announcementOf(
   const since = `@${instantOf(deprecation.since).getTime() / 1000}`;
   const sunset = instantOf(deprecation.sunset).toUTCString();
   const explained = `<${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
+  // Text and names of parameters in turn.
+  const parts = deprecation.successor.split(/\{(\w+)\}/);
   return (parameters) => {
-    const successor = deprecation.successor.replace(/\{(\w+)\}/g, (_match, name: string) => {
-      // What a router has decoded may be an unpaired surrogate in no case, so this cannot throw.
-      return encodeURIComponent((parameters[name] ?? '').slice(0, MAX_ECHOED).toWellFormed());
-    });
+    const successor = parts
+      .map((part, index) => (index % 2 === 0 ? part : echoed(parameters[part])))
+      .join('');
     return {
       Deprecation: since,
       Sunset: sunset,
       Link: `${explained}, <${successor}>; rel="successor-version"`,
     };
   };
+}
+
+function echoed(parameter = ''): string {
+  // What a router has decoded may be an unpaired surrogate, at which encoding would throw.
+  return encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
 }
