@@ -12,10 +12,10 @@ import type { Settings } from './settings';
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
 /** What is neither module nor operation: the server's own behaviour and the interface description. */
-export async function furnish(app: NestFastifyApplication, settings: Settings): Promise<void> {
+export function furnish(app: NestFastifyApplication, settings: Settings): void {
   bindWithoutDeprecatedProperty();
   configureHttp(app, settings);
-  await serveDocument(app);
+  serveDocument(app);
 }
 
 /** The application, ready to listen. */
@@ -29,6 +29,6 @@ export async function createApp(
     createHttpAdapter(settings, logger),
     { ...NEST_OPTIONS, logger: new NestLogger(logger) },
   );
-  await furnish(app, settings);
+  furnish(app, settings);
   return app;
 }

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What @fastify/helmet adds. It belongs to pages; on an answer in JSON it would only be more to send. */
+/** What helmet adds. It belongs to pages; on an answer in JSON it would only be more to send. */
 const HELMET = [
   'content-security-policy',
   'cross-origin-opener-policy',

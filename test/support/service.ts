@@ -103,7 +103,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     createHttpAdapter(settings, logger, options.timeouts),
     NEST_OPTIONS,
   );
-  await furnish(app, settings);
+  furnish(app, settings);
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as OpenAPIObject;
