@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DatabaseUrl, NotificationListener } from '#libs/database';
+import { OwedWork } from './owed-work';
 import { QuotaStore } from './store/quota-store';
 
 /** Notified by a trigger on the table key_bans; the payload is the key's id. */
@@ -12,6 +13,9 @@ const RESETS_CHANNEL = 'petstore_quota_resets';
 export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(ChangesListener.name);
   private readonly listener: NotificationListener;
+  private readonly changes = new OwedWork((change, error) => {
+    this.logger.warn(`${change} could not be taken over and will be tried again: ${String(error)}`);
+  });
 
   constructor(
     private readonly store: QuotaStore,
@@ -20,10 +24,9 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
     this.listener = new NotificationListener({
       url: databaseUrl.value,
       channels: [BANS_CHANNEL, RESETS_CHANNEL],
-      onNotification: (id, channel) => this.takeOver(channel, Number(id)),
-      // What changed while nothing was heard may concern anybody.
-      onState: (listening) =>
-        listening && [BANS_CHANNEL, RESETS_CHANNEL].forEach((all) => this.takeOver(all)),
+      onNotification: (id, channel) =>
+        channel === BANS_CHANNEL ? this.takeOverBans(Number(id)) : this.takeOverResets(Number(id)),
+      onState: (listening) => listening && this.takeOverAll(),
     });
   }
 
@@ -32,13 +35,24 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.changes.close();
     await this.listener.close();
   }
 
-  private takeOver(channel: string, id?: number): void {
-    const taken = channel === BANS_CHANNEL ? this.store.reloadBans(id) : this.store.reloadResets(id);
-    taken.catch((error: unknown) => {
-      this.logger.warn(`A change heard of on ${channel} could not be taken over: ${String(error)}`);
-    });
+  /** What changed while nothing was heard, or before this instance was there, may concern anybody. */
+  private takeOverAll(): void {
+    this.takeOverBans();
+    this.takeOverResets();
+    this.changes.add('the days of all clients', () => this.store.reloadDays());
+  }
+
+  private takeOverBans(keyId?: number): void {
+    const name = keyId === undefined ? 'all bans' : `the ban of key ${keyId}`;
+    this.changes.add(name, () => this.store.reloadBans(keyId));
+  }
+
+  private takeOverResets(clientId?: number): void {
+    const name = clientId === undefined ? 'all resets' : `the reset of client ${clientId}`;
+    this.changes.add(name, () => this.store.reloadResets(clientId));
   }
 }

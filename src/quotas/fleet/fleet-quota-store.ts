@@ -2,8 +2,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestj
 import type { Cluster, Redis } from 'ioredis';
 import { CircuitBreaker } from '#libs/circuit-breaker';
 import type { Clock } from '#libs/clock';
-import { MINUTE_MS } from '../rate-window';
-import type { Subject } from '../subject';
+import type { ClientSubject, Subject } from '../subject';
 import { KnownRefusals } from './known-refusals';
 import type { MemoryQuotaStore } from '../store/memory-quota-store';
 import { QuotaStore, type Receipt, type Standing, type Taken } from '../store/quota-store';
@@ -11,9 +10,6 @@ import { RedisUnavailableError, type RedisQuotaStore } from './redis-quota-store
 
 const FAILURES = 3;
 const PROBE_MS = 250;
-
-/** Counts made alone are gone on with when Redis leaves again within this time, or each leave would begin a new minute. */
-const SAME_OUTAGE_MS = MINUTE_MS;
 
 /**
  * Counts together with the other instances through Redis. While Redis is away each goes on alone with its share, says
@@ -23,8 +19,10 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   private readonly logger = new Logger('Quotas');
   private readonly breaker: CircuitBreaker;
   private readonly refusals = new KnownRefusals();
-  /** When a request was last counted alone. */
-  private aloneAt = -Infinity;
+  /** True when something was counted together after this instance last counted alone. */
+  private togetherSince = true;
+  /** Clients counted alone of whom Redis does not know yet, by key. */
+  private readonly countedAlone = new Map<number, ClientSubject>();
   private lastFailure: unknown;
 
   constructor(
@@ -41,7 +39,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
       probe: async () => {
         await together.probe();
         // Before anything is counted together again, what was counted alone must be known there, bans above all.
-        await together.doubt(alone.known());
+        await this.settle();
       },
       onChange: (open) => this.tell(open),
     });
@@ -65,10 +63,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
         this.refusals.remember(subject, decision, this.clock.now());
         return decision;
       },
-      async () => {
-        this.aloneAt = this.clock.now();
-        return { ...(await this.alone.take(subject)), takenAlone: true };
-      },
+      () => this.takeAlone(subject),
     );
   }
 
@@ -91,20 +86,19 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
 
   async reloadBans(keyId?: number): Promise<void> {
     await this.alone.reloadBans(keyId);
-    await this.answer(
-      () => this.together.reloadBans(keyId),
-      () => Promise.resolve(),
-    );
+    await this.tellRedis(() => this.together.reloadBans(keyId));
     // Not before: Redis would have repeated the old ban meanwhile.
     this.refusals.forgetAll();
   }
 
   async reloadResets(clientId?: number): Promise<void> {
     await this.alone.reloadResets(clientId);
-    await this.answer(
-      () => this.together.reloadResets(clientId),
-      () => Promise.resolve(),
-    );
+    await this.tellRedis(() => this.together.reloadResets(clientId));
+  }
+
+  async reloadDays(): Promise<void> {
+    await this.alone.reloadDays();
+    await this.tellRedis(() => this.together.reloadDays());
   }
 
   onModuleDestroy(): void {
@@ -125,6 +119,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
       try {
         const result = await together();
         this.breaker.succeeded();
+        this.noteSuccess();
         return result;
       } catch (error) {
         // A database that cannot be asked is no reason to count alone: the request is answered 503.
@@ -132,31 +127,60 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
           throw error;
         }
         this.lastFailure = error.cause;
-        // Already now, and not when the circuit opens: what was counted alone until then would be forgotten.
-        this.beginAlone();
         this.breaker.failed(attempt);
       }
     }
     return alone();
   }
 
-  /** What was counted alone in an earlier outage was overtaken by what was counted together since. */
-  private beginAlone(): void {
-    const now = this.clock.now();
-    if (now - this.aloneAt > SAME_OUTAGE_MS) {
-      this.alone.forgetAll();
+  private noteSuccess(): void {
+    this.togetherSince = true;
+    if (this.countedAlone.size > 0) {
+      // One slow answer opens no circuit, and nobody else would tell Redis of what was counted alone then.
+      this.settle().catch(() => undefined);
     }
-    this.aloneAt = now;
+  }
+
+  /** What others have changed has to reach Redis; who asks for it tries again until it does. */
+  private async tellRedis(work: () => Promise<void>): Promise<void> {
+    if (this.breaker.isOpen) {
+      throw new RedisUnavailableError('the circuit is open');
+    }
+    await work();
+  }
+
+  /** What was counted together since this instance last counted alone is not known here: days and bans are read again. */
+  private async takeAlone(subject: Subject): Promise<Taken> {
+    if (this.togetherSince) {
+      this.togetherSince = false;
+      await this.alone.reloadDays();
+    }
+    if (subject.kind === 'client') {
+      this.countedAlone.set(subject.keyId, subject);
+    }
+    return { ...(await this.alone.take(subject)), takenAlone: true };
+  }
+
+  /** Has Redis ask for the days and bans of those who were counted alone. */
+  private async settle(): Promise<void> {
+    const owed = [...this.countedAlone.values()];
+    this.countedAlone.clear();
+    try {
+      await this.together.doubt(owed);
+    } catch (error) {
+      owed.forEach((subject) => this.countedAlone.set(subject.keyId, subject));
+      throw error;
+    }
   }
 
   private tell(open: boolean): void {
     if (open) {
-      this.beginAlone();
       const cause = this.lastFailure instanceof Error ? ` (${this.lastFailure.message})` : '';
       this.logger.warn(
         `Redis is away${cause}: this instance counts alone, with 1/${this.instances} of every limit.`,
       );
     } else {
+      this.lastFailure = undefined;
       this.logger.log('Redis is back: limits are counted together again.');
     }
   }

@@ -31,7 +31,7 @@ local has_key = KEYS[2] ~= nil
 if step == 'reset' then
   -- Every instance that hears of a reset asks for it; the first one does it, and later ones must not do it again.
   local known = redis.call('HGET', KEYS[1], 'z')
-  if known and tonumber(known) < tonumber(ARGV[10]) then
+  if redis.call('EXISTS', KEYS[1]) == 1 and tonumber(known or 0) < tonumber(ARGV[10]) then
     redis.call('HSET', KEYS[1], 's', NOT_STARTED, 'm', 0, 'd', today, 'n', 0, 'z', ARGV[10])
   end
   return {'unknown'}
@@ -60,7 +60,7 @@ if has_key then
   end
   if not start or w[5] then
     local remembered = tonumber(ARGV[6]) == today and tonumber(ARGV[7]) or 0
-    if not start or tonumber(w[6]) < tonumber(ARGV[10]) then
+    if not start or tonumber(w[6] or 0) < tonumber(ARGV[10]) then
       start, minute, used = NOT_STARTED, 0, remembered
     elseif day == today then
       used = math.max(used, remembered)

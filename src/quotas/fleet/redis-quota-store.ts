@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Decision, type Outcome, decisionAfter } from '../decision';
-import { type Limits, standings } from '../rate-window';
-import type { Subject } from '../subject';
+import { DAY_MS, type Limits, standings } from '../rate-window';
+import type { ClientSubject, Subject } from '../subject';
 import type { QuotaRecords } from '../store/quota-records';
 import { QuotaStore, type Receipt, type Standing } from '../store/quota-store';
 import { type Reply, type StateAfter, toState } from './quota-reply';
@@ -11,7 +11,7 @@ import { withinBudget } from './within-budget';
 /** How long one answer may take. Past it the request goes on without Redis. */
 const BUDGET_MS = 50;
 /** So few that they are done within that time, however many there are in all. */
-const DOUBTED_AT_ONCE = 200;
+const SENT_AT_ONCE = 200;
 
 type Step = 'take' | 'back' | 'look' | 'ban' | 'reset' | 'doubt';
 type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
@@ -34,6 +34,7 @@ export class RedisUnavailableError extends Error {
 /** Counts in Redis, so that any number of instances count as one: one script, one round trip, all or nothing. */
 export class RedisQuotaStore extends QuotaStore {
   private readonly redis: WithScript;
+  private readonly asked = new Map<number, Promise<Remembered>>();
 
   /** @param testClock replaces Redis's own clock, for tests that move the time */
   constructor(
@@ -69,14 +70,20 @@ export class RedisQuotaStore extends QuotaStore {
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
   }
 
-  /** Takes over the database's word on a key's ban. Every instance that hears of a change does so; the last one changes nothing. */
+  /** Takes over the database's word on bans. Every instance that hears of a change does so; the last one changes nothing. */
   async reloadBans(keyId?: number): Promise<void> {
-    const clientId = keyId === undefined ? null : await this.records.clientOf(keyId);
-    if (keyId !== undefined && clientId !== null && !this.records.hasUnsavedBan(keyId)) {
-      const remembered = await this.records.remembered(clientId, keyId);
-      const limits = { perMinute: 0, perDay: 0 };
-      await this.call('ban', { kind: 'client', clientId, keyId, limits }, '', toArguments(remembered));
-    }
+    const bans = await this.records.bans(keyId);
+    await inSlices(bans, async ({ clientId, keyId: id, level, bannedUntil }) => {
+      if (!this.records.hasUnsavedBan(id)) {
+        await this.send(keysOfClient(clientId, id), 'ban', NO_LIMITS, '', ['', '', level, bannedUntil, '']);
+      }
+    });
+  }
+
+  /** Has the database asked anew about the day of everybody who has used something of it. */
+  async reloadDays(): Promise<void> {
+    const clients = await this.records.clientsOf(Math.floor(this.records.now() / DAY_MS));
+    await inSlices(clients, (clientId) => this.send(keysOfClient(clientId, 0).slice(0, 1), 'doubt'));
   }
 
   /** Begins windows anew that somebody has reset. Every instance asks for it; the first one does it. */
@@ -95,22 +102,26 @@ export class RedisQuotaStore extends QuotaStore {
   /** Has the database asked anew about these clients, who were counted elsewhere meanwhile. */
   async doubt(known: { clientId: number; keyId: number }[]): Promise<void> {
     await this.records.flush();
-    for (let next = 0; next < known.length; next += DOUBTED_AT_ONCE) {
-      const some = known.slice(next, next + DOUBTED_AT_ONCE);
-      await Promise.all(
-        some.map((client) => this.send(keysOfClient(client.clientId, client.keyId), 'doubt')),
-      );
-    }
+    await inSlices(known, ({ clientId, keyId }) => this.send(keysOfClient(clientId, keyId), 'doubt'));
   }
 
   private async run(step: Step, subject: Subject, takenAt: number | '' = ''): Promise<StateAfter> {
     let reply = await this.call(step, subject, takenAt, NOTHING_REMEMBERED);
     if (reply[0] === 'unknown' && subject.kind === 'client') {
       // Redis has not seen this client yet, or has forgotten it: the database remembers the day and the bans.
-      const remembered = await this.records.remembered(subject.clientId, subject.keyId);
-      reply = await this.call(step, subject, takenAt, toArguments(remembered));
+      reply = await this.call(step, subject, takenAt, toArguments(await this.remembered(subject)));
     }
     return toState(reply, subject.kind === 'client');
+  }
+
+  /** Requests of one client that wait for the same answer share it: after an outage all of them ask at once. */
+  private remembered({ clientId, keyId }: ClientSubject): Promise<Remembered> {
+    let asked = this.asked.get(keyId);
+    if (asked === undefined) {
+      asked = this.records.remembered(clientId, keyId).finally(() => this.asked.delete(keyId));
+      this.asked.set(keyId, asked);
+    }
+    return asked;
   }
 
   private call(
@@ -171,4 +182,11 @@ export function keysOfClient(clientId: number, keyId: number): string[] {
 
 function toArguments({ day, requests, level, bannedUntil, resetAt }: Remembered): number[] {
   return [day, requests, level, bannedUntil, resetAt];
+}
+
+/** Does it for all, so many at once that each is answered within its time. */
+async function inSlices<Item>(items: Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+  for (let next = 0; next < items.length; next += SENT_AT_ONCE) {
+    await Promise.all(items.slice(next, next + SENT_AT_ONCE).map(work));
+  }
 }

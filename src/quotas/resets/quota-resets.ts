@@ -26,7 +26,8 @@ export class QuotaResets {
         `INSERT INTO quota_resets (client_id, day, requests, reset_at)
          VALUES ($1, $2, coalesce((SELECT requests FROM usage_days WHERE client_id = $1 AND day = $2), 0), $3)
          ON CONFLICT (client_id) DO UPDATE
-         SET day = excluded.day, requests = excluded.requests, reset_at = excluded.reset_at`,
+         SET day = excluded.day, requests = excluded.requests,
+           reset_at = greatest(excluded.reset_at, quota_resets.reset_at + interval '1 millisecond')`,
         [clientId, dateOf(Math.floor(now / DAY_MS)), new Date(now).toISOString()],
       );
       await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });

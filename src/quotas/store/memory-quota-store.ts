@@ -72,14 +72,10 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.memory.reloadResets(clientId);
   }
 
-  /** The clients and keys that were counted here. */
-  known(): { clientId: number; keyId: number }[] {
-    return this.memory.known();
-  }
-
-  /** Forgets everybody; what the database remembers is read again. */
-  forgetAll(): void {
-    this.memory.forgetAll();
+  /** Days are read again before they are used, and bans too; minutes stand. */
+  reloadDays(): Promise<void> {
+    this.memory.doubt();
+    return Promise.resolve();
   }
 
   /** Number of subjects in memory, by kind. */

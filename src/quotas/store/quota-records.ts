@@ -16,6 +16,15 @@ interface Used {
   resetAt: number;
 }
 
+interface BanRow {
+  client_id: string;
+  key_id: string;
+  level: number;
+  banned_until: Date;
+}
+
+type KnownBan = Pick<BanState, 'level' | 'bannedUntil'> & { clientId: number; keyId: number };
+
 interface DayCount {
   clientId: number;
   day: number;
@@ -32,7 +41,7 @@ export function dateOf(day: number): string {
 export class QuotaRecords implements OnApplicationShutdown {
   private readonly logger = new Logger(QuotaRecords.name);
   private readonly counts: WriteBehind<DayCount>;
-  private readonly bans: EarnedBans;
+  private readonly earned: EarnedBans;
   private readonly sources: ((write: CountWriter) => void)[] = [];
 
   constructor(
@@ -48,7 +57,12 @@ export class QuotaRecords implements OnApplicationShutdown {
       write: (batch) => this.writeCounts([...batch.values()]),
       onError,
     });
-    this.bans = new EarnedBans(database, trail, onError);
+    this.earned = new EarnedBans(database, trail, onError);
+  }
+
+  /** Unix milliseconds on the clock that days are told by. */
+  now(): number {
+    return this.clock.now();
   }
 
   /** @param requests may be negative: a request handed back */
@@ -63,20 +77,36 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   /** @param at when the key earned the ban, in unix milliseconds */
   saveBan(keyId: number, bans: BanState, at: number): void {
-    this.bans.add(keyId, bans, at);
+    this.earned.add(keyId, bans, at);
   }
 
   /** True while a ban of this key waits to be written. */
   hasUnsavedBan(keyId: number): boolean {
-    return this.bans.has(keyId);
+    return this.earned.has(keyId);
   }
 
-  async clientOf(keyId: number): Promise<number | null> {
-    const [row] = await this.database.query<{ client_id: string }>(
-      `SELECT client_id FROM api_keys WHERE id = $1`,
-      [keyId],
+  /** The ban of a key if it ever had one, or all that hold or were changed lately: longer ago than any has lasted, nobody remembers. */
+  async bans(keyId?: number): Promise<KnownBan[]> {
+    const rows = await this.database.query<BanRow>(
+      `SELECT api_keys.client_id, key_id, level, banned_until FROM key_bans JOIN api_keys ON api_keys.id = key_id
+       WHERE key_id = $1 OR ($1 IS NULL AND (banned_until > now() OR changed_at > now() - interval '4 days'))`,
+      [keyId ?? null],
     );
-    return row ? int8ToNumber(row.client_id) : null;
+    return rows.map((row) => ({
+      clientId: int8ToNumber(row.client_id),
+      keyId: int8ToNumber(row.key_id),
+      level: row.level,
+      bannedUntil: row.banned_until.getTime(),
+    }));
+  }
+
+  /** Everybody who has used something of the day. */
+  async clientsOf(day: number): Promise<number[]> {
+    const rows = await this.database.query<{ client_id: string }>(
+      `SELECT client_id FROM usage_days WHERE day = $1`,
+      [dateOf(day)],
+    );
+    return rows.map((row) => int8ToNumber(row.client_id));
   }
 
   /** The day's count as far as anybody has written it down, without what a reset has forgiven; what waits here is written first. */
@@ -122,12 +152,12 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   /** Writes what is waiting now; resolves to false when not all of it could be written. Never rejects. */
   async flush(): Promise<boolean> {
-    const written = await Promise.all([this.counts.flush(), this.bans.flush()]);
+    const written = await Promise.all([this.counts.flush(), this.earned.flush()]);
     return written.every(Boolean);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.counts.close(), this.bans.close()]);
+    await Promise.all([this.counts.close(), this.earned.close()]);
   }
 
   private async writeCounts(counts: DayCount[]): Promise<void> {

@@ -39,6 +39,8 @@ export abstract class QuotaStore {
   abstract reloadBans(keyId?: number): Promise<void>;
   /** Begins the windows of a client anew that somebody has reset, or of every client reset lately. */
   abstract reloadResets(clientId?: number): Promise<void>;
+  /** Takes over what the database says of the day of everybody: others may have counted meanwhile. */
+  abstract reloadDays(): Promise<void>;
   /** The subject's standing; takes nothing. */
   abstract look(subject: Subject): Standing | Promise<Standing>;
 }

@@ -14,11 +14,14 @@ export interface ClientEntry extends WindowState, Uncounted {
   seenAt: number;
   /** No longer here: whoever still holds this entry has to look for another one. */
   forgotten: boolean;
+  /** When, among the doubts of the memory, the day was read. */
+  generation: number;
 }
 
 /** A key holds its client's entry, so that a request costs one look-up. */
 export interface KeyEntry extends BanState {
   client: ClientEntry;
+  generation: number;
   /** Unix seconds. */
   seenAt: number;
 }
@@ -27,6 +30,7 @@ export interface KeyEntry extends BanState {
 export function clientEntry(
   clientId: number,
   now: number,
+  generation: number,
   used: { requests: number; resetAt: number },
 ): ClientEntry {
   const { minuteStart, minuteCount, day } = newWindowState(now);
@@ -40,6 +44,7 @@ export function clientEntry(
     unwrittenDay: day,
     seenAt: secondsOf(now),
     forgotten: false,
+    generation,
     clientId,
     firstDay: day,
     usedBefore: requests,
@@ -47,9 +52,18 @@ export function clientEntry(
   };
 }
 
-export function keyEntry(client: ClientEntry, bans: BanState, now: number): KeyEntry {
+/** The day as it was read again; the minute stands, unless it was reset meanwhile. */
+export function takeOverDay(known: ClientEntry, read: ClientEntry): void {
+  const { day, dayCount, firstDay, usedBefore, resetAt, generation } = read;
+  if (resetAt > known.resetAt) {
+    Object.assign(known, { minuteStart: read.minuteStart, minuteCount: read.minuteCount });
+  }
+  Object.assign(known, { day, dayCount, firstDay, usedBefore, resetAt, generation });
+}
+
+export function keyEntry(client: ClientEntry, bans: BanState, now: number, generation: number): KeyEntry {
   const { refusals, refusalsUntil, level, bannedUntil } = bans;
-  return { client, refusals, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
+  return { client, generation, refusals, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
 }
 
 export function bansOf({ refusals, refusalsUntil, level, bannedUntil }: KeyEntry): BanState {

@@ -4,11 +4,20 @@ import { MINUTE_MS, newWindowState } from '../rate-window';
 import type { ClientSubject } from '../subject';
 import { AddressMemory } from './address-memory';
 import type { QuotaRecords } from './quota-records';
-import { type ClientEntry, type KeyEntry, clientEntry, keyEntry, secondsOf } from './subject-entries';
+import {
+  type ClientEntry,
+  type KeyEntry,
+  clientEntry,
+  keyEntry,
+  secondsOf,
+  takeOverDay,
+} from './subject-entries';
 
 const SWEEP_MS = 10_000;
 /** A client or key not seen for this long is forgotten here; the database knows its day and its bans. */
 const IDLE_SECONDS = (10 * MINUTE_MS) / 1000;
+
+const NEVER_BANNED = { level: 0, bannedUntil: 0 };
 
 /** The states of everybody seen lately: bounded, and read from the database when somebody is first seen. */
 export class SubjectMemory {
@@ -17,6 +26,10 @@ export class SubjectMemory {
   readonly addresses = new AddressMemory();
   private readonly loading = new Map<string, Promise<void>>();
   private readonly sweeper: NodeJS.Timeout;
+  /** What was read in an earlier one is in doubt. */
+  private generation = 0;
+  /** Counts the changes heard of, so that a reading which was overtaken by one is not remembered. */
+  private changes = 0;
 
   constructor(
     private readonly records: QuotaRecords,
@@ -39,16 +52,11 @@ export class SubjectMemory {
   /** The states of a client and its key; undefined when they have to be loaded first. */
   find({ keyId }: ClientSubject, now: number): KeyEntry | undefined {
     const key = this.keys.get(keyId);
-    if (key === undefined || key.client.forgotten) {
+    if (key === undefined || key.generation !== this.generation || key.client.forgotten) {
       return undefined;
     }
     key.seenAt = key.client.seenAt = secondsOf(now);
     return key;
-  }
-
-  /** The clients and keys that were seen here. */
-  known(): { clientId: number; keyId: number }[] {
-    return [...this.keys].map(([keyId, { client }]) => ({ clientId: client.clientId, keyId }));
   }
 
   async load({ clientId, keyId }: ClientSubject): Promise<void> {
@@ -56,21 +64,21 @@ export class SubjectMemory {
     await this.loadOnce(`key ${keyId}`, () => this.loadKey(clientId, keyId));
   }
 
-  /** Reads the bans of a key, or of all keys known here, anew. */
+  /** Takes over the ban of a key, or every ban that may have been changed while nobody listened. */
   async reloadBans(keyId?: number): Promise<void> {
-    const known = keyId === undefined ? [...this.keys.keys()] : [keyId].filter((id) => this.keys.has(id));
-    for (const id of known) {
-      const { level = 0, bannedUntil = 0 } = (await this.records.banOf(id)) ?? {};
-      const bans = this.keys.get(id);
+    this.changes += 1;
+    for (const { keyId: id, level, bannedUntil } of await this.records.bans(keyId)) {
+      const key = this.keys.get(id);
       // A ban made here that is still to be written is newer than anything the database knows.
-      if (bans && !this.records.hasUnsavedBan(id)) {
-        Object.assign(bans, { level, bannedUntil });
+      if (key && !this.records.hasUnsavedBan(id)) {
+        Object.assign(key, { level, bannedUntil });
       }
     }
   }
 
   /** Begins windows anew whose reset is not known here yet: the one of a client, or any of today's. */
   async reloadResets(clientId?: number): Promise<void> {
+    this.changes += 1;
     const now = this.clock.now();
     for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
       const client = this.clients.get(id);
@@ -80,11 +88,9 @@ export class SubjectMemory {
     }
   }
 
-  /** Forgets everybody: what is known here was overtaken by what was counted elsewhere. */
-  forgetAll(): void {
-    forget(this.clients, () => true);
-    this.keys.clear();
-    this.addresses.clear();
+  /** Has days and bans read again before they are used: they may have been counted elsewhere. Minutes stand. */
+  doubt(): void {
+    this.generation += 1;
   }
 
   /** All requests that wait for the same state share one look-up: a second state would count a second quota. */
@@ -98,19 +104,45 @@ export class SubjectMemory {
   }
 
   private async loadClient(clientId: number): Promise<void> {
-    if (!this.clients.has(clientId)) {
-      const now = this.clock.now();
-      const { day } = newWindowState(now);
-      this.clients.set(clientId, clientEntry(clientId, now, await this.records.usedOf(clientId, day)));
+    const { generation } = this;
+    const known = this.clients.get(clientId);
+    if (known?.generation === generation) {
+      return;
+    }
+    const { day } = newWindowState(this.clock.now());
+    const used = await this.unchanged(() => this.records.usedOf(clientId, day));
+    const now = this.clock.now();
+    const entry = clientEntry(clientId, now, generation, used);
+    if (known && !known.forgotten) {
+      takeOverDay(known, entry);
+    } else {
+      this.clients.set(clientId, entry);
     }
   }
 
   private async loadKey(clientId: number, keyId: number): Promise<void> {
-    const bans = this.keys.get(keyId) ?? { ...newBanState(), ...(await this.records.banOf(keyId)) };
+    const { generation } = this;
+    const ban = await this.unchanged(() => this.records.banOf(keyId));
+    const known = this.keys.get(keyId);
     const client = this.clients.get(clientId);
-    // Everybody may have been forgotten while the ban was read; then it is all read again.
+    // Without its client, everybody was forgotten meanwhile; then it is all read again.
     if (client) {
-      this.keys.set(keyId, keyEntry(client, bans, this.clock.now()));
+      // A ban made here that is still to be written is newer than what was read.
+      const read = known && this.records.hasUnsavedBan(keyId) ? {} : (ban ?? NEVER_BANNED);
+      const bans = { ...newBanState(), ...known, ...read };
+      const entry = keyEntry(client, bans, this.clock.now(), generation);
+      this.keys.set(keyId, entry);
+    }
+  }
+
+  /** Reads once more what somebody has changed while it was read. */
+  private async unchanged<Value>(read: () => Promise<Value>): Promise<Value> {
+    for (;;) {
+      const { changes } = this;
+      const value = await read();
+      if (changes === this.changes) {
+        return value;
+      }
     }
   }
 

@@ -1,0 +1,33 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const UP = [
+  // Whoever has heard of no change for a while asks for those that were made lately, lifted bans among them.
+  `ALTER TABLE key_bans ADD COLUMN changed_at timestamptz NOT NULL DEFAULT now()`,
+  `CREATE INDEX key_bans_by_change ON key_bans (changed_at)`,
+  `CREATE FUNCTION note_ban_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN NEW.changed_at := now(); RETURN NEW; END $$`,
+  `CREATE TRIGGER key_bans_note_change BEFORE UPDATE ON key_bans FOR EACH ROW EXECUTE FUNCTION note_ban_change()`,
+];
+
+const DOWN = [
+  `DROP TRIGGER key_bans_note_change ON key_bans`,
+  `DROP FUNCTION note_ban_change`,
+  `ALTER TABLE key_bans DROP COLUMN changed_at`,
+];
+
+/** Tells when a ban was made, lengthened or lifted. */
+export class RecentBans1795350000000 implements MigrationInterface {
+  readonly name = 'RecentBans1795350000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of UP) {
+      await queryRunner.query(statement);
+    }
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of DOWN) {
+      await queryRunner.query(statement);
+    }
+  }
+}
