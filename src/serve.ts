@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { Connections } from '#libs/http';
 import { createApp } from './create-app';
 import { type MetricsAddress, MetricsService } from './metrics';
 import { type OpenDatabase, openDatabase } from './open-database';
@@ -24,8 +25,10 @@ export async function serve(settings: Settings): Promise<void> {
   }
   const database = await openDatabase(settings, (line) => logger.info(line), true);
   let app: NestFastifyApplication | undefined;
+  let connections: Connections | undefined;
   const start = async () => {
     app = await createApp(settings, database.url, logger);
+    connections = new Connections(app.getHttpServer() as Server);
     app.get(MetricsService).watch(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
     const quotas = app.get(QuotaStore);
     const help = 'Whether limits are counted by this instance alone because Redis is away (1) or not (0).';
@@ -39,6 +42,7 @@ export async function serve(settings: Settings): Promise<void> {
     logger.info(`${await toldToStop}: stopping`);
   } finally {
     try {
+      connections?.end();
       await drain(app);
     } finally {
       await database.close();

@@ -31,7 +31,7 @@ export class ExportCommand extends ReportingCommand {
     const output = await openOutput(file, force);
     const outcome = file === '-' ? 'the output is not complete' : `${file} was not written`;
     try {
-      const size = await interruptible(outcome, (signal) => exportTo(output, signal));
+      const size = await interruptible(outcome, (signal) => exportTo(output, file === '-', signal));
       await output.complete();
       const { categories, pets } = size;
       // On standard output it would be taken for a part of the catalogue.
@@ -47,11 +47,15 @@ export class ExportCommand extends ReportingCommand {
   }
 }
 
-async function exportTo(output: CatalogueOutput, signal: AbortSignal): Promise<CatalogueSize> {
+async function exportTo(
+  output: CatalogueOutput,
+  toStandardOutput: boolean,
+  signal: AbortSignal,
+): Promise<CatalogueSize> {
   const { ExportCatalogue } = await import('../catalogue-transfer/index.js');
   const { withProgress } = await import('./progress.js');
   // The catalogue itself may be going to the same terminal.
-  const stream = process.stdout.isTTY ? undefined : process.stderr;
+  const stream = toStandardOutput && process.stdout.isTTY ? undefined : process.stderr;
   return withProgress({ title: 'Exporting', unit: 'lines', stream }, (show) =>
     administer((services) =>
       services.get(ExportCatalogue).run((text) => output.write(text), {

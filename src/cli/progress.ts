@@ -24,7 +24,8 @@ export async function withProgress<Result>(
   if (!stream?.isTTY) {
     return work(() => undefined);
   }
-  const { SingleBar, Format } = await import('cli-progress');
+  // A CommonJS package: all of it is there as the default export, and only some of it under its names.
+  const { SingleBar, Format } = (await import('cli-progress')).default;
   const bar = new SingleBar({
     stream,
     barsize: 20,

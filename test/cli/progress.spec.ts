@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type Unit, withProgress } from '../../src/cli/progress';
+import { installation } from '../support/installation';
 
 /** A stream that passes for a terminal, or for none, and what was written to it. */
 function screen(isTTY: boolean): { stream: NodeJS.WriteStream; text: () => string } {
@@ -23,6 +26,22 @@ async function shown(unit: Unit, total: number | undefined, isTTY = true): Promi
   expect(result).toBe('done');
   return text();
 }
+
+const AS_BUILT = `
+  const { withProgress } = require(process.argv[1]);
+  const { PassThrough } = require('node:stream');
+  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 });
+  stream.pipe(process.stdout);
+  withProgress({ title: 'Moving', unit: 'lines', stream }, async (show) => {
+    show({ done: 1, total: 2, lines: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  });`;
+
+test('the program as it is built shows it too', () => {
+  const file = join(installation(), 'dist/src/cli/progress.js');
+  const text = execFileSync(process.execPath, ['-e', AS_BUILT, file], { encoding: 'utf8' });
+  expect(text).toContain('Moving [==========----------] 50%');
+});
 
 describe('progress', () => {
   it('of a file is its share, its bytes and the lines a second', async () => {

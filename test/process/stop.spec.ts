@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { ServiceBench, type ServiceProcess, until } from '../support/service-process';
 
 const bench = new ServiceBench();
@@ -44,6 +46,27 @@ describe('a service that is told to stop', () => {
     await until(() => bench.postmaster() !== undefined);
     await expectStopped(service, () => service.child.kill('SIGTERM'));
     expect(service.stdout).not.toContain('ready');
+  });
+
+  it('answers what has begun, and waits for no connection that carries no request', async () => {
+    const service = await bench.serve(bench.embedded());
+    const { port } = new URL(service.url);
+    const silent = connect(Number(port), '127.0.0.1');
+    const begun = connect(Number(port), '127.0.0.1');
+    await Promise.all([once(silent, 'connect'), once(begun, 'connect')]);
+    let answer = '';
+    begun.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    silent.on('error', () => undefined);
+    const body = '{"name": "Late", "categoryId": 1}';
+    const head = `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
+    begun.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
+    await until(async () => (await service.send(key, 'GET', '/rate-limit')).status === 200);
+    await expectStopped(service, () => {
+      service.child.kill('SIGTERM');
+      setTimeout(() => begun.write(body.slice(5)), 300);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+    expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
   });
 
   it("keeps the day's counts exactly", async () => {

@@ -4,6 +4,9 @@ import { transformFileSync } from '@swc/core';
 
 const ROOT = join(__dirname, '../..');
 
+/** Jest cannot do with real dynamic imports, but the program is built with them, and they see a CommonJS package differently. */
+const AS_BUILT = { type: 'commonjs', ignoreDynamic: true } as const;
+
 /**
  * The package as npm installs it, compiled from the sources as they are now, for tests that run real processes. One for
  * each worker of the test run, so that neither another worker nor somebody's build can change it under a running test.
@@ -29,7 +32,7 @@ export function installation(): string {
 function compile(folder: string, target: string): void {
   for (const name of readdirSync(join(ROOT, folder), { recursive: true }) as string[]) {
     if (name.endsWith('.ts') && !name.endsWith('.d.ts')) {
-      const { code } = transformFileSync(join(ROOT, folder, name), { cwd: ROOT });
+      const { code } = transformFileSync(join(ROOT, folder, name), { cwd: ROOT, module: AS_BUILT });
       const file = join(target, folder, name.replace(/\.ts$/, '.js'));
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, code);

@@ -1,4 +1,5 @@
 export { AllowedMethods } from './allowed-methods';
+export { Connections } from './connections';
 export { Created } from './created.decorator';
 export { Precondition, entityTag, noneMatchHits } from './entity-tag';
 export {

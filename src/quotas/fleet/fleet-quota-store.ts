@@ -181,7 +181,8 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
       );
     } else {
       this.lastFailure = undefined;
-      this.logger.log('Redis is back: limits are counted together again.');
+      // As loud as its beginning, or a log of warnings would tell of outages without an end.
+      this.logger.warn('Redis is back: limits are counted together again.');
     }
   }
 }
