@@ -1,6 +1,11 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule } from '@nestjs/swagger';
-import type { FastifyInstance } from 'fastify';
+import type {
+  FastifyInstance,
+  onRequestAsyncHookHandler,
+  onRequestHookHandler,
+  onSendAsyncHookHandler,
+} from 'fastify';
 import helmet from 'helmet';
 import { buildDocument } from './build-document';
 import { PAGE_STYLE, markersPlugin } from './page-plugin';
@@ -22,7 +27,7 @@ const CONTENT_SECURITY_POLICY = {
 };
 
 /** Protects the page, told by its routes because a path can be spelt in many ways; no other request is the slower for it. */
-function protectPage(fastify: FastifyInstance): void {
+export function protectPage(fastify: FastifyInstance): void {
   const setHeaders = helmet({
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
     // The service speaks plain HTTP; whoever puts TLS in front of it decides about this.
@@ -30,7 +35,9 @@ function protectPage(fastify: FastifyInstance): void {
   });
   fastify.addHook('onRoute', (route) => {
     if (/^\/docs(\/|$)/.test(route.url)) {
-      route.onRequest = (request, reply, done) => setHeaders(request.raw, reply.raw, () => done());
+      const protect: onRequestHookHandler = (request, reply, done) =>
+        setHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
+      route.onRequest = [protect, ...hooksOf(route.onRequest)];
     }
   });
 }
@@ -42,17 +49,25 @@ function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
       return;
     }
     let kept: { type: string; body: unknown } | undefined;
-    route.onRequest = async (_request, reply) => {
+    const answerKept: onRequestAsyncHookHandler = async (_request, reply) => {
       if (kept) {
         return reply.type(kept.type).send(kept.body);
       }
     };
-    route.onSend = async (_request, reply, body) => {
+    const keep: onSendAsyncHookHandler = async (_request, reply, body) => {
       if (reply.statusCode === 200) {
         kept = { type: String(reply.getHeader('content-type')), body };
       }
     };
+    route.onRequest = [...hooksOf(route.onRequest), answerKept];
+    // The first to see the body: on HEAD, another hook takes it away.
+    route.onSend = [keep, ...hooksOf(route.onSend)];
   });
+}
+
+/** The hooks that a route has already. */
+function hooksOf<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
+  return hooks === undefined ? [] : ([hooks].flat() as Hook[]);
 }
 
 /** Serves the interface description (`/openapi.json`, `/openapi.yaml`) and its page (`/docs`). */

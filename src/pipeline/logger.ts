@@ -5,14 +5,35 @@ import type { LogLevel } from '../settings';
 /** Lines are written together: at the latest after this time, at the end of the process, or when there are this many bytes. */
 const WRITE_MS = 100;
 const WRITE_BYTES = 8_192;
+/** What waits while nobody reads the output. What comes beyond it is lost, so that a stalled reader does not cost the service its memory. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
-/** The one logger of the process: JSON lines on standard output. */
-export function createLogger(level: LogLevel): Logger {
-  const output = pino.destination({ dest: 1, sync: false, minLength: WRITE_BYTES });
+/** The one logger of the process: JSON lines on standard output, or on another file descriptor. */
+export function createLogger(level: LogLevel, descriptor = 1): Logger {
+  const output = pino.destination({
+    dest: descriptor,
+    sync: false,
+    minLength: WRITE_BYTES,
+    maxLength: MAX_WAITING_BYTES,
+  });
   if (level !== 'silent') {
     setInterval(() => output.flush(), WRITE_MS).unref();
   }
-  return pino({ level, base: undefined, timestamp: isoTime }, output);
+  const logger = pino({ level, base: undefined, timestamp: isoTime }, output);
+  tellOfLostLines(output, logger);
+  return logger;
+}
+
+function tellOfLostLines(output: ReturnType<typeof pino.destination>, logger: Logger): void {
+  let lostLines = 0;
+  output.on('drop', () => (lostLines += 1));
+  output.on('drain', () => {
+    if (lostLines > 0) {
+      const told = lostLines;
+      lostLines = 0;
+      logger.warn({ lostLines: told }, 'Lines of this log are lost, because nobody read it.');
+    }
+  });
 }
 
 let lastTime = 0;

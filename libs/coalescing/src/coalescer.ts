@@ -1,3 +1,5 @@
+import { Turns } from './turns';
+
 export interface CoalescerOptions<Key, Value> {
   /** Answers many at once; a key without a value is left out of the answer. */
   loadMany: (keys: Key[]) => Promise<Map<Key, Value>>;
@@ -12,36 +14,36 @@ interface Waiting<Value> {
 
 /**
  * Asks for single things in batches: while one question is under way, those that come meanwhile are collected for the
- * next. However many ask at once, one question at a time is put, so that they cannot crowd out other work.
+ * next. However many ask at once, one question at a time is put, so that they cannot crowd out other work; only when it
+ * has taken long is the next one put beside it: see `Turns`. Nobody gets what was read before they asked.
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();
-  private running = false;
+  private readonly turns = new Turns(() => this.run());
 
   constructor(private readonly options: CoalescerOptions<Key, Value>) {}
 
   /** The value of a key, or null when there is none; rejects when the question that it was part of fails. */
   load(key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
+      if (this.waiting.size === 0 && this.turns.free) {
+        // Requests of the same turn of the event loop are asked for together.
+        setImmediate(() => this.run());
+      }
       const others = this.waiting.get(key);
       if (others) {
         others.push({ resolve, reject });
       } else {
         this.waiting.set(key, [{ resolve, reject }]);
       }
-      if (!this.running) {
-        this.running = true;
-        // Requests of the same turn of the event loop are asked for together.
-        setImmediate(() => void this.run());
-      }
     });
   }
 
-  private async run(): Promise<void> {
-    while (this.waiting.size > 0) {
-      await this.answer(this.nextBatch());
+  private run(): void {
+    if (this.waiting.size > 0 && this.turns.free) {
+      const batch = this.nextBatch();
+      void this.turns.take(() => this.answer(batch));
     }
-    this.running = false;
   }
 
   private nextBatch(): Map<Key, Waiting<Value>[]> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type EntityManager } from 'typeorm';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
-import { isSerializationConflict } from './postgres-errors';
+import { isLostStatement, isOutdatedStatement, isSerializationConflict } from './postgres-errors';
 
 /** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
 export type Transaction = EntityManager;
@@ -20,8 +20,9 @@ export class Database {
 
   /**
    * Runs the work in one transaction (READ COMMITTED; the work locks the rows it decides on).
-   * Joins `outer` when given, and leaves its commit to whoever opened it. A deadlock or a serialization conflict
-   * rolls back and runs the work again, up to three more times, so the work must have no effect outside of it.
+   * Joins `outer` when given, and leaves its commit to whoever opened it. A deadlock, a serialization conflict, or a
+   * prepared statement that a migration has outdated, rolls back and runs the work again, up to three more times, so the
+   * work must have no effect outside of it.
    * @throws whatever the work throws, after the rollback.
    */
   async transaction<Result>(
@@ -35,7 +36,7 @@ export class Database {
       try {
         return await this.dataSource.transaction(work);
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !isSerializationConflict(error)) {
+        if (attempt === MAX_ATTEMPTS || !mayRunAgain(error)) {
           throw error;
         }
       }
@@ -57,4 +58,8 @@ export class Database {
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return await this.dataSource.query<Row[]>(sql, [...parameters]);
   }
+}
+
+function mayRunAgain(error: unknown): boolean {
+  return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type EntityManager } from 'typeorm';
 
 export interface LongTransactionOptions {
@@ -42,6 +43,9 @@ function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
   return { ...options, poolSize: 1, extra } as DataSourceOptions;
 }
 
+/** PostgreSQL drops a cancellation that arrives between two statements, so it is asked for until the work is over. */
+const CANCEL_AGAIN_MS = 100;
+
 /** A statement can only be ended from another connection. */
 async function cancellable<Result>(
   dataSource: DataSource,
@@ -50,10 +54,10 @@ async function cancellable<Result>(
   signal: AbortSignal | undefined,
 ): Promise<Result> {
   const [session] = await transaction.query<{ pid: number }[]>(`SELECT pg_backend_pid() AS pid`);
-  let cancelled: Promise<unknown> = Promise.resolve();
+  const settled = new AbortController();
+  let cancelling = Promise.resolve();
   const cancel = (): void => {
-    // The work is over at its next statement at the latest, even if this request does not get through.
-    cancelled = dataSource.query(`SELECT pg_cancel_backend($1)`, [session!.pid]).catch(() => undefined);
+    cancelling = cancelUntil(settled.signal, dataSource, session!.pid);
   };
   signal?.throwIfAborted();
   signal?.addEventListener('abort', cancel, { once: true });
@@ -63,6 +67,14 @@ async function cancellable<Result>(
     return result;
   } finally {
     signal?.removeEventListener('abort', cancel);
-    await cancelled;
+    settled.abort();
+    await cancelling;
+  }
+}
+
+async function cancelUntil(settled: AbortSignal, dataSource: DataSource, pid: number): Promise<void> {
+  while (!settled.aborted) {
+    await dataSource.query(`SELECT pg_cancel_backend($1)`, [pid]).catch(() => undefined);
+    await pause(CANCEL_AGAIN_MS, undefined, { signal: settled }).catch(() => undefined);
   }
 }

@@ -30,6 +30,7 @@ const CONNECTION_LOST_TEXT =
 
 interface ErrorFields {
   code?: unknown;
+  routine?: unknown;
   constraint?: unknown;
   message?: unknown;
   errors?: unknown;
@@ -63,6 +64,24 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isSerializationConflict(error: unknown): boolean {
   const code = codeOf(error);
   return code === '40001' || code === '40P01';
+}
+
+/**
+ * True when a prepared statement would answer in another form than when it was prepared: a column of its answer has got
+ * another type since. Prepared anew it runs. Told by the place in the server's source, because the code says only that
+ * something is not supported, and the text is translated.
+ */
+export function isOutdatedStatement(error: unknown): boolean {
+  return codeOf(error) === '0A000' && fieldsOf(error).routine === 'RevalidateCachedQuery';
+}
+
+/**
+ * True when the connection has lost a statement that was prepared on it, or has one of that name already: what a
+ * connection pooler does which gives each transaction another connection.
+ */
+export function isLostStatement(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '26000' || code === '42P05';
 }
 
 /** True when a row points to one that is not there, or is still pointed at. */

@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtension } from '@nestjs/swagger';
-import { DECORATORS } from '@nestjs/swagger';
+import { ApiExtension, DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { OperationGoneError } from './errors';

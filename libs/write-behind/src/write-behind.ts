@@ -1,4 +1,8 @@
-/** Writes one batch; a rejected promise means that nothing of the batch was written. */
+/**
+ * Writes one batch, all of it or nothing. When the promise is rejected, the batch is written again: so each is written at
+ * least once, and twice when it was committed and only the acknowledgement was lost. The latest of two times is the same
+ * then; a sum has counted twice, and a caller whose sums must not do that has to know a batch that it has written.
+ */
 export type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
 
 export interface WriteBehindOptions<Entry> {

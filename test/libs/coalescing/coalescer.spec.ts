@@ -96,3 +96,42 @@ test('it asks again after it has come to rest', async () => {
   }
   expect(asked()).toEqual([['a'], ['a']]);
 });
+
+describe('while questions stay without an answer', () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
+
+  test('the next one is put after a tenth of a second, and a key that was asked for meanwhile is asked for again', async () => {
+    const silent = load('a');
+    await aTurn();
+    const second = load('a', 'b');
+    await jest.advanceTimersByTimeAsync(99);
+    expect(asked()).toEqual([['a']]);
+    await jest.advanceTimersByTimeAsync(2);
+    expect(asked()).toEqual([['a'], ['a', 'b']]);
+    questions[1]!.answer({ a: 10, b: 2 });
+    expect(await second).toEqual([10, 2]);
+
+    const third = load('c');
+    await aTurn();
+    questions[2]!.answer({ c: 3 });
+    expect(await third).toEqual([3]);
+    questions[0]!.answer({ a: 1 });
+    expect(await silent).toEqual([1]);
+  });
+
+  test('no more than four are under way, and the next follows as soon as one of them has ended', async () => {
+    const loading: Promise<PromiseSettledResult<number | null>[]>[] = [];
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      loading.push(Promise.allSettled([coalescer.load(key)]));
+      await aTurn();
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+    expect(asked()).toEqual([['a'], ['b'], ['c'], ['d']]);
+    questions[1]!.fail(new Error('Query read timeout'));
+    await aTurn();
+    expect(asked().slice(4)).toEqual([['e', 'f']]);
+    questions[4]!.answer({ e: 5, f: 6 });
+    expect(await loading[5]).toEqual([{ status: 'fulfilled', value: 6 }]);
+  });
+});

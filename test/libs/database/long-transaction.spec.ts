@@ -82,6 +82,23 @@ describe('a long transaction', () => {
     expect(await sleepers()).toBe(0);
   });
 
+  it('is ended by its signal even if that comes between two statements of which the next is a long one', async () => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const sent = jest.spyOn(dataSource, 'query');
+    const work = database.longTransaction(
+      async (transaction) => {
+        controller.abort(reason);
+        await sent.mock.results[0]!.value;
+        await transaction.query('SELECT pg_sleep(60)');
+      },
+      { signal: controller.signal },
+    );
+    await expect(work).rejects.toBe(reason);
+    expect(await sleepers()).toBe(0);
+    sent.mockRestore();
+  });
+
   it('does not begin when its signal was there before', async () => {
     const signal = AbortSignal.abort(new Error('too late'));
     await expect(database.longTransaction(() => Promise.resolve(), { signal })).rejects.toThrow('too late');
