@@ -2,6 +2,8 @@ import { EnvironmentError } from '#libs/config';
 import { isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { AdministrationError } from './auth';
+import { complaint } from './cli/complaint';
+import { printable } from './cli/text';
 import { InvalidPlanError } from './quotas';
 import { StartError } from './start-error';
 
@@ -19,8 +21,13 @@ const REFUSED_CODE = /^(28...|3D000|42501)$/;
 /** What the driver and Node say of an encrypted connection that cannot be; their codes differ from case to case. */
 const REFUSED_TEXT = /^The server does not support SSL|certificate/;
 
-/** What there is to say of a failure. */
+/** What is to be written of a failure: one line where it can be explained. */
 export function explain(error: unknown): string {
+  const reason = reasonOf(error);
+  return reason === undefined ? traceOf(error) : complaint(reason);
+}
+
+function reasonOf(error: unknown): string | undefined {
   if (EXPLAINED.some((kind) => error instanceof kind)) {
     return (error as Error).message;
   }
@@ -31,7 +38,12 @@ export function explain(error: unknown): string {
   if (isRefused(error)) {
     return `The database of DATABASE_URL cannot be used: ${(error as Error).message}.`;
   }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return undefined;
+}
+
+function traceOf(error: unknown): string {
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `petstore: ${trace.split('\n').map(printable).join('\n')}\n`;
 }
 
 function isRefused(error: unknown): boolean {
@@ -39,8 +51,8 @@ function isRefused(error: unknown): boolean {
   return REFUSED_CODE.test(String(code)) || REFUSED_TEXT.test(String(message));
 }
 
-/** Ends the process with one line on standard error. */
+/** Ends the process with what there is to say on standard error. */
 export function reportFailure(error: unknown): never {
-  process.stderr.write(`petstore: ${explain(error)}\n`);
+  process.stderr.write(explain(error));
   process.exit(1);
 }

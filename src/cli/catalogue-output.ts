@@ -1,5 +1,6 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { CommandFailure } from './command-failure';
+import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
 import { systemMessage } from './system-message';
 
 /** Where a catalogue is written to. */
@@ -29,7 +30,7 @@ class StandardOutput implements CatalogueOutput {
 
   write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(this.explained(error)) : resolve()));
+      writeOutput(text, (error) => (error ? reject(explainedOutput(error)) : resolve()));
     });
   }
 
@@ -41,13 +42,10 @@ class StandardOutput implements CatalogueOutput {
     process.stdout.removeListener('error', this.heard);
     return Promise.resolve();
   }
+}
 
-  private explained(error: NodeJS.ErrnoException): Error {
-    const gone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
-    return gone
-      ? new ReaderGoneError()
-      : new CommandFailure(systemMessage('write to', 'standard output', error));
-  }
+function explainedOutput(error: Error): Error {
+  return isReaderGone(error) ? new ReaderGoneError() : new OutputFailure(error);
 }
 
 /** Written beside the file and put in its place when complete, so that the file is never half there. */

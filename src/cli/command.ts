@@ -1,4 +1,5 @@
 import { CommandRunner, Option } from 'nest-commander';
+import { complaint } from './complaint';
 
 /** The command of commander that nest-commander itself uses. */
 type Command = Parameters<CommandRunner['setCommand']>[0];
@@ -8,13 +9,13 @@ export const BAD_USAGE = 2;
 /** The arguments do not make a command; the message says what would. */
 export class UsageError extends Error {}
 
-/** How a message about bad usage is written: one line, as those of failures are. */
+/** How a message of commander about bad usage is written; a suggestion of its own stands on a second line there. */
 export function writeUsageError(text: string, write: (text: string) => void): void {
   const line = text
     .replace(/^error: /, '')
     .trim()
-    .replace(/\s+/g, ' ');
-  write(`petstore: ${line} (--help tells what there is)\n`);
+    .replace(/\n(?=\(Did you mean [^\n]*$)/, ' ');
+  write(complaint(`${line} (--help tells what there is)`));
 }
 
 /** A command that tells bad usage apart from failure: exit code 2 instead of 1. */

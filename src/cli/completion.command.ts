@@ -1,6 +1,7 @@
 import { Command, Help } from 'nest-commander';
 import { PetstoreCommand, UsageError } from './command';
 import { SHELLS, completionScript } from './completion-script';
+import { writeOutput } from './standard-output';
 
 @Command({
   name: 'completion',
@@ -18,7 +19,7 @@ export class CompletionCommand extends PetstoreCommand {
     if (shell === undefined) {
       throw new UsageError(`completion is there for ${SHELLS.join(' and ')}, not for "${name}".`);
     }
-    process.stdout.write(completionScript(this.command.parent!, shell));
+    writeOutput(completionScript(this.command.parent!, shell));
     return Promise.resolve();
   }
 }

@@ -5,6 +5,7 @@ import type { CatalogueOutput } from './catalogue-output';
 import { ReportingCommand, examples } from './command';
 import { counted } from './counted';
 import { interruptible } from './interruption';
+import { print } from './output';
 
 @Command({
   name: 'export',
@@ -34,10 +35,14 @@ export class ExportCommand extends ReportingCommand {
       const size = await interruptible(outcome, (signal) => exportTo(output, file === '-', signal));
       await output.complete();
       const { categories, pets } = size;
-      // On standard output it would be taken for a part of the catalogue.
-      const report = file === '-' ? process.stderr : process.stdout;
       const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
-      report.write(`${json ? JSON.stringify(size) : sentence}\n`);
+      const report = json ? JSON.stringify(size) : sentence;
+      if (file === '-') {
+        // On standard output it would be taken for a part of the catalogue.
+        process.stderr.write(`${report}\n`);
+      } else {
+        print(report);
+      }
     } catch (error) {
       await output.abandon();
       if (!(error instanceof ReaderGoneError)) {

@@ -1,4 +1,3 @@
-import { addAbortSignal } from 'node:stream';
 import { Command, Help, Option } from 'nest-commander';
 import type { BadLines, ImportResult } from '../catalogue-transfer';
 import { administer } from './administer';
@@ -60,6 +59,7 @@ export class ImportCommand extends ReportingCommand {
 
 async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<ImportResult> {
   const { CatalogueRefusedError, ImportCatalogue } = await import('../catalogue-transfer/index.js');
+  const { readInput } = await import('./catalogue-input.js');
   const { withProgress } = await import('./progress.js');
   const place = { title: 'Importing', unit: 'bytes', stream: process.stderr } as const;
   try {
@@ -68,7 +68,7 @@ async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<Im
         administer((services) => {
           const step = { done: 0, total: input.bytes, lines: 0 };
           const update = (change: Partial<typeof step>) => show(Object.assign(step, change));
-          const source = watched(addAbortSignal(signal, input.stream), (done, total) =>
+          const source = readInput(input, signal, (done, total) =>
             update({ done, total: total ?? input.bytes }),
           );
           const onLines = (lines: number) => update({ lines });
@@ -85,20 +85,6 @@ async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<Im
       `${counted(error.badLines.count, 'line is', 'lines are')} bad, so nothing was imported (--skip-invalid leaves bad lines out).`,
     );
   }
-}
-
-/** @param onBytes told of the bytes read so far and, at the end, that these were all */
-async function* watched(
-  stream: AsyncIterable<Buffer>,
-  onBytes: (done: number, total?: number) => void,
-): AsyncGenerator<Buffer> {
-  let done = 0;
-  for await (const chunk of stream) {
-    yield chunk;
-    done += chunk.length;
-    onBytes(done);
-  }
-  onBytes(done, done);
 }
 
 function tell({ count, first }: BadLines): void {

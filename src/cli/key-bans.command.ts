@@ -3,7 +3,7 @@ import type { KeysService } from '../auth';
 import type { BanRegister } from '../quotas';
 import { administer } from './administer';
 import { ReportingCommand, examples } from './command';
-import { printOne } from './output';
+import { printKey, printOne } from './output';
 import { duration, keyId } from './parse';
 
 const DAY_MS = 86_400_000;
@@ -51,7 +51,7 @@ export class RotateKeyCommand extends ReportingCommand {
     );
     const { describeKey } = await import('../auth/index.js');
     const { id: newId, ...rest } = describeKey(record, Date.now());
-    printOne({ id: newId, key, ...rest, replaces: id }, json);
+    printKey({ id: newId, key, ...rest, replaces: id }, json);
   }
 }
 

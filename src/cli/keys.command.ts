@@ -3,7 +3,7 @@ import type { Scope } from '../auth';
 import { administer } from './administer';
 import { CommandGroup, ReportingCommand, UsageError, examples } from './command';
 import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
-import { print, printMany, printOne } from './output';
+import { print, printKey, printMany, printOne } from './output';
 import { futureInstant, keyId } from './parse';
 
 interface IssueOptions {
@@ -52,7 +52,7 @@ export class IssueKeyCommand extends ReportingCommand {
     const { KeysService, describeKey } = await import('../auth/index.js');
     const { key, record } = await administer((services) => services.get(KeysService).issue(request));
     const { id, ...rest } = describeKey(record, Date.now());
-    printOne({ id, key, ...rest }, json);
+    printKey({ id, key, ...rest }, json);
     if (!json) {
       print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
     }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'nest-commander';
 import { PetstoreCommand } from './command';
+import { writeOutput } from './standard-output';
 
 @Command({
   name: 'openapi',
@@ -13,6 +14,6 @@ export class OpenapiCommand extends PetstoreCommand {
 
   async run(_arguments: string[], { yaml }: { yaml?: boolean }): Promise<void> {
     const { describeInterface } = await import('../document/describe-interface.js');
-    process.stdout.write(await describeInterface(yaml ? 'yaml' : 'json'));
+    writeOutput(await describeInterface(yaml ? 'yaml' : 'json'));
   }
 }

@@ -1,6 +1,8 @@
+import { CommandFailure } from './command-failure';
+import { OutputFailure, writeOutput } from './standard-output';
 import { type Row, recordLines, tableLines } from './table';
 import { terminalOf } from './terminal';
-import { printableJson } from './text';
+import { printable, printableJson } from './text';
 
 export type { Row } from './table';
 
@@ -13,17 +15,30 @@ export function printOne(row: Row, json: boolean | undefined): void {
   recordLines(row, terminalOf(process.stdout, process.env)).forEach(print);
 }
 
+/** Prints a key that was issued just now: if it cannot be shown, it is of no use to anybody any more. */
+export function printKey(row: Row & { id: number; key: string }, json: boolean | undefined): void {
+  try {
+    printOne(row, json);
+  } catch (error) {
+    throw error instanceof OutputFailure
+      ? new CommandFailure(
+          `${error.message} Key ${row.id} was issued but not shown; revoke it: npx petstore keys revoke ${row.id}`,
+        )
+      : error;
+  }
+}
+
 /** Prints many things: a JSON array on one line, or a table. */
 export function printMany(rows: Row[], json: boolean | undefined, whenEmpty: string): void {
   if (json) {
     print(printableJson(rows));
   } else if (rows.length === 0) {
-    print(whenEmpty);
+    print(printable(whenEmpty));
   } else {
     tableLines(rows, terminalOf(process.stdout, process.env)).forEach(print);
   }
 }
 
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  writeOutput(`${line}\n`);
 }

@@ -5,7 +5,7 @@ import { transformFileSync } from '@swc/core';
 const ROOT = join(__dirname, '../..');
 
 /** Jest cannot do with real dynamic imports, but the program is built with them, and they see a CommonJS package differently. */
-const AS_BUILT = { type: 'commonjs', ignoreDynamic: true } as const;
+const AS_BUILT = { type: 'commonjs', ignoreDynamic: true, exportInteropAnnotation: true } as const;
 
 /**
  * The package as npm installs it, compiled from the sources as they are now, for tests that run real processes. One for
