@@ -1,25 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction, insertedId, namePrefix, violatesForeignKey } from '#libs/database';
+import { Database, type Transaction, insertedId, prepared, violatesForeignKey } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
 import { type ListCategoriesQuery, type NewCategoryDto, toCategoryDto } from './categories.dto';
+import { type CategoryRow, categoryListStatement, categoryOf } from './category-list-statement';
 import { Category } from './category.entity';
 
 @Injectable()
 export class CategoriesService {
   constructor(private readonly database: Database) {}
 
-  async list({ name, limit, cursor }: ListCategoriesQuery): Promise<Page<Category>> {
-    const query = this.database.reader
-      .createQueryBuilder(Category, 'category')
-      .where('category.id > :after', { after: idBefore(cursor) })
-      .orderBy('category.id')
-      .limit(limit + 1);
-    if (name !== undefined) {
-      query.andWhere('lower(category.name) LIKE lower(:prefix)', { prefix: namePrefix(name) });
-    }
-    return pageOf(await query.getMany(), limit, ({ id }) => id);
+  async list({ limit, cursor, ...filters }: ListCategoriesQuery): Promise<Page<Category>> {
+    const { values, ...statement } = categoryListStatement(filters, idBefore(cursor), limit + 1);
+    const rows = await prepared<CategoryRow>(this.database.reader, statement, values);
+    return pageOf(rows.map(categoryOf), limit, ({ id }) => id);
   }
 
   async get(id: number): Promise<Category> {

@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { In, MoreThan } from 'typeorm';
-import { Database, type Transaction } from '#libs/database';
+import { Database, type Transaction, prepared } from '#libs/database';
 import { type Precondition, ValidationFailedError } from '#libs/http';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import {
@@ -11,6 +10,7 @@ import {
   type PetStatus,
 } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
+import { type InventoryRow, inventoryItemOf, inventoryListStatement } from './inventory-list-statement';
 import { type ListInventoryQuery, toInventoryItemDto } from './inventory.dto';
 import { InsufficientStockError } from './inventory.errors';
 import { FIRST_QUANTITY, MAX_QUANTITY } from './stock-fields';
@@ -32,13 +32,10 @@ export class InventoryService implements OnModuleInit, PetLifecycleListener {
     await transaction.insert(Stock, { petId: pet.id, quantity: FIRST_QUANTITY[pet.status] });
   }
 
-  async list({ status, limit, cursor }: ListInventoryQuery): Promise<Page<InventoryItem>> {
-    const rows = await this.database.reader.find(InventoryItem, {
-      where: { petId: MoreThan(idBefore(cursor)), ...(status === undefined ? {} : { status: In(status) }) },
-      order: { petId: 'ASC' },
-      take: limit + 1,
-    });
-    return pageOf(rows, limit, ({ petId }) => petId);
+  async list({ limit, cursor, ...filters }: ListInventoryQuery): Promise<Page<InventoryItem>> {
+    const { values, ...statement } = inventoryListStatement(filters, idBefore(cursor), limit + 1);
+    const rows = await prepared<InventoryRow>(this.database.reader, statement, values);
+    return pageOf(rows.map(inventoryItemOf), limit, ({ petId }) => petId);
   }
 
   async get(petId: number): Promise<InventoryItem> {

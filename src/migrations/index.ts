@@ -3,6 +3,8 @@ import { AnnounceBans1795100000000 } from './1795100000000-announce-bans';
 import { AuditTrail1795200000000 } from './1795200000000-audit-trail';
 import { OldUsage1795250000000 } from './1795250000000-old-usage';
 import { QuotaResets1795300000000 } from './1795300000000-quota-resets';
+import { RecentBans1795350000000 } from './1795350000000-recent-bans';
+import { IndexesOfLists1795400000000 } from './1795400000000-indexes-of-lists';
 
 /** In the order in which they run. */
 export const MIGRATIONS = [
@@ -11,4 +13,6 @@ export const MIGRATIONS = [
   AuditTrail1795200000000,
   OldUsage1795250000000,
   QuotaResets1795300000000,
+  RecentBans1795350000000,
+  IndexesOfLists1795400000000,
 ];

@@ -60,7 +60,7 @@ export class ChangeOrder {
   private async afterCompleting(transaction: Transaction, pet: LockedPet): Promise<void> {
     const remainder = {
       stock: await this.stock.left(transaction, pet.id),
-      openOrders: await this.openOrders.count(transaction, pet.id),
+      openOrders: await this.openOrders.exist(transaction, pet.id),
     };
     await this.pets.setStatus(transaction, pet, petStatusAfterCompleting(pet.status, remainder));
   }

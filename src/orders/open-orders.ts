@@ -13,12 +13,12 @@ export class OpenOrders implements OnModuleInit, PetLifecycleListener {
     this.lifecycle.join(this);
   }
 
-  count(transaction: Transaction, petId: number): Promise<number> {
-    return transaction.countBy(Order, { petId, complete: false, cancelledAt: IsNull() });
+  exist(transaction: Transaction, petId: number): Promise<boolean> {
+    return transaction.existsBy(Order, { petId, complete: false, cancelledAt: IsNull() });
   }
 
   async petDeleting(transaction: Transaction, petId: number): Promise<void> {
-    if ((await this.count(transaction, petId)) > 0) {
+    if (await this.exist(transaction, petId)) {
       throw new PetHasOpenOrdersError(petId);
     }
   }

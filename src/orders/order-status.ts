@@ -14,10 +14,10 @@ export function mayBecome(from: OrderStatus, to: OrderStatus): boolean {
   return TRANSITIONS[from].includes(to);
 }
 
-/** What is left for the pet after a step: units in stock, and orders that are still open. */
+/** What is left for the pet after a step: units in stock, and whether orders are still open. */
 export interface Remainder {
   stock: number;
-  openOrders: number;
+  openOrders: boolean;
 }
 
 /** When the last unit is taken, the pet waits for its buyer. */
@@ -27,7 +27,7 @@ export function petStatusAfterPlacing(status: PetStatus, { stock }: Pick<Remaind
 
 /** When nothing is left and nobody waits, the pet is sold. */
 export function petStatusAfterCompleting(status: PetStatus, { stock, openOrders }: Remainder): PetStatus {
-  return stock === 0 && openOrders === 0 ? 'sold' : status;
+  return stock === 0 && !openOrders ? 'sold' : status;
 }
 
 /** A pet that waited for its buyer can be bought again. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, MoreThan } from 'typeorm';
-import { Database } from '#libs/database';
+import { IsNull } from 'typeorm';
+import { Database, prepared } from '#libs/database';
 import { type Page, idBefore, pageOf } from '#libs/paging';
+import { type OrderRow, orderListStatement, orderOf } from './order-list-statement';
 import { Order } from './order.entity';
 import type { ListOrdersQuery } from './orders.dto';
 import { OrderNotFoundError } from './orders.errors';
@@ -11,18 +12,10 @@ import { OrderNotFoundError } from './orders.errors';
 export class OrdersService {
   constructor(private readonly database: Database) {}
 
-  async list({ petId, complete, limit, cursor }: ListOrdersQuery): Promise<Page<Order>> {
-    const rows = await this.database.reader.find(Order, {
-      where: {
-        id: MoreThan(idBefore(cursor)),
-        cancelledAt: IsNull(),
-        ...(petId === undefined ? {} : { petId }),
-        ...(complete === undefined ? {} : { complete }),
-      },
-      order: { id: 'ASC' },
-      take: limit + 1,
-    });
-    return pageOf(rows, limit, ({ id }) => id);
+  async list({ limit, cursor, ...filters }: ListOrdersQuery): Promise<Page<Order>> {
+    const { values, ...statement } = orderListStatement(filters, idBefore(cursor), limit + 1);
+    const rows = await prepared<OrderRow>(this.database.reader, statement, values);
+    return pageOf(rows.map(orderOf), limit, ({ id }) => id);
   }
 
   async get(id: number): Promise<Order> {

@@ -30,7 +30,7 @@ export class PlaceOrder {
       await this.pets.setStatus(transaction, pet, petStatusAfterPlacing(pet.status, { stock: left }));
       const order = await this.write(transaction, body);
       if (order.complete) {
-        const remainder = { stock: left, openOrders: await this.openOrders.count(transaction, pet.id) };
+        const remainder = { stock: left, openOrders: await this.openOrders.exist(transaction, pet.id) };
         await this.pets.setStatus(transaction, pet, petStatusAfterCompleting(pet.status, remainder));
       }
       return order;

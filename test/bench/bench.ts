@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { matchesOf } from './matches';
-import { HELP, type Options, UsageError, readOptions } from './options';
+import { HELP, type Options, type Part, UsageError, readOptions } from './options';
 
 const BAD_USAGE = 2;
 const INTERRUPTED = 130;
@@ -11,7 +11,8 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  if (matchesOf(options).length === 0 && !options.only.includes('limiter')) {
+  const alone: readonly Part[] = ['limiter', 'clients', 'soak'];
+  if (matchesOf(options).length === 0 && !options.only.some((part) => alone.includes(part))) {
     throw new UsageError('None of these peers does that work; see --help.');
   }
   const interruption = new AbortController();

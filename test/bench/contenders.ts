@@ -11,6 +11,8 @@ export interface Contender {
   environment?: Environment;
   /** It counts together with others, through Redis. */
   needsRedis?: boolean;
+  /** Its database has many times as many pets as the others'. */
+  hasManyPets?: boolean;
   /** Header fields that every counted answer carries, in lower case; `remaining` is one of them. */
   headers: string[];
   remaining: string;
@@ -55,6 +57,12 @@ const CONTENDERS = {
     title: 'the service with Redis',
     args: [PETSTORE, 'serve'],
     needsRedis: true,
+    ...OURS,
+  },
+  'service-large': {
+    title: 'the service with many pets',
+    args: [PETSTORE, 'serve'],
+    hasManyPets: true,
     ...OURS,
   },
   'hand-written': {

@@ -7,7 +7,7 @@ describe('The options', () => {
     expect({ pairs, seconds, parts: only.length, peers }).toEqual({
       pairs: 5,
       seconds: 5,
-      parts: 7,
+      parts: 9,
       peers: ['hand-written', 'conventional-nest', 'bare-node'],
     });
   });
@@ -20,12 +20,22 @@ describe('The options', () => {
     });
   });
 
+  it('take the duration of a soak in minutes, and those of the other runs in seconds', () => {
+    expect(readOptions(['--only', 'soak', '--duration', '45'])).toMatchObject({
+      soakMinutes: 45,
+      seconds: 5,
+    });
+    expect(readOptions(['--duration', '20'])).toMatchObject({ soakMinutes: 10, seconds: 20 });
+  });
+
   it.each([
     [['--only', 'get-pet,get-dog']],
     [['--peers', 'nobody']],
     [['--pairs', '0']],
     [['--duration', '1.5']],
     [['--duration', '31']],
+    [['--only', 'soak,get-pet']],
+    [['--only', 'soak', '--duration', '0']],
     [['--tool', 'ab']],
     [['--fast']],
   ])('refuse %j', (args) => {
@@ -40,6 +50,11 @@ describe('The matches', () => {
     expect(matches('--peers', 'bare-node')).toEqual([
       { subject: 'service', peer: 'bare-node', workloads: ['fixed-json'] },
       { subject: 'service-redis', peer: 'service', workloads: ['get-pet'] },
+      {
+        subject: 'service-large',
+        peer: 'service',
+        workloads: ['get-pet', 'list-pets', 'list-pets-deep'],
+      },
     ]);
   });
 

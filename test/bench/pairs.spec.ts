@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contender } from './contenders';
 import type { LoadTool } from './harness/load';
 import { type Comparison, compare } from './harness/pairs';
+import { FEW_PETS } from './harness/databases';
 import type { RunningContender } from './harness/start-contender';
-import { workload } from './workloads';
 
 /** A contender of a few lines: what it answers, and what it tells of the limits. */
 class FakeContender {
@@ -35,7 +35,8 @@ class FakeContender {
     await once(this.server, 'listening');
     const { port } = this.server.address() as AddressInfo;
     const described = contender('service');
-    return { ...described, name: this.name, url: `http://127.0.0.1:${port}`, apiKey: 'key' };
+    const addresses = { url: `http://127.0.0.1:${port}`, databaseUrl: '', metricsUrl: '' };
+    return { ...described, ...addresses, name: this.name, apiKey: 'key', pets: FEW_PETS };
   }
 
   async stop(): Promise<void> {
@@ -79,7 +80,7 @@ afterEach(() => Promise.all([subject.stop(), peer.stop()]));
 async function comparison(name: 'get-pet' | 'too-many-requests' = 'get-pet'): Promise<Comparison> {
   const { signal } = new AbortController();
   const driving = { tool: fakeTool, connections: 2, seconds: 1, folder: '/nonexistent', signal };
-  return compare(await subjectStarted, await peerStarted, workload(name), {
+  return compare(await subjectStarted, await peerStarted, name, {
     pairs: 3,
     warmUpSeconds: 1,
     driving,

@@ -1,36 +1,46 @@
 import { cpus } from 'node:os';
+import type { ClientsFigures } from './clients';
 import type { Comparison, Figures } from './harness/pairs';
 import type { LimiterFigures } from './limiter';
 import type { Options } from './options';
+import { describeClients, describeSoak } from './report-memory';
+import type { SoakFigures } from './soak';
 
 /** Of the service with Redis, compared with itself without. */
 const REDIS_GOAL = 0.7;
 const LIMITER_GOAL = 1_000_000;
+/** How many times as long a request may take with many pets. */
+const SCALE_GOAL = 1.25;
 
 export interface Report {
   startedAt: string;
   node: string;
   cpu: string;
   cores: number;
-  options: Pick<Options, 'tool' | 'pairs' | 'seconds' | 'logLevel'> & { connections: number };
+  options: Pick<Options, 'tool' | 'pairs' | 'seconds' | 'logLevel' | 'manyPets'> & { connections: number };
   comparisons: Comparison[];
   limiter?: LimiterFigures;
+  clients?: ClientsFigures;
+  soak?: SoakFigures;
 }
 
-export function newReport({ tool, pairs, seconds, logLevel }: Options, connections: number): Report {
+export function newReport(
+  { tool, pairs, seconds, logLevel, manyPets }: Options,
+  connections: number,
+): Report {
   return {
     startedAt: new Date().toISOString(),
     node: process.version,
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
-    options: { tool, pairs, seconds, logLevel, connections },
+    options: { tool, pairs, seconds, logLevel, manyPets, connections },
     comparisons: [],
   };
 }
 
 /** The report for people. */
 export function describe(report: Report): string {
-  const { options, node, cpu, cores, comparisons, limiter } = report;
+  const { options, node, cpu, cores, comparisons, limiter, clients, soak } = report;
   const lines = [
     `Node ${node}, ${cores} × ${cpu}; ${options.tool}, ${options.connections} connections, ` +
       `${options.pairs} pairs of ${options.seconds} s, log level ${options.logLevel}.`,
@@ -45,8 +55,17 @@ export function describe(report: Report): string {
       `Counting through Redis: ${redis.ratio.median.toFixed(2)} of the service in memory (goal ${REDIS_GOAL}).`,
     );
   }
+  lines.push(
+    ...comparisons.filter(({ subject }) => subject === 'service-large').map(describeScale(options.manyPets)),
+  );
   if (limiter) {
     lines.push(describeLimiter(limiter));
+  }
+  if (clients) {
+    lines.push(describeClients(clients));
+  }
+  if (soak) {
+    lines.push(describeSoak(soak));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -91,6 +110,14 @@ function discardedIn(comparisons: Comparison[]): string[] {
     discarded.map((complaint) => `  ${title}, ${subject} and ${peer}: ${complaint}`),
   );
   return lines.length === 0 ? [] : ['Pairs that do not count:', ...lines, ''];
+}
+
+function describeScale(pets: number): (comparison: Comparison) => string {
+  return ({ title, figures }) => {
+    // With the same number of connections, half the throughput is twice the time.
+    const times = figures === undefined ? '–' : (1 / figures.ratio.median).toFixed(2);
+    return `With ${grouped(pets)} pets, ${title} takes ${times} times as long (goal ${SCALE_GOAL}).`;
+  };
 }
 
 function describeLimiter({ clients, decisionsPerSecond, bytesPerClient }: LimiterFigures): string {

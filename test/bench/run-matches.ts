@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../support/redis-server';
+import { growWithClients } from './clients';
 import { contender } from './contenders';
 import { type CleanUp, withCleanUp } from './harness/clean-up';
 import { Databases } from './harness/databases';
@@ -15,7 +16,7 @@ import type { LimiterFigures } from './limiter';
 import { type Match, matchesOf } from './matches';
 import type { Options } from './options';
 import { type Report, newReport } from './report';
-import { workload } from './workloads';
+import { soak } from './soak';
 
 const CONNECTIONS = 32;
 
@@ -23,16 +24,18 @@ const CONNECTIONS = 32;
 export async function runAll(options: Options, signal: AbortSignal): Promise<Report> {
   const report = newReport(options, CONNECTIONS);
   const matches = matchesOf(options);
+  const { only } = options;
   const comparisons = matches.reduce((sum, { workloads }) => sum + workloads.length, 0);
-  const progress = new Progress(comparisons + Number(options.only.includes('limiter')));
+  const alone = only.filter((part) => part === 'limiter' || part === 'clients' || part === 'soak').length;
+  const progress = new Progress(comparisons + alone);
   try {
-    if (options.only.includes('limiter')) {
+    if (only.includes('limiter')) {
       progress.show('the limiter alone');
       report.limiter = await measureLimiter(signal);
       progress.next();
     }
-    if (matches.length > 0) {
-      report.comparisons = await runMatches(matches, options, progress, signal);
+    if (comparisons > 0 || only.includes('clients') || only.includes('soak')) {
+      await withCleanUp((cleanUp) => runServers(matches, options, progress, report, cleanUp, signal));
     }
   } finally {
     progress.clear();
@@ -46,27 +49,36 @@ async function measureLimiter(signal: AbortSignal): Promise<LimiterFigures> {
   return JSON.parse(await output(process.execPath, args, { cwd: tmpdir(), signal })) as LimiterFigures;
 }
 
-function runMatches(
+/** Everything that needs a database. */
+async function runServers(
   matches: Match[],
   options: Options,
   progress: Progress,
+  report: Report,
+  cleanUp: CleanUp,
   signal: AbortSignal,
-): Promise<Comparison[]> {
-  return withCleanUp(async (cleanUp) => {
-    const folder = await temporaryFolder(cleanUp);
-    const needsRedis = matches.some(({ subject }) => contender(subject).needsRedis);
-    const redisUrl = needsRedis ? await startRedis(cleanUp) : undefined;
-    progress.show('preparing the databases');
-    const databases = await Databases.start(join(folder, 'postgres'), cleanUp, signal);
-    const surroundings = { folder, databases, redisUrl, logLevel: options.logLevel, signal };
-    const tool = await loadTool(options.tool);
-    const driving = { tool, connections: CONNECTIONS, seconds: options.seconds, folder, signal };
-    const comparisons: Comparison[] = [];
-    for (const match of matches) {
-      comparisons.push(...(await runMatch(match, surroundings, options, driving, progress)));
-    }
-    return comparisons;
-  });
+): Promise<void> {
+  const { only, logLevel, manyPets, seconds } = options;
+  const folder = await temporaryFolder(cleanUp);
+  const needsRedis = matches.some(({ subject }) => contender(subject).needsRedis);
+  const redisUrl = needsRedis ? await startRedis(cleanUp) : undefined;
+  progress.show('preparing the databases');
+  const databases = await Databases.start(join(folder, 'postgres'), cleanUp, signal);
+  const surroundings = { folder, databases, redisUrl, logLevel, manyPets, signal };
+  const tool = await loadTool(options.tool);
+  const driving = { tool, connections: CONNECTIONS, seconds, folder, signal };
+  for (const match of matches) {
+    report.comparisons.push(...(await runMatch(match, surroundings, options, driving, progress)));
+  }
+  if (only.includes('clients')) {
+    progress.show(`${options.clients} clients`);
+    report.clients = await growWithClients(options.clients, surroundings, CONNECTIONS);
+    progress.next();
+  }
+  if (only.includes('soak')) {
+    progress.show(`${options.soakMinutes} minutes of orders and reads`);
+    report.soak = await soak(options.soakMinutes, surroundings, driving);
+  }
 }
 
 /** Both begin with fresh databases in fresh processes, so that none has done more work before than the other. */
@@ -84,7 +96,7 @@ function runMatch(
     const comparisons: Comparison[] = [];
     for (const name of workloads) {
       const onRun = (what: string) => progress.show(what);
-      comparisons.push(await compare(one, other, workload(name), { pairs, warmUpSeconds, driving, onRun }));
+      comparisons.push(await compare(one, other, name, { pairs, warmUpSeconds, driving, onRun }));
       progress.next();
     }
     return comparisons;

@@ -33,17 +33,17 @@ describe('the status of a pet', () => {
   });
 
   it.each(PET_STATUSES)('%s becomes sold when the last order is completed and nothing is left', (before) => {
-    expect(petStatusAfterCompleting(before, { stock: 0, openOrders: 0 })).toBe('sold');
+    expect(petStatusAfterCompleting(before, { stock: 0, openOrders: false })).toBe('sold');
   });
 
   it.each(
     PET_STATUSES.flatMap((before) => [
-      { before, stock: 1, openOrders: 0 },
-      { before, stock: 0, openOrders: 1 },
-      { before, stock: 3, openOrders: 2 },
+      { before, stock: 1, openOrders: false },
+      { before, stock: 0, openOrders: true },
+      { before, stock: 3, openOrders: true },
     ]),
   )(
-    'stays $before when an order is completed while $stock are left and $openOrders orders are open',
+    'stays $before when an order is completed while $stock are left and openOrders is $openOrders',
     ({ before, stock, openOrders }) => {
       expect(petStatusAfterCompleting(before, { stock, openOrders })).toBe(before);
     },

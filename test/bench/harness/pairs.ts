@@ -1,4 +1,4 @@
-import type { Workload } from '../workloads';
+import { type Workload, type WorkloadName, workload } from '../workloads';
 import type { LoadResult } from './load';
 import { type Driving, measuredRun } from './measured-run';
 import type { RunningContender } from './start-contender';
@@ -40,20 +40,23 @@ interface Pair {
 export async function compare(
   subject: RunningContender,
   peer: RunningContender,
-  workload: Workload,
+  name: WorkloadName,
   { pairs, warmUpSeconds, driving, onRun }: PairsOptions,
 ): Promise<Comparison> {
-  const what = `${workload.title}: ${subject.title} and ${peer.title}`;
+  const work = (contender: RunningContender) => workload(name, contender.pets);
+  const described = work(subject);
+  const what = `${described.title}: ${subject.title} and ${peer.title}`;
   onRun(`${what}, warming up`);
   for (const contender of [subject, peer]) {
-    await measuredRun(contender, workload, { ...driving, seconds: warmUpSeconds });
+    await measuredRun(contender, work(contender), { ...driving, seconds: warmUpSeconds });
   }
   const run: Pair[] = [];
   for (let index = 0; index < pairs; index += 1) {
     onRun(`${what}, pair ${index + 1} of ${pairs}`);
-    run.push(await runPair(subject, peer, index % 2 === 0, (one) => measuredRun(one, workload, driving)));
+    const measured = (one: RunningContender) => measuredRun(one, work(one), driving);
+    run.push(await runPair(subject, peer, index % 2 === 0, measured));
   }
-  return summarize(subject, peer, workload, run);
+  return summarize(subject, peer, described, run);
 }
 
 async function runPair(
@@ -73,7 +76,7 @@ async function runPair(
 function summarize(
   subject: RunningContender,
   peer: RunningContender,
-  workload: Workload,
+  { name, title }: Workload,
   pairs: Pair[],
 ): Comparison {
   const counting = pairs.filter((pair) => pair.subject.complaints.length + pair.peer.complaints.length === 0);
@@ -81,7 +84,7 @@ function summarize(
     ...pair.subject.complaints.map((complaint) => `${subject.name}: ${complaint}`),
     ...pair.peer.complaints.map((complaint) => `${peer.name}: ${complaint}`),
   ]);
-  const names = { workload: workload.name, title: workload.title, subject: subject.name, peer: peer.name };
+  const names = { workload: name, title, subject: subject.name, peer: peer.name };
   const comparison = { ...names, pairs: counting.length, discarded };
   return counting.length === 0 ? comparison : { ...comparison, figures: figuresOf(counting) };
 }

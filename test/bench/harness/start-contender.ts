@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/redis-server';
 import type { Contender } from '../contenders';
 import type { CleanUp } from './clean-up';
-import type { Databases } from './databases';
+import { type Databases, FEW_PETS } from './databases';
 import { Program, cleanEnvironment } from './program';
 
 const START_MS = 60_000;
@@ -18,27 +18,36 @@ export interface Surroundings {
   databases: Databases;
   redisUrl: string | undefined;
   logLevel: string;
+  /** How many pets are many. */
+  manyPets: number;
   signal: AbortSignal;
 }
 
 export interface RunningContender extends Contender {
   url: string;
   apiKey: string;
+  pets: number;
+  databaseUrl: string;
+  /** Where the service tells of itself. */
+  metricsUrl: string;
 }
 
 /** Starts a contender on a free port over a fresh database, and waits until it answers. */
 export async function startContender(
   contender: Contender,
-  { folder, databases, redisUrl, logLevel, signal }: Surroundings,
+  { folder, databases, redisUrl, logLevel, manyPets, signal }: Surroundings,
   cleanUp: CleanUp,
 ): Promise<RunningContender> {
   const port = await freePort();
+  const metricsPort = await freePort();
+  const pets = contender.hasManyPets ? manyPets : FEW_PETS;
+  const databaseUrl = await databases.create(cleanUp, pets);
   const env = cleanEnvironment({
     HOST: '127.0.0.1',
     PORT: String(port),
-    METRICS_PORT: 'off',
+    METRICS_PORT: String(metricsPort),
     LOG_LEVEL: logLevel,
-    DATABASE_URL: await databases.create(cleanUp),
+    DATABASE_URL: databaseUrl,
     DATABASE_POOL: CONNECTIONS_TO_DATABASE,
     ...(contender.needsRedis && redisUrl ? { REDIS_URL: redisUrl } : {}),
     ...contender.environment,
@@ -51,7 +60,8 @@ export async function startContender(
   cleanUp.add(() => program.end());
   const url = `http://127.0.0.1:${port}`;
   await answering(url, program, signal, () => `${contender.title}: ${readFileSync(errors, 'utf8').trim()}`);
-  return { ...contender, url, apiKey: databases.apiKey };
+  const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+  return { ...contender, url, apiKey: databases.apiKey, pets, databaseUrl, metricsUrl };
 }
 
 async function answering(

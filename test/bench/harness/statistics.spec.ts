@@ -1,4 +1,4 @@
-import { spreadOf } from './statistics';
+import { slopeOf, spreadOf } from './statistics';
 
 it.each([
   [[3], { median: 3, min: 3, max: 3 }],
@@ -6,6 +6,27 @@ it.each([
   [[4, 1, 3, 2], { median: 2.5, min: 1, max: 4 }],
 ])('The spread of %j is %j', (values, spread) => {
   expect(spreadOf(values)).toEqual(spread);
+});
+
+it('The slope of points on a line is that of the line', () => {
+  expect(
+    slopeOf([
+      [1, 5],
+      [2, 8],
+      [4, 14],
+    ]),
+  ).toBeCloseTo(3);
+});
+
+it('The slope of points beside a line is that of the line between them', () => {
+  expect(
+    slopeOf([
+      [0, 1],
+      [0, -1],
+      [10, 21],
+      [10, 19],
+    ]),
+  ).toBeCloseTo(2);
 });
 
 it('There is no spread of no values', () => {

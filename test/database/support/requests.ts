@@ -1,0 +1,68 @@
+import { cursorAfter } from '#libs/paging';
+import { STORE } from './large-store';
+
+// What is asked for: each filter, alone and with others, from the beginning of a list and from deep inside it.
+
+const PETS = [
+  '',
+  'status=available',
+  'status=pending',
+  'status=sold&status=pending',
+  'status=sold&status=sold',
+  'status=available&status=pending&status=sold',
+  `categoryId=${STORE.bigCategory}`,
+  `categoryId=${STORE.bigCategory}&status=sold`,
+  `categoryId=${STORE.bigCategory}&status=sold&status=pending`,
+  'categoryId=500',
+  'categoryId=500&status=pending',
+  'id=140000&id=140001&id=5',
+  `id=140000&id=90001&status=available&categoryId=${STORE.bigCategory}&name=c`,
+];
+/** Not bounded, and not here: a frequent name (of more than 2,000 pets) that is rare among the pets that are asked for. */
+const NAMED_PETS = [
+  'name=zephyr',
+  'name=nobody',
+  'name=common',
+  'name=c',
+  `name=zephyr&categoryId=${STORE.bigCategory}`,
+  'name=zephyr&status=pending',
+  'name=common&status=pending',
+  'name=common&status=available&status=sold',
+  `name=common&categoryId=${STORE.bigCategory}`,
+];
+const INVENTORY = ['', 'status=pending', 'status=pending&status=sold', 'status=available'];
+const ORDERS = [
+  '',
+  'complete=true',
+  'complete=false',
+  `petId=${STORE.popularPet}`,
+  `petId=${STORE.popularPet}&complete=true`,
+  `petId=${STORE.popularPet}&complete=false`,
+  'petId=31000',
+];
+export const SINGLE_READS = [
+  '/pets/140000',
+  '/pets/1',
+  '/categories/5',
+  '/store/orders/90000',
+  '/store/inventory/140000',
+];
+
+function pagesOf(path: string, queries: string[], deep: number): string[] {
+  return queries.flatMap((query) =>
+    ['', `cursor=${cursorAfter(deep)}`].map(
+      (cursor) => `${path}?${[query, cursor].filter(Boolean).join('&')}`,
+    ),
+  );
+}
+
+/** Pages that cost no more than their rows. */
+export const PETS_PAGES = pagesOf('/pets', PETS, 90_000);
+export const OTHER_PAGES = [
+  ...pagesOf('/categories', [''], 2_000),
+  ...pagesOf('/store/inventory', INVENTORY, 90_000),
+  ...pagesOf('/store/orders', ORDERS, 70_000),
+];
+/** Pages that cost what their name does. */
+export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 90_000);
+export const NAMED_CATEGORIES_PAGES = pagesOf('/categories', ['name=common', 'name=nobody'], 2_000);
