@@ -4,7 +4,7 @@ import { digestOf, newApiKey } from '../../src/auth/api-key-format';
 import { contender } from './contenders';
 import { withCleanUp } from './harness/clean-up';
 import { run } from './harness/databases';
-import { sampleMemory } from './harness/memory';
+import { type MemorySample, sampleMemory } from './harness/memory';
 import { type RunningContender, type Surroundings, startContender } from './harness/start-contender';
 
 export interface ClientsFigures {
@@ -12,9 +12,10 @@ export interface ClientsFigures {
   /** Of each client. */
   requests: number;
   requestsPerSecond: number;
-  /** By how much the process has grown, and what lives in it, after a single client had sent many requests. */
+  /** By how much the process has grown since a single client had sent many requests: as it was, and without its garbage. */
   rssBytes: number;
-  heapBytes: number;
+  rssBytesInUse: number;
+  heapBytesInUse: number;
   complaints: string[];
 }
 
@@ -32,34 +33,42 @@ export function growWithClients(
   connections: number,
 ): Promise<ClientsFigures> {
   return withCleanUp(async (cleanUp) => {
-    const service = await startContender(contender('service'), surroundings, cleanUp);
+    const service = await startContender(contender('service-collecting'), surroundings, cleanUp);
     const keys = Array.from({ length: clients }, newApiKey);
     await enter(keys, service.databaseUrl);
     const { signal } = surroundings;
     const agent = new Agent({ keepAlive: true, maxSockets: connections });
     cleanUp.add(() => Promise.resolve(agent.destroy()));
     const send = (key: string) => statusOf(service, key, agent, signal);
-    const memory = async () => {
-      await sleep(SETTLE_MS, undefined, { signal });
-      return sampleMemory(service.metricsUrl, 0, signal);
-    };
     const complaints = await sendAll(WARM_UP_REQUESTS, () => service.apiKey, send, connections);
-    const before = await memory();
+    const before = await memoryOf(service, signal);
     const startedAt = performance.now();
     complaints.push(
       ...(await sendAll(clients * REQUESTS, (turn) => keys[turn % clients]!, send, connections)),
     );
     const requestsPerSecond = (clients * REQUESTS * 1_000) / (performance.now() - startedAt);
-    const after = await memory();
+    const after = await memoryOf(service, signal);
     return {
       clients,
       requests: REQUESTS,
       requestsPerSecond,
-      rssBytes: after.rssBytes - before.rssBytes,
-      heapBytes: after.heapBytes - before.heapBytes,
+      rssBytes: after.asItIs.rssBytes - before.asItIs.rssBytes,
+      rssBytesInUse: after.inUse.rssBytes - before.inUse.rssBytes,
+      heapBytesInUse: after.inUse.heapBytes - before.inUse.heapBytes,
       complaints,
     };
   });
+}
+
+async function memoryOf(
+  { metricsUrl, pid }: RunningContender,
+  signal: AbortSignal,
+): Promise<{ asItIs: MemorySample; inUse: MemorySample }> {
+  await sleep(SETTLE_MS, undefined, { signal });
+  const asItIs = await sampleMemory(metricsUrl, 0, signal);
+  process.kill(pid, 'SIGUSR2');
+  await sleep(SETTLE_MS, undefined, { signal });
+  return { asItIs, inUse: await sampleMemory(metricsUrl, 0, signal) };
 }
 
 /** Enters a client for each key, as the command line does, but many at once. */

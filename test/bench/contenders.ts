@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Environment } from './harness/program';
-import { PETSTORE, ROOT, RUN } from './harness/program';
+import { COLLECT_GARBAGE, PETSTORE, ROOT, RUN } from './harness/program';
 
 /** One implementation of the service's work, as a process of its own. */
 export interface Contender {
@@ -63,6 +63,11 @@ const CONTENDERS = {
     title: 'the service with many pets',
     args: [PETSTORE, 'serve'],
     hasManyPets: true,
+    ...OURS,
+  },
+  'service-collecting': {
+    title: 'the service, with its garbage collected when asked',
+    args: ['--require', COLLECT_GARBAGE, PETSTORE, 'serve'],
     ...OURS,
   },
   'hand-written': {

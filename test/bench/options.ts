@@ -43,7 +43,7 @@ export const HELP = `Usage: npm run bench -- [options]
 
 Measures the service against its peers, in pairs of runs, and prints requests per second, latencies and ratios.
 
-  --quick             about three minutes: 3 pairs of 1 second, fewer pets and clients
+  --quick             about four minutes: 3 pairs of 1 second, fewer pets and clients
   --only LIST         of ${COMPARISONS.join(', ')},
                       ${PARTS.slice(COMPARISONS.length).join(', ')} (default: all but soak)
   --peers LIST        of ${PEERS.join(', ')}

@@ -36,7 +36,7 @@ class FakeContender {
     const { port } = this.server.address() as AddressInfo;
     const described = contender('service');
     const addresses = { url: `http://127.0.0.1:${port}`, databaseUrl: '', metricsUrl: '' };
-    return { ...described, ...addresses, name: this.name, apiKey: 'key', pets: FEW_PETS };
+    return { ...described, ...addresses, name: this.name, apiKey: 'key', pid: 0, pets: FEW_PETS };
   }
 
   async stop(): Promise<void> {

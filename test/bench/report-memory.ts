@@ -5,11 +5,11 @@ import type { SoakFigures } from './soak';
 const CLIENTS_GOAL_MB = 200;
 
 export function describeClients(figures: ClientsFigures): string {
-  const { clients, requests, requestsPerSecond, rssBytes, heapBytes } = figures;
+  const { clients, requests, requestsPerSecond, rssBytes, rssBytesInUse, heapBytesInUse } = figures;
   return (
     `${clients.toLocaleString('en')} clients, ${requests} requests each (${Math.round(requestsPerSecond).toLocaleString('en')}/s): ` +
-    `the process grew by ${megabytes(rssBytes)} MB (goal ${CLIENTS_GOAL_MB}), ${Math.round(rssBytes / clients)} bytes per client; ` +
-    `its heap by ${megabytes(heapBytes)} MB.${describeComplaints(figures.complaints)}`
+    `the process grew by ${megabytes(rssBytes)} MB, and without its garbage by ${megabytes(rssBytesInUse)} MB (goal ${CLIENTS_GOAL_MB}); ` +
+    `a client takes ${Math.round(heapBytesInUse / clients)} bytes.${describeComplaints(figures.complaints)}`
   );
 }
 

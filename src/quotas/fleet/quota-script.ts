@@ -48,8 +48,9 @@ end
 local w = redis.call('HMGET', KEYS[1], 's', 'm', 'd', 'n', 'x', 'z')
 local start, minute, day, used = tonumber(w[1]), tonumber(w[2]), tonumber(w[3]), tonumber(w[4])
 local refusals, until_, level, banned = 0, 0, 0, 0
+local b
 if has_key then
-  local b = redis.call('HMGET', KEYS[2], 'r', 'u', 'l', 'b', 'x')
+  b = redis.call('HMGET', KEYS[2], 'r', 'u', 'l', 'b', 'x')
   if ARGV[6] == '' and (not start or w[5] or not b[1] or b[5]) then return {'unknown'} end
   if b[1] then
     refusals, until_, level, banned = tonumber(b[1]), tonumber(b[2]), tonumber(b[3]), tonumber(b[4])
@@ -140,11 +141,14 @@ elseif step == 'take' then
   end
 end
 
+-- Most requests change nothing of the bans, and every minute is often enough to put off the end of what lasts for days.
+local begun = start ~= tonumber(w[1])
 redis.call('HSET', KEYS[1], 's', start, 'm', minute, 'd', day, 'n', used)
-redis.call('PEXPIRE', KEYS[1], has_key and 2 * DAY or MINUTE)
+if begun then redis.call('PEXPIRE', KEYS[1], has_key and 2 * DAY or MINUTE) end
 if has_key then
-  redis.call('HSET', KEYS[2], 'r', refusals, 'u', until_, 'l', level, 'b', banned)
-  redis.call('PEXPIRE', KEYS[2], math.max(2 * DAY, banned - now + DAY))
+  local changed = refusals ~= tonumber(b[1]) or until_ ~= tonumber(b[2]) or level ~= tonumber(b[3]) or banned ~= tonumber(b[4])
+  if changed then redis.call('HSET', KEYS[2], 'r', refusals, 'u', until_, 'l', level, 'b', banned) end
+  if changed or begun then redis.call('PEXPIRE', KEYS[2], math.max(2 * DAY, banned - now + DAY)) end
 end
 return {outcome, exhausted, newly, now, start, minute, day, used, refusals, until_, level, banned}
 `;

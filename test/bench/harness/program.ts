@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 
 export const ROOT = join(__dirname, '../../..');
 export const RUN = join(ROOT, 'test/bench/run.js');
+export const COLLECT_GARBAGE = join(__dirname, 'collect-garbage.js');
 export const PETSTORE = join(ROOT, 'bin/petstore.js');
 
 /** How long a process may take to end by itself before it is killed. */
@@ -56,6 +57,11 @@ export class Program {
   constructor(args: string[], { cwd, env, stdio }: { cwd: string; env: Environment; stdio: StdioOptions }) {
     this.child = spawn(process.execPath, args, { cwd, env, stdio });
     this.child.once('error', (error) => (this.failure = error));
+  }
+
+  /** Undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.child.pid;
   }
 
   get hasEnded(): boolean {

@@ -25,6 +25,7 @@ export interface Surroundings {
 
 export interface RunningContender extends Contender {
   url: string;
+  pid: number;
   apiKey: string;
   pets: number;
   databaseUrl: string;
@@ -61,7 +62,7 @@ export async function startContender(
   const url = `http://127.0.0.1:${port}`;
   await answering(url, program, signal, () => `${contender.title}: ${readFileSync(errors, 'utf8').trim()}`);
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  return { ...contender, url, apiKey: databases.apiKey, pets, databaseUrl, metricsUrl };
+  return { ...contender, url, pid: program.pid!, apiKey: databases.apiKey, pets, databaseUrl, metricsUrl };
 }
 
 async function answering(
