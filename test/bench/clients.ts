@@ -37,9 +37,7 @@ export function growWithClients(
     const keys = Array.from({ length: clients }, newApiKey);
     await enter(keys, service.databaseUrl);
     const { signal } = surroundings;
-    const agent = new Agent({ keepAlive: true, maxSockets: connections });
-    cleanUp.add(() => Promise.resolve(agent.destroy()));
-    const send = (key: string) => statusOf(service, key, agent, signal);
+    const send = (key: string, agent: Agent) => statusOf(service, key, agent, signal);
     const complaints = await sendAll(WARM_UP_REQUESTS, () => service.apiKey, send, connections);
     const before = await memoryOf(service, signal);
     const startedAt = performance.now();
@@ -88,20 +86,22 @@ async function enter(keys: string[], databaseUrl: string): Promise<void> {
 async function sendAll(
   count: number,
   keyOf: (turn: number) => string,
-  send: (key: string) => Promise<number>,
+  send: (key: string, agent: Agent) => Promise<number>,
   connections: number,
 ): Promise<string[]> {
+  // Connections of its own: the service closes those that have been idle.
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const wrong = new Map<number, number>();
   let next = 0;
   const work = async () => {
     for (let turn = next++; turn < count; turn = next++) {
-      const status = await send(keyOf(turn));
+      const status = await send(keyOf(turn), agent);
       if (status !== 200) {
         wrong.set(status, (wrong.get(status) ?? 0) + 1);
       }
     }
   };
-  await Promise.all(Array.from({ length: connections }, work));
+  await Promise.all(Array.from({ length: connections }, work)).finally(() => agent.destroy());
   return [...wrong].map(([status, times]) => `${times} answers were ${status} instead of 200`);
 }
 
