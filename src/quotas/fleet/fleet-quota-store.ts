@@ -6,7 +6,8 @@ import type { ClientSubject, Subject } from '../subject';
 import { KnownRefusals } from './known-refusals';
 import type { MemoryQuotaStore } from '../store/memory-quota-store';
 import { QuotaStore, type Receipt, type Standing, type Taken } from '../store/quota-store';
-import { RedisUnavailableError, type RedisQuotaStore } from './redis-quota-store';
+import type { RedisQuotaStore } from './redis-quota-store';
+import { RedisUnavailableError } from './script-calls';
 
 const FAILURES = 3;
 const PROBE_MS = 250;
@@ -52,19 +53,8 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this.breaker.isOpen;
   }
 
-  async take(subject: Subject): Promise<Taken> {
-    const known = this.refusals.find(subject, this.clock.now());
-    if (known) {
-      return known;
-    }
-    return this.answer<Taken>(
-      async () => {
-        const decision = await this.together.take(subject);
-        this.refusals.remember(subject, decision, this.clock.now());
-        return decision;
-      },
-      () => this.takeAlone(subject),
-    );
+  take(subject: Subject): Taken | Promise<Taken> {
+    return this.refusals.find(subject, this.clock.now()) ?? this.takeUnknown(subject);
   }
 
   async handBack(subject: Subject, taken: Receipt): Promise<Standing> {
@@ -110,30 +100,47 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     this.client.disconnect();
   }
 
-  private async answer<Result>(
+  private takeUnknown(subject: Subject): Promise<Taken> {
+    const taken = this.answer<Taken>(
+      () => this.together.take(subject),
+      () => this.takeAlone(subject),
+    );
+    return taken.then((decision) => {
+      if (!decision.takenAlone) {
+        this.refusals.remember(subject, decision, this.clock.now());
+      }
+      return decision;
+    });
+  }
+
+  // Without async and await: every wait of the hot path costs each request.
+  private answer<Result>(
     together: () => Promise<Result>,
     alone: () => Result | Promise<Result>,
   ): Promise<Result> {
-    if (!this.breaker.isOpen) {
-      const attempt = this.breaker.attempt();
-      try {
-        const result = await together();
-        this.breaker.succeeded();
+    if (this.breaker.isOpen) {
+      return Promise.resolve(alone());
+    }
+    const attempt = this.breaker.attempt();
+    return together().then(
+      (result) => {
         this.noteSuccess();
         return result;
-      } catch (error) {
+      },
+      (error: unknown) => {
         // A database that cannot be asked is no reason to count alone: the request is answered 503.
         if (!(error instanceof RedisUnavailableError)) {
           throw error;
         }
         this.lastFailure = error.cause;
         this.breaker.failed(attempt);
-      }
-    }
-    return alone();
+        return alone();
+      },
+    );
   }
 
   private noteSuccess(): void {
+    this.breaker.succeeded();
     this.togetherSince = true;
     if (this.countedAlone.size > 0) {
       // One slow answer opens no circuit, and nobody else would tell Redis of what was counted alone then.

@@ -31,6 +31,9 @@ export class KnownRefusals {
 
   /** The refusal as it reads now; null when it has to be asked for. */
   find(subject: Subject, now: number): Decision | null {
+    if (this.refusals.size === 0) {
+      return null;
+    }
     const known = this.refusals.get(nameOf(subject));
     if (!known) {
       return null;

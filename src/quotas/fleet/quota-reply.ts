@@ -2,8 +2,8 @@ import type { BanState } from '../ban-rules';
 import type { Outcome } from '../decision';
 import type { WindowName, WindowState } from '../rate-window';
 
-/** What QUOTA_SCRIPT returns. */
-export type Reply = [string, string, ...number[]] | ['unknown'];
+/** What QUOTA_SCRIPT returns for one step. */
+export type Reply = [string, string, ...number[]] | ['unknown'] | ['failed', string];
 
 /** The subject's state after a step, and what the step came to. */
 export interface StateAfter {

@@ -2,153 +2,172 @@ import { BAN_DURATIONS_MS, FORGIVENESS_MS, REFUSALS_BEFORE_BAN } from '../ban-ru
 import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
 
 /**
- * The rules of rate-window.ts, ban-rules.ts and decision.ts as one atomic step inside Redis, on its clock. A test runs
+ * The rules of rate-window.ts, ban-rules.ts and decision.ts as atomic steps inside Redis, on its clock. A test runs
  * both against the same histories, so they cannot come to differ unnoticed.
  *
- * KEYS: the windows of the client or address; the bans of the key, for a client only. Both carry the client's hash tag,
- * so that a cluster keeps them together.
- * ARGV: 1 step (take, back, look, ban, reset, doubt); 2 requests a minute; 3 requests a day, -1 for none; 4 the time, empty
- * for the server's own; 5 for back: when the request was taken; 6 to 10 what the database remembers, empty if it was
- * not asked: day, requests of that day, level and end of the ban, the last reset of the windows.
- * Returns {outcome (of back: returned, when the day's count was lowered), exhausted window or '', newly banned, now, minuteStart, minuteCount, day, dayCount, refusals,
- * refusalsUntil, level, bannedUntil}, or {'unknown'} when the state is not there and the database has to be asked.
+ * One call runs all steps that one turn of the event loop has brought; each of them is one subject's and stands alone.
+ * KEYS: for each step the windows of the client or address; then the bans of the key, for a client only. Both carry the
+ * client's hash tag, so that a cluster keeps them together.
+ * ARGV: the time, empty for the server's own; then for each step: its name (take, back, look, ban, reset, doubt); how many
+ * keys it has; requests a minute; requests a day, -1 for none; for back when the request was taken; how many values
+ * of what the database remembers follow: none if it was not asked, or five: day, requests of that day, level and end of
+ * the ban, the last reset of the windows.
+ * Returns for each step {outcome (of back: returned, when the day's count was lowered), exhausted window or '', newly
+ * banned, now, minuteStart, minuteCount, day, dayCount, refusals, refusalsUntil, level, bannedUntil}, or {'unknown'} when
+ * the state is not there and the database has to be asked, or {'failed', why}.
  */
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
 local NOT_STARTED = -MINUTE
 local REFUSALS, FORGIVENESS = ${REFUSALS_BEFORE_BAN}, ${FORGIVENESS_MS}
 local BANS = {${BAN_DURATIONS_MS.join(', ')}}
+local redis_call, to_number, floor, max, min = redis.call, tonumber, math.floor, math.max, math.min
 
-local step, per_minute, per_day = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local now = tonumber(ARGV[4])
+local now = to_number(ARGV[1])
 if not now then
-  local time = redis.call('TIME')
-  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local time = redis_call('TIME')
+  now = to_number(time[1]) * 1000 + floor(to_number(time[2]) / 1000)
 end
-local today = math.floor(now / DAY)
-local has_key = KEYS[2] ~= nil
+local today = floor(now / DAY)
 
-if step == 'reset' then
-  -- Every instance that hears of a reset asks for it; the first one does it, and later ones must not do it again.
-  local known = redis.call('HGET', KEYS[1], 'z')
-  if redis.call('EXISTS', KEYS[1]) == 1 and tonumber(known or 0) < tonumber(ARGV[10]) then
-    redis.call('HSET', KEYS[1], 's', NOT_STARTED, 'm', 0, 'd', today, 'n', 0, 'z', ARGV[10])
+-- Every instance that hears of a reset asks for it; the first one does it, and later ones must not do it again.
+local function reset(windows, reset_at)
+  local known = redis_call('HGET', windows, 'z')
+  if redis_call('EXISTS', windows) == 1 and to_number(known or 0) < to_number(reset_at) then
+    redis_call('HSET', windows, 's', NOT_STARTED, 'm', 0, 'd', today, 'n', 0, 'z', reset_at)
   end
   return {'unknown'}
 end
 
-if step == 'doubt' then
-  -- The client was counted elsewhere for a while: its minute stands, its day and its bans are asked for anew.
-  for _, key in ipairs(KEYS) do
-    if redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'x', 1) end
-  end
+-- The client was counted elsewhere for a while: its minute stands, its day and its bans are asked for anew.
+local function doubt(windows, key_bans)
+  if redis_call('EXISTS', windows) == 1 then redis_call('HSET', windows, 'x', 1) end
+  if key_bans and redis_call('EXISTS', key_bans) == 1 then redis_call('HSET', key_bans, 'x', 1) end
   return {'unknown'}
 end
 
-local w = redis.call('HMGET', KEYS[1], 's', 'm', 'd', 'n', 'x', 'z')
-local start, minute, day, used = tonumber(w[1]), tonumber(w[2]), tonumber(w[3]), tonumber(w[4])
-local refusals, until_, level, banned = 0, 0, 0, 0
-local b
-if has_key then
-  b = redis.call('HMGET', KEYS[2], 'r', 'u', 'l', 'b', 'x')
-  if ARGV[6] == '' and (not start or w[5] or not b[1] or b[5]) then return {'unknown'} end
-  if b[1] then
-    refusals, until_, level, banned = tonumber(b[1]), tonumber(b[2]), tonumber(b[3]), tonumber(b[4])
-  end
-  if not b[1] or b[5] then
-    level, banned = tonumber(ARGV[8]), tonumber(ARGV[9])
-    redis.call('HDEL', KEYS[2], 'x')
-  end
-  if not start or w[5] then
-    local remembered = tonumber(ARGV[6]) == today and tonumber(ARGV[7]) or 0
-    if not start or tonumber(w[6] or 0) < tonumber(ARGV[10]) then
-      start, minute, used = NOT_STARTED, 0, remembered
-    elseif day == today then
-      used = math.max(used, remembered)
-    else
-      used = remembered
-    end
-    day = today
-    redis.call('HSET', KEYS[1], 'z', ARGV[10])
-    redis.call('HDEL', KEYS[1], 'x')
-  end
-elseif not start then
-  start, minute, day, used = NOT_STARTED, 0, today, 0
-end
-
-if now < start then
-  start = now
-elseif now >= start + MINUTE then
-  start, minute = NOT_STARTED, 0
-end
-if today > day then
-  day, used = today, 0
-elseif now < day * DAY - STEP_BACK then
-  day = today
-end
-
-local function current_level()
+local function current_level(level, banned)
   if level == 0 or now < banned then return level end
-  return math.max(0, level - math.floor((now - banned) / FORGIVENESS))
-end
-local function end_series() refusals, until_ = 0, 0 end
-local function ban_for(duration)
-  local before = current_level()
-  if now < banned then level = before else level = math.min(before + 1, #BANS) end
-  banned = now + duration
-  end_series()
+  return max(0, level - floor((now - banned) / FORGIVENESS))
 end
 
-local outcome, exhausted, newly = 'allowed', '', 0
-if step == 'back' then
-  local taken = tonumber(ARGV[5])
-  if taken >= start and taken < start + MINUTE and minute > 0 then minute = minute - 1 end
-  if math.floor(taken / DAY) == day and used > 0 then
-    used = used - 1
-    outcome = 'returned'
-  end
-elseif step == 'ban' then
-  level, banned = tonumber(ARGV[8]), tonumber(ARGV[9])
-  end_series()
-elseif step == 'take' then
-  if has_key and now < banned then
-    outcome = 'banned'
-  else
-    local minute_full = minute >= per_minute
-    local day_full = per_day >= 0 and used >= per_day
-    if minute_full or day_full then
-      outcome = 'limited'
-      local minute_end = (start == NOT_STARTED and now or start) + MINUTE
-      local day_end = (day + 1) * DAY
-      exhausted = minute_full and 'minute' or 'day'
-      if minute_full and day_full then exhausted = minute_end > day_end and 'minute' or 'day' end
-      if has_key then
-        if now >= until_ then end_series() end
-        refusals = refusals + 1
-        if refusals >= REFUSALS then
-          ban_for(BANS[math.min(current_level() + 1, #BANS)])
-          outcome, exhausted, newly = 'banned', '', 1
-        else
-          until_ = math.max(until_, exhausted == 'minute' and minute_end or day_end)
-        end
-      end
-    else
-      if start == NOT_STARTED then start = now end
-      minute = minute + 1
-      if per_day >= 0 then used = used + 1 end
-      if refusals > 0 then end_series() end
+local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
+  local w = redis_call('HMGET', windows, 's', 'm', 'd', 'n', 'x', 'z')
+  local start, minute, day, used = to_number(w[1]), to_number(w[2]), to_number(w[3]), to_number(w[4])
+  local refusals, until_, level, banned = 0, 0, 0, 0
+  local b
+  if key_bans then
+    b = redis_call('HMGET', key_bans, 'r', 'u', 'l', 'b', 'x')
+    local know_windows, know_bans = start and not w[5], b[1] and not b[5]
+    if not asked and not (know_windows and know_bans) then return {'unknown'} end
+    if b[1] then
+      refusals, until_, level, banned = to_number(b[1]), to_number(b[2]), to_number(b[3]), to_number(b[4])
     end
+    if not know_bans then
+      level, banned = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])
+      redis_call('HDEL', key_bans, 'x')
+    end
+    if not know_windows then
+      local remembered = to_number(ARGV[asked]) == today and to_number(ARGV[asked + 1]) or 0
+      local reset_at = ARGV[asked + 4]
+      if not start or to_number(w[6] or 0) < to_number(reset_at) then
+        start, minute, used = NOT_STARTED, 0, remembered
+      elseif day == today then
+        used = max(used, remembered)
+      else
+        used = remembered
+      end
+      day = today
+      redis_call('HSET', windows, 'z', reset_at)
+      redis_call('HDEL', windows, 'x')
+    end
+  elseif not start then
+    start, minute, day, used = NOT_STARTED, 0, today, 0
   end
+
+  if now < start then
+    start = now
+  elseif now >= start + MINUTE then
+    start, minute = NOT_STARTED, 0
+  end
+  if today > day then
+    day, used = today, 0
+  elseif now < day * DAY - STEP_BACK then
+    day = today
+  end
+
+  local outcome, exhausted, newly = 'allowed', '', 0
+  if step == 'take' then
+    if key_bans and now < banned then
+      outcome = 'banned'
+    else
+      local minute_full = minute >= per_minute
+      local day_full = per_day >= 0 and used >= per_day
+      if minute_full or day_full then
+        outcome = 'limited'
+        local minute_end = (start == NOT_STARTED and now or start) + MINUTE
+        local day_end = (day + 1) * DAY
+        exhausted = minute_full and 'minute' or 'day'
+        if minute_full and day_full then exhausted = minute_end > day_end and 'minute' or 'day' end
+        if key_bans then
+          if now >= until_ then refusals, until_ = 0, 0 end
+          refusals = refusals + 1
+          if refusals >= REFUSALS then
+            level = min(current_level(level, banned) + 1, #BANS)
+            banned = now + BANS[level]
+            refusals, until_ = 0, 0
+            outcome, exhausted, newly = 'banned', '', 1
+          else
+            until_ = max(until_, exhausted == 'minute' and minute_end or day_end)
+          end
+        end
+      else
+        if start == NOT_STARTED then start = now end
+        minute = minute + 1
+        if per_day >= 0 then used = used + 1 end
+        if refusals > 0 then refusals, until_ = 0, 0 end
+      end
+    end
+  elseif step == 'back' then
+    if taken >= start and taken < start + MINUTE and minute > 0 then minute = minute - 1 end
+    if floor(taken / DAY) == day and used > 0 then
+      used = used - 1
+      outcome = 'returned'
+    end
+  elseif step == 'ban' then
+    level, banned = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])
+    refusals, until_ = 0, 0
+  end
+
+  -- Most requests change nothing of the bans, and every minute is often enough to put off the end of what lasts for days.
+  local begun = start ~= to_number(w[1])
+  redis_call('HSET', windows, 's', start, 'm', minute, 'd', day, 'n', used)
+  if begun then redis_call('PEXPIRE', windows, key_bans and 2 * DAY or MINUTE) end
+  if key_bans then
+    local changed = refusals ~= to_number(b[1]) or until_ ~= to_number(b[2]) or level ~= to_number(b[3]) or banned ~= to_number(b[4])
+    if changed then redis_call('HSET', key_bans, 'r', refusals, 'u', until_, 'l', level, 'b', banned) end
+    if changed or begun then redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY)) end
+  end
+  return {outcome, exhausted, newly, now, start, minute, day, used, refusals, until_, level, banned}
 end
 
--- Most requests change nothing of the bans, and every minute is often enough to put off the end of what lasts for days.
-local begun = start ~= tonumber(w[1])
-redis.call('HSET', KEYS[1], 's', start, 'm', minute, 'd', day, 'n', used)
-if begun then redis.call('PEXPIRE', KEYS[1], has_key and 2 * DAY or MINUTE) end
-if has_key then
-  local changed = refusals ~= tonumber(b[1]) or until_ ~= tonumber(b[2]) or level ~= tonumber(b[3]) or banned ~= tonumber(b[4])
-  if changed then redis.call('HSET', KEYS[2], 'r', refusals, 'u', until_, 'l', level, 'b', banned) end
-  if changed or begun then redis.call('PEXPIRE', KEYS[2], math.max(2 * DAY, banned - now + DAY)) end
+local function answer(step, windows, key_bans, at, asked)
+  if step == 'reset' then return reset(windows, ARGV[asked + 4]) end
+  if step == 'doubt' then return doubt(windows, key_bans) end
+  return run(step, windows, key_bans, to_number(ARGV[at + 2]), to_number(ARGV[at + 3]), to_number(ARGV[at + 4]), asked)
 end
-return {outcome, exhausted, newly, now, start, minute, day, used, refusals, until_, level, banned}
+
+local answers = {}
+local key, at = 1, 2
+while at <= #ARGV do
+  local keys, values = to_number(ARGV[at + 1]), to_number(ARGV[at + 5])
+  local asked = values > 0 and at + 6 or nil
+  -- What is wrong with one subject's keys is nothing to the others.
+  local done, reply = pcall(answer, ARGV[at], KEYS[key], keys > 1 and KEYS[key + 1] or nil, at, asked)
+  if not done then reply = {'failed', type(reply) == 'table' and reply.err or tostring(reply)} end
+  answers[#answers + 1] = reply
+  key = key + keys
+  at = at + 6 + values
+end
+return answers
 `;

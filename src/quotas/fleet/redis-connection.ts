@@ -6,7 +6,6 @@ const OPTIONS: RedisOptions = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  enableAutoPipelining: true,
   retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
 };
 
@@ -17,7 +16,7 @@ export function connectRedis(url: string): Redis | Cluster {
     return new Redis(urls[0]!, OPTIONS);
   }
   const { username, password, protocol } = new URL(urls[0]!);
-  const { enableOfflineQueue, enableAutoPipelining, retryStrategy, ...redisOptions } = OPTIONS;
+  const { enableOfflineQueue, retryStrategy, ...redisOptions } = OPTIONS;
   const credentials = {
     ...(username ? { username: decodeURIComponent(username) } : {}),
     ...(password ? { password: decodeURIComponent(password) } : {}),
@@ -25,7 +24,6 @@ export function connectRedis(url: string): Redis | Cluster {
   };
   return new Cluster(urls, {
     enableOfflineQueue,
-    enableAutoPipelining,
     clusterRetryStrategy: (attempt) => retryStrategy!(attempt) as number,
     redisOptions: { ...redisOptions, ...credentials },
   });

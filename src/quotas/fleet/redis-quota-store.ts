@@ -1,54 +1,41 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Decision, type Outcome, decisionAfter } from '../decision';
-import { DAY_MS, type Limits, standings } from '../rate-window';
+import { DAY_MS, standings } from '../rate-window';
 import type { ClientSubject, Subject } from '../subject';
 import type { QuotaRecords } from '../store/quota-records';
 import { QuotaStore, type Receipt, type Standing } from '../store/quota-store';
 import { type Reply, type StateAfter, toState } from './quota-reply';
-import { QUOTA_SCRIPT } from './quota-script';
-import { withinBudget } from './within-budget';
+import { ScriptCalls, type ScriptStep } from './script-calls';
 
-/** How long one answer may take. Past it the request goes on without Redis. */
-const BUDGET_MS = 50;
-/** So few that they are done within that time, however many there are in all. */
+type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
+type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
+
+/** So many at once that Redis is soon done with them, however many there are in all. */
 const SENT_AT_ONCE = 200;
 
-type Step = 'take' | 'back' | 'look' | 'ban' | 'reset' | 'doubt';
-type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
-
-interface WithScript {
-  quota(...args: (string | number)[]): Promise<Reply>;
-}
-
-/** For steps that take nothing. */
-const NO_LIMITS: Limits = { perMinute: 0, perDay: 0 };
-const NOTHING_REMEMBERED = ['', '', '', '', ''];
-
-/** Redis did not answer, not in time, or not with what was asked for. */
-export class RedisUnavailableError extends Error {
-  constructor(cause: unknown) {
-    super('Redis did not answer.', { cause });
-  }
-}
+const TAKE: SubjectStep = { name: 'take' };
+const NOTHING_REMEMBERED: readonly number[] = [];
 
 /** Counts in Redis, so that any number of instances count as one: one script, one round trip, all or nothing. */
 export class RedisQuotaStore extends QuotaStore {
-  private readonly redis: WithScript;
+  private readonly calls: ScriptCalls;
   private readonly asked = new Map<number, Promise<Remembered>>();
 
   /** @param testClock replaces Redis's own clock, for tests that move the time */
   constructor(
     client: Redis | Cluster,
     private readonly records: QuotaRecords,
-    private readonly testClock?: () => number,
+    testClock?: () => number,
   ) {
     super();
-    client.defineCommand('quota', { lua: QUOTA_SCRIPT });
-    this.redis = client as unknown as WithScript;
+    this.calls = new ScriptCalls(client, testClock);
   }
 
-  async take(subject: Subject): Promise<Decision> {
-    const state = await this.run('take', subject);
+  take(subject: Subject): Promise<Decision> {
+    return this.run(subject, TAKE).then((state) => this.decisionOf(subject, state));
+  }
+
+  private decisionOf(subject: Subject, state: StateAfter): Decision {
     const { outcome, exhausted, newlyBanned, windows } = state;
     if (subject.kind === 'client' && outcome === 'allowed') {
       this.records.count(subject.clientId, windows.day, 1);
@@ -58,7 +45,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   async handBack(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
-    const { outcome, windows, bans, now } = await this.run('back', subject, takenAt);
+    const { outcome, windows, bans, now } = await this.run(subject, { name: 'back', takenAt });
     if (subject.kind === 'client' && outcome === 'returned') {
       this.records.count(subject.clientId, windows.day, -1);
     }
@@ -66,7 +53,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   async look(subject: Subject): Promise<Standing> {
-    const { windows, bans, now } = await this.run('look', subject);
+    const { windows, bans, now } = await this.run(subject, { name: 'look' });
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
   }
 
@@ -75,7 +62,8 @@ export class RedisQuotaStore extends QuotaStore {
     const bans = await this.records.bans(keyId);
     await inSlices(bans, async ({ clientId, keyId: id, level, bannedUntil }) => {
       if (!this.records.hasUnsavedBan(id)) {
-        await this.send(keysOfClient(clientId, id), 'ban', NO_LIMITS, '', ['', '', level, bannedUntil, '']);
+        const remembered = ['', '', level, bannedUntil, ''];
+        await this.calls.run(aStep('ban', keysOfClient(clientId, id), remembered));
       }
     });
   }
@@ -83,14 +71,13 @@ export class RedisQuotaStore extends QuotaStore {
   /** Has the database asked anew about the day of everybody who has used something of it. */
   async reloadDays(): Promise<void> {
     const clients = await this.records.clientsOf(Math.floor(this.records.now() / DAY_MS));
-    await inSlices(clients, (clientId) => this.send(keysOfClient(clientId, 0).slice(0, 1), 'doubt'));
+    await inSlices(clients, (clientId) => this.calls.run(aStep('doubt', [windowsOfClient(clientId)])));
   }
 
   /** Begins windows anew that somebody has reset. Every instance asks for it; the first one does it. */
   async reloadResets(clientId?: number): Promise<void> {
     for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
-      const [windows = ''] = keysOfClient(id, 0);
-      await this.send([windows], 'reset', NO_LIMITS, '', ['', '', '', '', resetAt]);
+      await this.calls.run(aStep('reset', [windowsOfClient(id)], ['', '', '', '', resetAt]));
     }
   }
 
@@ -102,16 +89,24 @@ export class RedisQuotaStore extends QuotaStore {
   /** Has the database asked anew about these clients, who were counted elsewhere meanwhile. */
   async doubt(known: { clientId: number; keyId: number }[]): Promise<void> {
     await this.records.flush();
-    await inSlices(known, ({ clientId, keyId }) => this.send(keysOfClient(clientId, keyId), 'doubt'));
+    await inSlices(known, ({ clientId, keyId }) =>
+      this.calls.run(aStep('doubt', keysOfClient(clientId, keyId))),
+    );
   }
 
-  private async run(step: Step, subject: Subject, takenAt: number | '' = ''): Promise<StateAfter> {
-    let reply = await this.call(step, subject, takenAt, NOTHING_REMEMBERED);
-    if (reply[0] === 'unknown' && subject.kind === 'client') {
-      // Redis has not seen this client yet, or has forgotten it: the database remembers the day and the bans.
-      reply = await this.call(step, subject, takenAt, toArguments(await this.remembered(subject)));
-    }
-    return toState(reply, subject.kind === 'client');
+  // Without async and await: every wait of the hot path costs each request.
+  private run(subject: Subject, step: SubjectStep): Promise<StateAfter> {
+    return this.call(subject, step, NOTHING_REMEMBERED).then((reply) =>
+      reply[0] === 'unknown' && subject.kind === 'client'
+        ? this.runRemembering(subject, step)
+        : toState(reply, subject.kind === 'client'),
+    );
+  }
+
+  /** Redis has not seen this client yet, or has forgotten it: the database remembers the day and the bans. */
+  private async runRemembering(subject: ClientSubject, step: SubjectStep): Promise<StateAfter> {
+    const { day, requests, level, bannedUntil, resetAt } = await this.remembered(subject);
+    return toState(await this.call(subject, step, [day, requests, level, bannedUntil, resetAt]), true);
   }
 
   /** Requests of one client that wait for the same answer share it: after an outage all of them ask at once. */
@@ -125,12 +120,13 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   private call(
-    step: Step,
     subject: Subject,
-    takenAt: number | '',
-    remembered: (string | number)[],
+    { name, takenAt = 0 }: SubjectStep,
+    remembered: readonly number[],
   ): Promise<Reply> {
-    return this.send(keysOf(subject), step, subject.limits, takenAt, remembered, (late) => {
+    const { perMinute, perDay } = subject.limits;
+    const step = { keys: keysOf(subject), name, perMinute, perDay: perDay ?? -1, takenAt, remembered };
+    return this.calls.run(step, (late) => {
       // What was decided too late for its request holds in Redis all the same, and of a ban the others have to hear.
       this.saveNewBan(subject, toState(late, subject.kind === 'client'));
     });
@@ -141,32 +137,15 @@ export class RedisQuotaStore extends QuotaStore {
       this.records.saveBan(subject.keyId, bans!, now);
     }
   }
+}
 
-  private async send(
-    keys: string[],
-    step: Step,
-    { perMinute, perDay }: Limits = NO_LIMITS,
-    takenAt: number | '' = '',
-    remembered: (string | number)[] = NOTHING_REMEMBERED,
-    onLate?: (late: Reply) => void,
-  ): Promise<Reply> {
-    const now = this.testClock?.() ?? '';
-    try {
-      const reply = this.redis.quota(
-        keys.length,
-        ...keys,
-        step,
-        perMinute,
-        perDay ?? -1,
-        now,
-        takenAt,
-        ...remembered,
-      );
-      return await withinBudget(reply, BUDGET_MS, onLate);
-    } catch (error) {
-      throw new RedisUnavailableError(error);
-    }
-  }
+/** A step that takes nothing, and so needs no limits. */
+function aStep(
+  name: ScriptStep['name'],
+  keys: string[],
+  remembered: ScriptStep['remembered'] = NOTHING_REMEMBERED,
+): ScriptStep {
+  return { name, keys, perMinute: 0, perDay: 0, takenAt: 0, remembered };
 }
 
 function keysOf(subject: Subject): string[] {
@@ -177,11 +156,11 @@ function keysOf(subject: Subject): string[] {
 
 /** The braces are a hash tag: what belongs to one client lies on one node of a cluster. */
 export function keysOfClient(clientId: number, keyId: number): string[] {
-  return [`petstore:{client:${clientId}}:windows`, `petstore:{client:${clientId}}:key:${keyId}`];
+  return [windowsOfClient(clientId), `petstore:{client:${clientId}}:key:${keyId}`];
 }
 
-function toArguments({ day, requests, level, bannedUntil, resetAt }: Remembered): number[] {
-  return [day, requests, level, bannedUntil, resetAt];
+function windowsOfClient(clientId: number): string {
+  return `petstore:{client:${clientId}}:windows`;
 }
 
 /** Does it for all, so many at once that each is answered within its time. */
