@@ -10,27 +10,28 @@ export interface ClientEntry extends WindowState, Uncounted {
   usedBefore: number;
   /** Unix milliseconds of the reset that the windows know of; 0 for none. */
   resetAt: number;
-  /** Unix seconds: a small integer needs no place of its own, and unix milliseconds would. */
-  seenAt: number;
-  /** No longer here: whoever still holds this entry has to look for another one. */
-  forgotten: boolean;
-  /** When, among the doubts of the memory, the day was read. */
-  generation: number;
+  seenAt: SeenAt;
 }
+
+/**
+ * When somebody was last seen, in unix seconds: a small integer needs no place of its own, and unix milliseconds would.
+ * Negative while what is remembered of them is in doubt; FORGOTTEN for what is not here any more, so that whoever still
+ * holds it has to look again. One member for all three, because each more costs every look-up.
+ */
+type SeenAt = number;
+
+const FORGOTTEN = 0;
 
 /** A key holds its client's entry, so that a request costs one look-up. */
 export interface KeyEntry extends BanState {
   client: ClientEntry;
-  generation: number;
-  /** Unix seconds. */
-  seenAt: number;
+  seenAt: SeenAt;
 }
 
 /** @param used what the client has used of the day, and when its windows were last reset */
 export function clientEntry(
   clientId: number,
   now: number,
-  generation: number,
   used: { requests: number; resetAt: number },
 ): ClientEntry {
   const { minuteStart, minuteCount, day } = newWindowState(now);
@@ -43,8 +44,6 @@ export function clientEntry(
     unwritten: 0,
     unwrittenDay: day,
     seenAt: secondsOf(now),
-    forgotten: false,
-    generation,
     clientId,
     firstDay: day,
     usedBefore: requests,
@@ -54,20 +53,40 @@ export function clientEntry(
 
 /** The day as it was read again; the minute stands, unless it was reset meanwhile. */
 export function takeOverDay(known: ClientEntry, read: ClientEntry): void {
-  const { day, dayCount, firstDay, usedBefore, resetAt, generation } = read;
+  const { day, dayCount, firstDay, usedBefore, resetAt, seenAt } = read;
   if (resetAt > known.resetAt) {
     Object.assign(known, { minuteStart: read.minuteStart, minuteCount: read.minuteCount });
   }
-  Object.assign(known, { day, dayCount, firstDay, usedBefore, resetAt, generation });
+  Object.assign(known, { day, dayCount, firstDay, usedBefore, resetAt, seenAt });
 }
 
-export function keyEntry(client: ClientEntry, bans: BanState, now: number, generation: number): KeyEntry {
+export function keyEntry(client: ClientEntry, bans: BanState, now: number): KeyEntry {
   const { refusals, refusalsUntil, level, bannedUntil } = bans;
-  return { client, generation, refusals, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
+  return { client, refusals, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
 }
 
 export function bansOf({ refusals, refusalsUntil, level, bannedUntil }: KeyEntry): BanState {
   return { refusals, refusalsUntil, level, bannedUntil };
+}
+
+export function isCertain({ seenAt }: { seenAt: SeenAt }): boolean {
+  return seenAt > FORGOTTEN;
+}
+
+export function isForgotten({ seenAt }: { seenAt: SeenAt }): boolean {
+  return seenAt === FORGOTTEN;
+}
+
+export function doubt(entry: { seenAt: SeenAt }): void {
+  entry.seenAt = -Math.abs(entry.seenAt);
+}
+
+export function markForgotten(entry: { seenAt: SeenAt }): void {
+  entry.seenAt = FORGOTTEN;
+}
+
+export function isIdle({ seenAt }: { seenAt: SeenAt }, now: number, idleSeconds: number): boolean {
+  return Math.abs(secondsOf(now) - Math.abs(seenAt)) > idleSeconds;
 }
 
 export function secondsOf(milliseconds: number): number {

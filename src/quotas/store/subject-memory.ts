@@ -8,7 +8,12 @@ import {
   type ClientEntry,
   type KeyEntry,
   clientEntry,
+  doubt,
+  isCertain,
+  isForgotten,
+  isIdle,
   keyEntry,
+  markForgotten,
   secondsOf,
   takeOverDay,
 } from './subject-entries';
@@ -26,8 +31,6 @@ export class SubjectMemory {
   readonly addresses = new AddressMemory();
   private readonly loading = new Map<string, Promise<void>>();
   private readonly sweeper: NodeJS.Timeout;
-  /** What was read in an earlier one is in doubt. */
-  private generation = 0;
   /** Counts the changes heard of, so that a reading which was overtaken by one is not remembered. */
   private changes = 0;
 
@@ -52,7 +55,7 @@ export class SubjectMemory {
   /** The states of a client and its key; undefined when they have to be loaded first. */
   find({ keyId }: ClientSubject, now: number): KeyEntry | undefined {
     const key = this.keys.get(keyId);
-    if (key === undefined || key.generation !== this.generation || key.client.forgotten) {
+    if (key === undefined || !isCertain(key) || !isCertain(key.client)) {
       return undefined;
     }
     key.seenAt = key.client.seenAt = secondsOf(now);
@@ -90,7 +93,9 @@ export class SubjectMemory {
 
   /** Has days and bans read again before they are used: they may have been counted elsewhere. Minutes stand. */
   doubt(): void {
-    this.generation += 1;
+    this.changes += 1;
+    this.clients.forEach(doubt);
+    this.keys.forEach(doubt);
   }
 
   /** All requests that wait for the same state share one look-up: a second state would count a second quota. */
@@ -104,16 +109,15 @@ export class SubjectMemory {
   }
 
   private async loadClient(clientId: number): Promise<void> {
-    const { generation } = this;
     const known = this.clients.get(clientId);
-    if (known?.generation === generation) {
+    if (known && isCertain(known)) {
       return;
     }
     const { day } = newWindowState(this.clock.now());
     const used = await this.unchanged(() => this.records.usedOf(clientId, day));
     const now = this.clock.now();
-    const entry = clientEntry(clientId, now, generation, used);
-    if (known && !known.forgotten) {
+    const entry = clientEntry(clientId, now, used);
+    if (known && !isForgotten(known)) {
       takeOverDay(known, entry);
     } else {
       this.clients.set(clientId, entry);
@@ -121,7 +125,6 @@ export class SubjectMemory {
   }
 
   private async loadKey(clientId: number, keyId: number): Promise<void> {
-    const { generation } = this;
     const ban = await this.unchanged(() => this.records.banOf(keyId));
     const known = this.keys.get(keyId);
     const client = this.clients.get(clientId);
@@ -130,8 +133,7 @@ export class SubjectMemory {
       // A ban made here that is still to be written is newer than what was read.
       const read = known && this.records.hasUnsavedBan(keyId) ? {} : (ban ?? NEVER_BANNED);
       const bans = { ...newBanState(), ...known, ...read };
-      const entry = keyEntry(client, bans, this.clock.now(), generation);
-      this.keys.set(keyId, entry);
+      this.keys.set(keyId, keyEntry(client, bans, this.clock.now()));
     }
   }
 
@@ -152,7 +154,7 @@ export class SubjectMemory {
     // What is not written yet would be lost when the state is read again. Others may be busy all the time, so what
     // waits is written here and now: whatever is idle has added nothing since.
     if (await this.records.flush()) {
-      const idle = ({ seenAt }: { seenAt: number }) => Math.abs(secondsOf(now) - seenAt) > IDLE_SECONDS;
+      const idle = (entry: ClientEntry | KeyEntry) => isIdle(entry, now, IDLE_SECONDS);
       forget(this.clients, idle);
       forget(this.keys, (key) => idle(key) && !isBanned(key, now) && now >= key.refusalsUntil);
     }
@@ -165,9 +167,7 @@ function forget<Entry extends ClientEntry | KeyEntry>(
 ): void {
   for (const [id, entry] of entries) {
     if (isToGo(entry)) {
-      if ('forgotten' in entry) {
-        entry.forgotten = true;
-      }
+      markForgotten(entry);
       entries.delete(id);
     }
   }
