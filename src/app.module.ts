@@ -18,6 +18,7 @@ import { PetsModule } from './pets';
 import { MetricsModule } from './metrics';
 import { AnswerHeaders } from './pipeline/answer-headers';
 import { AnswerInterceptor } from './pipeline/answer.interceptor';
+import { ErrorAnswer } from './pipeline/error-answer';
 import { ErrorFilter } from './pipeline/error.filter';
 import { ClientOwnsIdempotencyKeys } from './pipeline/idempotency-owner';
 import { Stragglers } from './pipeline/stragglers';
@@ -65,7 +66,7 @@ export class AppModule {
         SeedModule,
         MetricsModule,
       ],
-      providers: [AllowedMethods, AnswerHeaders, Stragglers, ...PIPELINE],
+      providers: [AllowedMethods, AnswerHeaders, ErrorAnswer, Stragglers, ...PIPELINE],
     };
   }
 }

@@ -12,10 +12,11 @@ export class ApiKeyGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (this.rules.of(context) === 'public') {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.caller || this.rules.of(context) === 'public') {
       return true;
     }
-    const identified = this.authenticator.identify(context.switchToHttp().getRequest<FastifyRequest>());
+    const identified = this.authenticator.identify(request);
     return identified instanceof Promise ? identified.then(() => true) : true;
   }
 }

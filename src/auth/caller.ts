@@ -22,7 +22,7 @@ export type Caller = { holder: KeyHolder; refusal: null } | { holder: null; refu
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by ApiKeyGuard, or by the exception filter for a request that failed before any guard. */
+    /** Set when the request arrives if its key is known, else by ApiKeyGuard, or by the exception filter if it failed before. */
     caller?: Caller;
   }
 }

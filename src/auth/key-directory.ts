@@ -75,7 +75,13 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
 
   /** Answers at once for a key that is known; null means that no valid key has this digest. */
   find(digest: string): KeyHolder | null | Promise<KeyHolder | null> {
-    return this.known.get(digest) ?? (this.unknown.has(digest) ? null : this.lookUp(digest));
+    const known = this.findKnown(digest);
+    return known === undefined ? this.lookUp(digest) : known;
+  }
+
+  /** The holder of a key that is known, null for one that is known to be nobody's, undefined when it has to be looked up. */
+  findKnown(digest: string): KeyHolder | null | undefined {
+    return this.known.get(digest) ?? (this.unknown.has(digest) ? null : undefined);
   }
 
   private lookUp(digest: string): Promise<KeyHolder | null> {

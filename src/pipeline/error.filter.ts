@@ -2,11 +2,11 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } f
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '#libs/errors';
 import { AllowedMethods, InternalError } from '#libs/http';
-import { AnswerHeaders } from './answer-headers';
+import { ErrorAnswer } from './error-answer';
 import { Stragglers } from './stragglers';
 import { toApiError } from './to-api-error';
 
-/** Turns every failure into the Error object, with all header fields that a successful answer would have had. */
+/** Turns every failure into the Error object. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -15,7 +15,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly allowedMethods: AllowedMethods,
     private readonly stragglers: Stragglers,
-    private readonly headers: AnswerHeaders,
+    private readonly answers: ErrorAnswer,
   ) {}
 
   async catch(failure: unknown, host: ArgumentsHost): Promise<void> {
@@ -36,12 +36,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500) {
       this.log(error, failure, request);
     }
-    await this.headers.write(request, reply, error.status);
-    void reply
-      .status(error.status)
-      .headers(error.headers)
-      .type('application/json; charset=utf-8')
-      .send(JSON.stringify(error.toBody()));
+    await this.answers.send(error, request, reply);
   }
 
   private async errorFor(failure: unknown, request: FastifyRequest): Promise<ApiError> {

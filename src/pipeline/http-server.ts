@@ -13,6 +13,7 @@ import {
 import { RequestLimiter } from '../quotas';
 import type { Settings } from '../settings';
 import { enableCors } from './cors';
+import { refuseEarly } from './early-refusals';
 import { logRequests } from './request-log';
 
 /** Times within which a request has to arrive; past them the answer is 408. */
@@ -63,6 +64,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   takeOverNodeAnswers(fastify, socketAnswer(app.get(RequestLimiter)));
   enableCors(app, settings);
+  refuseEarly(app);
   logRequests(fastify);
 }
 

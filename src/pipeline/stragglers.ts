@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '#libs/errors';
+import { routeOf } from '#libs/http';
 import { Authenticator } from '../auth';
 import { RequestLimiter } from '../quotas';
 
@@ -27,8 +28,7 @@ export class Stragglers {
 
   /** The refusal that takes the place of the request's own error, if its sender is over the limit. */
   async admit(request: FastifyRequest): Promise<ApiError | null> {
-    // Where a guard has noted the caller, the limiter was asked whether the request counts.
-    if (request.caller || request.quotaUse || NEVER_COUNTED.has(request.routeOptions.url ?? '')) {
+    if (request.isTaken || request.quotaUse || NEVER_COUNTED.has(routeOf(request).url ?? '')) {
       return null;
     }
     await this.authenticator.identify(request);

@@ -9,6 +9,7 @@ import {
 import { THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants';
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '#libs/errors';
+import { routeOf } from '#libs/http';
 import { RequestLimiter } from './request-limiter';
 
 /** The name that the module gives to a throttler without one, and that @SkipThrottle skips by itself. */
@@ -23,6 +24,8 @@ const THROTTLER = 'default';
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   private readonly skipped = new Map<unknown, boolean>();
+  /** Configurations of the routes that have been counted. */
+  private readonly counted = new WeakSet<object>();
 
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
@@ -38,11 +41,18 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     return this.admits(context) as Promise<boolean>;
   }
 
+  /** True for a request to an operation that is known to be counted; the first one to each is not known yet. */
+  counts(request: FastifyRequest): boolean {
+    return this.counted.has(routeOf(request).config);
+  }
+
   private admits(context: ExecutionContext): boolean | Promise<boolean> {
     if (this.isSkipped(context)) {
       return true;
     }
-    const refusal = this.limiter.take(context.switchToHttp().getRequest<FastifyRequest>());
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    this.counted.add(routeOf(request).config);
+    const refusal = this.limiter.take(request);
     return refusal instanceof Promise ? refusal.then(admit) : admit(refusal);
   }
 

@@ -23,6 +23,8 @@ interface QuotaUse {
 declare module 'fastify' {
   interface FastifyRequest {
     quotaUse?: QuotaUse;
+    /** True when the limiter was asked to count the request, whatever came of it. */
+    isTaken?: boolean;
   }
 }
 
@@ -42,10 +44,21 @@ export class RequestLimiter {
   /** Takes the request from the limits of whoever sent it; the refusal if that was not possible. */
   take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
     const subject = subjectOf(request.caller, request.ip);
+    request.isTaken = true;
     const taken = this.store.take(subject);
     return taken instanceof Promise
       ? taken.then((decision) => this.note(request, subject, decision))
       : this.note(request, subject, taken);
+  }
+
+  /**
+   * The refusal of whoever is refused whatever they ask for, which to count the request would only repeat: an address
+   * over its limit, a banned key. Null when the request has to be counted.
+   */
+  knownRefusal(request: FastifyRequest): ApiError | null {
+    const subject = subjectOf(request.caller, request.ip);
+    const known = this.store.knownRefusal(subject);
+    return known === null ? null : this.note(request, subject, known);
   }
 
   /** The header fields of an answer with this status. Hands the request back first where that is due, so that they are true. */
@@ -122,8 +135,22 @@ function refusalOf(decision: Decision): ApiError | null {
     case 'banned':
       return new ApiKeyBannedError(decision);
     case 'limited':
-      return decision.exhausted === 'day'
-        ? new DailyQuotaExceededError(decision)
-        : new RateLimitExceededError(decision);
+      return decision.exhausted === 'day' ? new DailyQuotaExceededError(decision) : ofTheMinute(decision);
   }
+}
+
+/** Refusals of addresses, by the seconds to wait: they say nothing else, and are most of what a flood is answered. */
+const REFUSED_ADDRESSES = new Map<number, ApiError>();
+
+function ofTheMinute(decision: Decision): ApiError {
+  const { retryAfterSeconds, nextBanSeconds } = decision;
+  if (nextBanSeconds > 0) {
+    return new RateLimitExceededError(decision);
+  }
+  let refusal = REFUSED_ADDRESSES.get(retryAfterSeconds);
+  if (refusal === undefined) {
+    refusal = new RateLimitExceededError(decision);
+    REFUSED_ADDRESSES.set(retryAfterSeconds, refusal);
+  }
+  return refusal;
 }

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension, DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { routeOf } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { OperationGoneError } from './errors';
 import { type Deprecation, announcementOf } from './deprecation';
@@ -34,11 +35,11 @@ const markDeprecated: MethodDecorator = (_target, _key, descriptor) => {
 
 /** The deprecation of the operation that a request was routed to, if there is one. */
 export function deprecationOf(request: FastifyRequest): Deprecation | undefined {
-  return (request.routeOptions.config as DeprecationConfig).deprecation;
+  return (routeOf(request).config as DeprecationConfig).deprecation;
 }
 
 /** Deprecation header fields owed to this request; undefined for an operation that is not deprecated. */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
-  const { announcement } = request.routeOptions.config as DeprecationConfig;
+  const { announcement } = routeOf(request).config as DeprecationConfig;
   return announcement?.(request.params as Record<string, string>);
 }

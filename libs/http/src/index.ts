@@ -21,5 +21,6 @@ export { MAX_BODY_BYTES, parseJson } from './read-json';
 export { RepresentedBy, representationOf, type Representation } from './representation';
 export { requestIdOf } from './request-id';
 export { repairRequestTarget } from './request-target';
+export { routeOf } from './route-of';
 export { IfMatch, SingleResource } from './single-resource';
 export { takeOverNodeAnswers, type SocketAnswer } from './socket-errors';

@@ -1,0 +1,30 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { Authenticator } from '../auth';
+import { PlanThrottlerGuard, RequestLimiter } from '../quotas';
+import { ErrorAnswer } from './error-answer';
+
+/**
+ * Refuses whoever is known to be refused when the request arrives: an address over its limit, a banned key. It is the
+ * guards' own answer, only sooner: those who do not stop asking should cost as little as can be.
+ */
+export function refuseEarly(app: NestFastifyApplication): void {
+  const authenticator = app.get(Authenticator);
+  const limiter = app.get(RequestLimiter);
+  const guard = app.get(PlanThrottlerGuard);
+  const answers = app.get(ErrorAnswer);
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!guard.counts(request)) {
+      done();
+      return;
+    }
+    authenticator.identifyKnown(request);
+    const refusal = request.caller ? limiter.knownRefusal(request) : null;
+    if (refusal === null) {
+      done();
+      return;
+    }
+    void answers.send(refusal, request, reply);
+  });
+}
