@@ -3,6 +3,7 @@ import type { KeysService } from '../auth';
 import type { BanRegister } from '../quotas';
 import { administer } from './administer';
 import { ReportingCommand, examples } from './command';
+import { CommandFailure } from './command-failure';
 import { printKey, printOne } from './output';
 import { duration, keyId } from './parse';
 
@@ -75,7 +76,10 @@ export class BanKeyCommand extends ReportingCommand {
     const id = keyId(text);
     const durationMs = time === undefined ? undefined : duration('--for', time, BAN);
     const bannedUntil = await withKeysAndBans(async ({ keys, bans }) => {
-      await keys.byId(id);
+      const { revokedAt } = await keys.byId(id);
+      if (revokedAt !== null) {
+        throw new CommandFailure(`Key ${id} is revoked and needs no ban: nobody can use it any more.`);
+      }
       return bans.ban(id, durationMs);
     });
     printOne({ id, bannedUntil: bannedUntil.toISOString() }, json);

@@ -3,7 +3,7 @@ import type { Scope } from '../auth';
 import { administer } from './administer';
 import { CommandGroup, ReportingCommand, UsageError, examples } from './command';
 import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
-import { print, printKey, printMany, printOne } from './output';
+import { printKey, printMany, printOne } from './output';
 import { futureInstant, keyId } from './parse';
 
 interface IssueOptions {
@@ -53,9 +53,6 @@ export class IssueKeyCommand extends ReportingCommand {
     const { key, record } = await administer((services) => services.get(KeysService).issue(request));
     const { id, ...rest } = describeKey(record, Date.now());
     printKey({ id, key, ...rest }, json);
-    if (!json) {
-      print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
-    }
   }
 }
 
@@ -68,8 +65,14 @@ export class ListKeysCommand extends ReportingCommand {
 
   async run(_arguments: string[], { client, json }: { client?: string; json?: boolean }): Promise<void> {
     const { KeysService, describeKey } = await import('../auth/index.js');
-    const list = await administer((services) => services.get(KeysService).list(client));
-    const rows = list.map((key) => ({ ...describeKey(key, Date.now()) }));
+    const { BanRegister } = await import('../quotas/index.js');
+    const [list, bans] = await administer((services) =>
+      Promise.all([services.get(KeysService).list(client), services.get(BanRegister).running()]),
+    );
+    const rows = list.map((key) => ({
+      ...describeKey(key, Date.now()),
+      bannedUntil: bans.get(key.id)?.toISOString() ?? null,
+    }));
     printMany(rows, json, 'There are no keys yet.');
   }
 }

@@ -15,10 +15,13 @@ export function printOne(row: Row, json: boolean | undefined): void {
   recordLines(row, terminalOf(process.stdout, process.env)).forEach(print);
 }
 
-/** Prints a key that was issued just now: if it cannot be shown, it is of no use to anybody any more. */
+/** Prints a key that was issued just now: this once, and if it cannot be shown it is of no use to anybody any more. */
 export function printKey(row: Row & { id: number; key: string }, json: boolean | undefined): void {
   try {
     printOne(row, json);
+    if (!json) {
+      print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
+    }
   } catch (error) {
     throw error instanceof OutputFailure
       ? new CommandFailure(

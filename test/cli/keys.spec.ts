@@ -74,6 +74,17 @@ describe('keys list', () => {
     );
   });
 
+  it('tells until when a key is banned, which a revoked one cannot be', async () => {
+    const { id } = await issue();
+    const { bannedUntil } = await json<{ bannedUntil: string }>('ban', String(id), '--for', '2h');
+    const listed = async () => (await json<{ id: number }[]>('list')).find((key) => key.id === id);
+    expect(await listed()).toMatchObject({ id, state: 'active', bannedUntil });
+    await json('unban', String(id));
+    expect(await listed()).toMatchObject({ id, bannedUntil: null });
+    await json('revoke', String(id));
+    expect(await run('ban', String(id))).toEqual(complaint(1, /Key \d+ is revoked and needs no ban/));
+  });
+
   it('says that there is no such client', async () => {
     expect(await run('list', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
   });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
-import { Database, type Transaction } from '#libs/database';
+import { Database, type Transaction, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { type BanState, ban, isBanned, newBanState, unban } from '../ban-rules';
 
@@ -53,6 +53,15 @@ export class BanRegister {
       };
       await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
     });
+  }
+
+  /** The ends of the bans that hold now, by key. Bans of the last second may be missing. */
+  async running(): Promise<Map<number, Date>> {
+    const rows = await this.database.query<BanRow & { key_id: string }>(
+      `SELECT key_id, level, banned_until FROM key_bans WHERE banned_until > $1`,
+      [new Date(this.clock.now()).toISOString()],
+    );
+    return new Map(rows.map((row) => [int8ToNumber(row.key_id), row.banned_until]));
   }
 
   /** A new key in place of another inherits its ban, or rotating would be the way out of it. */
