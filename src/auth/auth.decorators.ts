@@ -1,6 +1,6 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
-import { documentErrors } from '#libs/openapi';
+import { documentError, documentErrors } from '#libs/openapi';
 import {
   ConflictingCredentialsError,
   InsufficientScopeError,
@@ -22,12 +22,8 @@ export function RequiresScope(scope: Scope): MethodDecorator {
     SetMetadata(ACCESS_RULE, scope satisfies AccessRule),
     ApiSecurity(API_KEY_SCHEME),
     ApiSecurity(BEARER_SCHEME),
-    documentErrors(
-      ConflictingCredentialsError,
-      MissingApiKeyError,
-      InvalidApiKeyError,
-      InsufficientScopeError,
-    ),
+    documentErrors(ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError),
+    documentError(InsufficientScopeError, scope),
   );
 }
 

@@ -4,14 +4,21 @@ import type { Transaction } from '#libs/database';
 import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
 import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
-import { Paged, type Page } from '#libs/paging';
-import { IdParam } from '#libs/validation';
+import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
+import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
 import { CategoryDto, ListCategoriesQuery, NewCategoryDto, toCategoryDto } from './categories.dto';
 import { CategoriesService } from './categories.service';
 
 const EXAMPLE: CategoryDto = { id: 1, name: 'Dogs', description: 'Loyal, loud and always hungry.' };
+const BODIES = {
+  described: {
+    summary: 'With a description',
+    value: { name: 'Dogs', description: 'Loyal, loud and always hungry.' },
+  },
+  named: { summary: 'Only what is required', value: { name: 'Dogs' } },
+};
 const CATEGORY_ID = 'Identifier of the category (Category.id).';
 
 @ApiTags('Categories')
@@ -25,11 +32,12 @@ export class CategoriesController {
   @Operation({
     id: 'listCategories',
     summary: 'List categories',
-    description: 'Categories in ascending id, a page at a time.',
+    description:
+      'Categories in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says.',
     answer: {
       description: 'One page of categories.',
       type: CategoryDto,
-      isArray: true,
+      maxItems: MAX_PAGE_SIZE,
       example: [EXAMPLE],
     },
   })
@@ -46,9 +54,11 @@ export class CategoriesController {
   @Operation({
     id: 'createCategory',
     summary: 'Create a category',
-    description: 'Names need not be unique.',
+    description:
+      'The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to be able to retry.',
     answer: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
   })
+  @BodyExamples(NewCategoryDto, BODIES)
   async create(
     @Body() body: NewCategoryDto,
     @OpenTransaction() transaction?: Transaction,
@@ -62,7 +72,8 @@ export class CategoriesController {
   @Operation({
     id: 'getCategory',
     summary: 'Get a category',
-    description: 'One category by its id.',
+    description:
+      'One category by its id. Its `ETag` is what `If-Match` takes in a change, and `If-None-Match` in the next read.',
     answer: { description: 'The category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
@@ -80,6 +91,7 @@ export class CategoriesController {
     answer: { description: 'The category as it is now.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
+  @BodyExamples(NewCategoryDto, BODIES)
   async replace(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
     @Body() body: NewCategoryDto,

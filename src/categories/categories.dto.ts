@@ -4,7 +4,7 @@ import { AnswerField, Field, QueryField, identifier, text } from '#libs/validati
 import { categoryFields } from './category-fields';
 import type { Category } from './category.entity';
 
-@ApiSchema({ name: 'NewCategory' })
+@ApiSchema({ name: 'NewCategory', description: 'What a category is created or replaced with.' })
 export class NewCategoryDto {
   @Field(categoryFields.name, {
     description: 'Category name (for instance a kind of animal).',
@@ -20,7 +20,10 @@ export class NewCategoryDto {
   description?: string;
 }
 
-@ApiSchema({ name: 'Category' })
+@ApiSchema({
+  name: 'Category',
+  description: 'What animals belong to. A `description` that is not set is left out.',
+})
 export class CategoryDto {
   @AnswerField(categoryFields.name, {
     description: 'Category name (for instance a kind of animal).',

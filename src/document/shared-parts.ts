@@ -1,69 +1,18 @@
-import type { SharedParts } from '#libs/openapi';
+import { errorCatalogue } from '#libs/errors';
+import { MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError } from '#libs/http';
 import { isNotKept } from '#libs/idempotency';
+import { type ErrorNote, type SharedParts, errorWith } from '#libs/openapi';
+import { MAX_PAGE_SIZE } from '#libs/paging';
+import { HEADERS } from './header-fields';
 
-const ERROR_SCHEMA = {
-  type: 'object',
-  required: ['code', 'message', 'status'],
-  properties: {
-    code: { type: 'string', description: 'Machine-readable error code.', example: 'pet_not_found' },
-    message: { type: 'string', description: 'Human-readable description.', example: 'There is no pet 7.' },
-    status: { type: 'integer', description: 'The HTTP status code.', example: 404 },
-  },
+type Schema = SharedParts['schemas'][string];
+
+/** The header fields of a request can be 16 KiB together. */
+const TAGS = {
+  type: 'string',
+  maxLength: 16_384,
+  pattern: '^(\\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$',
 } as const;
-
-function textHeader(description: string, example: string) {
-  return { description, schema: { type: 'string' }, example } as const;
-}
-
-function integerHeader(description: string, example: number) {
-  return { description, schema: { type: 'integer' }, example } as const;
-}
-
-const HEADERS: SharedParts['headers'] = {
-  'X-RateLimit-Limit': integerHeader(
-    'The request limit that applies to the caller: of the window with the least remaining, or the one that refused.',
-    60,
-  ),
-  'X-RateLimit-Remaining': integerHeader(
-    'Requests left in the current window, the one of `X-RateLimit-Limit`.',
-    59,
-  ),
-  'X-RateLimit-Reset': integerHeader('Unix timestamp at which the limit resets.', 1795253460),
-  'RateLimit-Policy': textHeader(
-    'The windows that apply: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers).',
-    '"minute";q=60;w=60, "day";q=1000;w=86400',
-  ),
-  RateLimit: textHeader(
-    'What is left of each window: `r` requests for the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).',
-    '"minute";r=59;t=60, "day";r=999;t=40211',
-  ),
-  'X-Request-Id': textHeader(
-    "The request's own `X-Request-Id`, or one made for it. Quote it when you report a problem.",
-    '0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11',
-  ),
-  'Cache-Control': textHeader(
-    'An answer may be kept by its caller alone, and has to be validated before it is used again.',
-    'private, no-cache',
-  ),
-  'Retry-After': integerHeader('Seconds to wait before the next request.', 42),
-  'WWW-Authenticate': textHeader('How to send a key.', 'Bearer realm="petstore"'),
-  ETag: textHeader(
-    'Tag of this version of the resource, for `If-Match` and `If-None-Match`.',
-    '"0SgU8bLYz3tEJ7_M5bIqkw"',
-  ),
-  Location: textHeader('Path of the resource that was created.', '/pets/1'),
-  Link: textHeader(
-    'On a list `rel="next"`: the next page, present when, and only when, more follows. On a deprecated operation `rel="deprecation"` and `rel="successor-version"`.',
-    '</pets?cursor=YWZ0ZXI6MjA>; rel="next"',
-  ),
-  Deprecation: textHeader('Since when the operation is deprecated (RFC 9745).', '@1793491200'),
-  Sunset: textHeader('From when the operation may be gone (RFC 8594).', 'Mon, 01 Nov 2027 00:00:00 GMT'),
-  'Idempotent-Replayed': {
-    description: 'Present when the answer was kept from the first request with this Idempotency-Key.',
-    schema: { type: 'string', enum: ['true'] },
-    example: 'true',
-  },
-};
 
 const PARAMETERS: SharedParts['parameters'] = {
   'Idempotency-Key': {
@@ -80,7 +29,7 @@ const PARAMETERS: SharedParts['parameters'] = {
     in: 'header',
     required: false,
     description: 'The ETag that the resource must still have; otherwise the answer is 412.',
-    schema: { type: 'string' },
+    schema: TAGS,
     example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
   },
   'If-None-Match': {
@@ -89,49 +38,110 @@ const PARAMETERS: SharedParts['parameters'] = {
     required: false,
     description:
       'An ETag that the caller holds; if it is still right the answer is 304, which is not counted.',
-    schema: { type: 'string' },
+    schema: TAGS,
     example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
   },
 };
 
-const BODY_ERRORS = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
+const EVERY_OPERATION = [
+  'bad_request',
+  'validation_failed',
+  'request_timeout',
+  'headers_too_large',
+  'rate_limit_exceeded',
+  'daily_quota_exceeded',
+  'api_key_banned',
+  'internal_error',
+  'service_unavailable',
+];
+
+function bodyErrors(types: string): ErrorNote[] {
+  return [
+    errorWith(MalformedJsonError, 'it ends too early or has an unexpected character'),
+    errorWith(PayloadTooLargeError, 65_536),
+    errorWith(UnsupportedMediaTypeError, types),
+  ];
+}
+
+/** The Error object. Its codes are those of the catalogue, which is complete once every module is loaded. */
+function errorSchema(): Schema {
+  const codes = errorCatalogue().map(({ code }) => code);
+  return {
+    type: 'object',
+    description: 'The body of every failure. Rely on the code; the message is for people.',
+    required: ['code', 'message', 'status'],
+    properties: {
+      code: {
+        type: 'string',
+        enum: codes,
+        description: 'Machine-readable error code.',
+        example: 'pet_not_found',
+      },
+      message: {
+        type: 'string',
+        maxLength: 2048,
+        pattern: '^[^\\x00-\\x1f]+$',
+        description: 'Human-readable description. One line.',
+        example: 'There is no pet 7.',
+      },
+      status: {
+        type: 'integer',
+        format: 'int32',
+        minimum: 400,
+        maximum: 599,
+        description: 'The HTTP status code.',
+        example: 404,
+      },
+    },
+  };
+}
 
 /** What the operations share, and what follows from their method or status. */
-export const SHARED_PARTS: SharedParts = {
-  headers: HEADERS,
-  parameters: PARAMETERS,
-  schemas: {
-    Error: ERROR_SCHEMA as unknown as SharedParts['schemas'][string],
-    Pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
-  },
-  everyAnswer: [
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-    'RateLimit-Policy',
-    'RateLimit',
-    'X-Request-Id',
-    'Cache-Control',
-  ],
-  everyOperation: [
-    'bad_request',
-    'validation_failed',
-    'request_timeout',
-    'headers_too_large',
-    'rate_limit_exceeded',
-    'daily_quota_exceeded',
-    'api_key_banned',
-    'internal_error',
-    'service_unavailable',
-  ],
-  byMethod: { post: BODY_ERRORS, put: BODY_ERRORS, patch: BODY_ERRORS },
-  bodyTypes: { patch: ['application/merge-patch+json'] },
-  byStatus: {
-    401: ['WWW-Authenticate'],
-    403: ['Retry-After', 'WWW-Authenticate'],
-    429: ['Retry-After'],
-    503: ['Retry-After'],
-  },
-  // What fails before its body could be read is not kept either: the key was not bound to a request yet.
-  notKept: (status) => isNotKept(status) || [408, 413, 415, 431].includes(status),
-};
+export function sharedParts(): SharedParts {
+  const body = bodyErrors('application/json');
+  return {
+    headers: HEADERS,
+    parameters: PARAMETERS,
+    schemas: {
+      Error: errorSchema(),
+      Pets: {
+        type: 'array',
+        description: 'One page of pets.',
+        maxItems: MAX_PAGE_SIZE,
+        items: { $ref: '#/components/schemas/Pet' },
+      },
+    },
+    everyAnswer: [
+      'X-RateLimit-Limit',
+      'X-RateLimit-Remaining',
+      'X-RateLimit-Reset',
+      'RateLimit-Policy',
+      'RateLimit',
+      'X-Request-Id',
+      'Cache-Control',
+      'Access-Control-Allow-Origin',
+    ],
+    headerExamples: {
+      429: { 'X-RateLimit-Remaining': 0, RateLimit: '"minute";r=0;t=42, "day";r=940;t=40211' },
+    },
+    everyOperation: EVERY_OPERATION.map((code) => ({ code })),
+    byMethod: {
+      post: body,
+      put: body,
+      patch: bodyErrors('application/json or application/merge-patch+json'),
+    },
+    bodyTypes: { patch: ['application/merge-patch+json'] },
+    responses: {
+      401: 'Unauthorized',
+      408: 'RequestTimeout',
+      413: 'PayloadTooLarge',
+      415: 'UnsupportedMediaType',
+      429: 'TooManyRequests',
+      431: 'HeadersTooLarge',
+      500: 'InternalError',
+      503: 'ServiceUnavailable',
+    },
+    // What fails before its body could be read is not kept either: the key was not bound to a request yet.
+    notKept: (status) => isNotKept(status) || [408, 413, 415, 431].includes(status),
+  };
+}

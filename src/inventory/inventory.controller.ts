@@ -4,8 +4,8 @@ import type { Transaction } from '#libs/database';
 import { IfMatch, Precondition, SingleResource } from '#libs/http';
 import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
-import { Paged, type Page } from '#libs/paging';
-import { IdParam } from '#libs/validation';
+import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
+import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { PetNotFoundError } from '../pets';
 import {
@@ -32,11 +32,12 @@ export class InventoryController {
   @Operation({
     id: 'listInventory',
     summary: 'List stock counts',
-    description: 'The stock of every pet in ascending petId, a page at a time.',
+    description:
+      'Stock counts per animal in ascending petId, a page at a time: the next one is where `Link` with `rel="next"` says.',
     answer: {
       description: 'One page of the inventory.',
       type: InventoryItemDto,
-      isArray: true,
+      maxItems: MAX_PAGE_SIZE,
       example: [EXAMPLE],
     },
   })
@@ -51,7 +52,7 @@ export class InventoryController {
   @Operation({
     id: 'getInventory',
     summary: 'Get the stock count of a pet',
-    description: 'The units in stock and the status of one pet.',
+    description: 'The current stock count and the status of one pet.',
     answer: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
@@ -65,9 +66,14 @@ export class InventoryController {
   @Operation({
     id: 'setInventory',
     summary: 'Set the stock count of a pet',
-    description: 'A count above 0 makes a `pending` or `sold` pet `available`. Setting 0 changes no status.',
+    description:
+      'Sets the new stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 changes no status. Send `If-Match` to overwrite nothing that you have not seen, or adjust the count instead.',
     answer: { description: 'The inventory entry as it is now.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
+  })
+  @BodyExamples(InventoryUpdateDto, {
+    restocked: { summary: 'Three units', value: { quantity: 3 } },
+    empty: { summary: 'Out of stock', value: { quantity: 0 } },
   })
   async set(
     @IdParam('petId', PET_ID) petId: number,
@@ -89,6 +95,10 @@ export class InventoryController {
     answer: { description: 'The inventory entry as it is now.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
+  })
+  @BodyExamples(InventoryAdjustmentDto, {
+    delivered: { summary: 'Five units came in', value: { delta: 5 } },
+    lost: { summary: 'Two units are gone', value: { delta: -2 } },
   })
   async adjust(
     @IdParam('petId', PET_ID) petId: number,

@@ -16,7 +16,7 @@ import { MAX_QUANTITY, stockQuantity } from './stock-fields';
 const anyDelta = integer({ min: -MAX_QUANTITY, max: MAX_QUANTITY });
 const delta = except(anyDelta, 0, `${anyDelta.takes}, but not 0`);
 
-@ApiSchema({ name: 'InventoryItem' })
+@ApiSchema({ name: 'InventoryItem', description: 'The stock of one animal.' })
 export class InventoryItemDto {
   @AnswerField(identifier, { description: 'Identifier of the animal the entry tracks.', example: 1 })
   petId!: number;
@@ -32,13 +32,13 @@ export class InventoryItemDto {
   status!: PetStatus;
 }
 
-@ApiSchema({ name: 'InventoryUpdate' })
+@ApiSchema({ name: 'InventoryUpdate', description: 'What a stock count is set to.' })
 export class InventoryUpdateDto {
   @Field(stockQuantity, { description: 'The new stock count.', example: 3 })
   quantity!: number;
 }
 
-@ApiSchema({ name: 'InventoryAdjustment' })
+@ApiSchema({ name: 'InventoryAdjustment', description: 'What is added to a stock count.' })
 export class InventoryAdjustmentDto {
   @Field(delta, {
     description: 'Units that are added to the stock, or taken from it if negative. Not 0.',
@@ -50,6 +50,7 @@ export class InventoryAdjustmentDto {
 export class ListInventoryQuery extends PageQuery {
   @RepeatableQueryField(oneOf(PET_STATUSES), {
     description: 'Only entries of pets with one of these statuses.',
+    example: ['available'],
     maxItems: PET_STATUSES.length,
     enumName: 'PetStatus',
   })

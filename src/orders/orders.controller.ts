@@ -4,8 +4,8 @@ import type { Transaction } from '#libs/database';
 import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
 import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
-import { Paged, type Page } from '#libs/paging';
-import { IdParam } from '#libs/validation';
+import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
+import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { InsufficientStockError } from '../inventory';
 import { ChangeOrder } from './change-order';
@@ -43,8 +43,14 @@ export class OrdersController {
   @Operation({
     id: 'listOrders',
     summary: 'List orders',
-    description: 'Orders in ascending id, a page at a time. Cancelled orders are not among them.',
-    answer: { description: 'One page of orders.', type: OrderDto, isArray: true, example: [EXAMPLE] },
+    description:
+      'Orders in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says. Cancelled orders are not among them.',
+    answer: {
+      description: 'One page of orders.',
+      type: OrderDto,
+      maxItems: MAX_PAGE_SIZE,
+      example: [EXAMPLE],
+    },
     hideTryItPanel: true,
   })
   async list(@Query() query: ListOrdersQuery): Promise<Page<OrderDto>> {
@@ -61,9 +67,17 @@ export class OrdersController {
     id: 'placeOrder',
     summary: 'Place an order',
     description:
-      'Takes the units out of the stock at once. When the last one is taken the pet becomes `pending`. With `complete: true` the order is fulfilled in the same step.',
+      'The pet has to be `available`, with enough units in stock, and the order takes them at once. When the last one is taken the pet becomes `pending`. With `complete: true` the order is fulfilled in the same step. Send an `Idempotency-Key` to be able to retry without a second order.',
     answer: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
+  })
+  @BodyExamples(NewOrderDto, {
+    single: { summary: 'One unit', value: { petId: 1 } },
+    scheduled: {
+      summary: 'Two units, to be shipped on a day',
+      value: { petId: 1, quantity: 2, shipDate: '2026-11-24T09:30:00Z' },
+    },
+    fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
   })
   async place(@Body() body: NewOrderDto, @OpenTransaction() transaction?: Transaction): Promise<OrderDto> {
     return toOrderDto(await this.placeOrder.run(body, transaction));
@@ -75,7 +89,8 @@ export class OrdersController {
   @Operation({
     id: 'getOrder',
     summary: 'Get an order',
-    description: 'One order by its id.',
+    description:
+      'One order by its id. Its `ETag` is what `If-Match` takes in a change, and `If-None-Match` in the next read.',
     answer: { description: 'The order.', type: OrderDto, example: EXAMPLE },
     errors: [OrderNotFoundError],
   })
@@ -99,6 +114,11 @@ export class OrdersController {
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',
   })
+  @BodyExamples(OrderPatchDto, {
+    fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
+    postponed: { summary: 'Another ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
+    unscheduled: { summary: 'No ship date any more', value: { shipDate: null } },
+  })
   async update(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @Body() body: OrderPatchDto,
@@ -112,7 +132,8 @@ export class OrdersController {
   @Operation({
     id: 'cancelOrder',
     summary: 'Cancel an order',
-    description: 'Gives the units back to the stock, and a `pending` pet becomes `available` again.',
+    description:
+      'Gives the units of an open order back to the stock, and a `pending` pet becomes `available` again. A complete order cannot be cancelled.',
     answer: { status: 204, description: 'The order is cancelled.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })

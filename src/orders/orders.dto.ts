@@ -11,22 +11,29 @@ const QUANTITY = { description: 'Number of units ordered.', example: 1 };
 const SHIP_DATE = { description: 'Expected or actual ship date.', example: '2026-11-24T09:30:00.000Z' };
 const COMPLETE = { description: 'Whether the order has been fulfilled.', example: false };
 
-@ApiSchema({ name: 'NewOrder' })
+@ApiSchema({ name: 'NewOrder', description: 'What an order is placed with.' })
 export class NewOrderDto {
   @Field(identifier, PET_ID)
   petId!: number;
 
-  @Field(quantity, { ...QUANTITY, optional: true, default: 1 })
+  @Field(quantity, { ...QUANTITY, description: 'Number of units ordered; 1 when left out.', optional: true })
   quantity?: number;
 
   @Field(timestamp, { ...SHIP_DATE, optional: true })
   shipDate?: string;
 
-  @Field(boolean, { ...COMPLETE, optional: true, default: false })
+  @Field(boolean, {
+    ...COMPLETE,
+    description: 'Whether the order has been fulfilled; false when left out.',
+    optional: true,
+  })
   complete?: boolean;
 }
 
-@ApiSchema({ name: 'OrderPatch' })
+@ApiSchema({
+  name: 'OrderPatch',
+  description: 'A JSON Merge Patch (RFC 7396): fields that are left out stay as they are.',
+})
 export class OrderPatchDto {
   @Field(timestamp, {
     ...SHIP_DATE,
@@ -45,7 +52,10 @@ export class OrderPatchDto {
   complete?: boolean;
 }
 
-@ApiSchema({ name: 'Order' })
+@ApiSchema({
+  name: 'Order',
+  description: 'An order for an animal. A `shipDate` that is not set is left out.',
+})
 export class OrderDto {
   @AnswerField(identifier, { ...ID, optional: true })
   id!: number;
@@ -64,10 +74,13 @@ export class OrderDto {
 }
 
 export class ListOrdersQuery extends PageQuery {
-  @QueryField(identifier, { description: 'Only orders for this pet.' })
+  @QueryField(identifier, { description: 'Only orders for this pet.', example: 1 })
   petId?: number;
 
-  @QueryField(boolean, { description: 'Only orders that have been fulfilled, or only those that have not.' })
+  @QueryField(boolean, {
+    description: 'Only orders that have been fulfilled, or only those that have not.',
+    example: false,
+  })
   complete?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
 import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
 import { Paged, type Page } from '#libs/paging';
-import { IdParam } from '#libs/validation';
+import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import {
   InvalidStatusTransitionError,
@@ -18,6 +18,10 @@ import { ListPetsQuery, NewPetDto, PetDto, PetPatchDto, toPetDto } from './pets.
 import { PetsService } from './pets.service';
 
 const EXAMPLE: PetDto = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
+const BODIES = {
+  named: { summary: 'Only what is required', value: { name: 'Rex', categoryId: 1 } },
+  sold: { summary: 'With a status', value: { name: 'Rex', categoryId: 1, status: 'sold' } },
+};
 const PET_ID = 'Identifier of the pet (Pet.id).';
 
 @ApiTags('Animals')
@@ -31,7 +35,8 @@ export class PetsController {
   @Operation({
     id: 'listPets',
     summary: 'List pets',
-    description: 'Pets in ascending id, a page at a time. Filters are joined: a pet has to pass all of them.',
+    description:
+      'Pets in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says. Filters are joined: a pet has to pass all of them.',
     answer: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
   })
   list(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
@@ -47,10 +52,11 @@ export class PetsController {
     id: 'createPet',
     summary: 'Create a pet',
     description:
-      'The pet gets an inventory entry with one unit in stock, or none when it is created as `sold`.',
+      'The service assigns the id. The pet gets an inventory entry with one unit in stock, or none when it is created as `sold`. Send an `Idempotency-Key` to be able to retry.',
     answer: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
     errors: [UnknownCategoryError],
   })
+  @BodyExamples(NewPetDto, BODIES)
   async create(@Body() body: NewPetDto, @OpenTransaction() transaction?: Transaction): Promise<PetDto> {
     return toPetDto(await this.pets.create(body, transaction));
   }
@@ -61,7 +67,7 @@ export class PetsController {
   @Deprecated({
     since: '2026-11-01',
     sunset: '2027-11-01',
-    documentation: '/docs#/Animals/getPet',
+    documentation: '/docs/guides/deprecation',
     successor: '/pets?id={petId}',
   })
   @Operation({
@@ -81,10 +87,12 @@ export class PetsController {
   @Operation({
     id: 'replacePet',
     summary: 'Replace a pet',
-    description: 'Sets every field; a status that is left out becomes `available`.',
+    description:
+      'Sets every field; a status that is left out becomes `available`. Every change of status is allowed but `sold` to `pending`.',
     answer: { description: 'The pet as it is now.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
+  @BodyExamples(NewPetDto, BODIES)
   async replace(
     @IdParam('petId', PET_ID) petId: number,
     @Body() body: NewPetDto,
@@ -100,10 +108,14 @@ export class PetsController {
     id: 'updatePet',
     summary: 'Change a pet',
     description:
-      'Changes the fields that are sent, as a JSON Merge Patch (RFC 7396). No field can be removed, so none takes null.',
+      'Changes the fields that are sent, as a JSON Merge Patch (RFC 7396). No field can be removed, so none takes null. Every change of status is allowed but `sold` to `pending`.',
     answer: { description: 'The pet as it is now.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
+  })
+  @BodyExamples(PetPatchDto, {
+    renamed: { summary: 'Another name', value: { name: 'Rex II' } },
+    sold: { summary: 'Another status', value: { status: 'sold' } },
   })
   async update(
     @IdParam('petId', PET_ID) petId: number,

@@ -9,7 +9,7 @@ const NAME = { description: "The animal's name.", example: 'Rex' };
 const CATEGORY_ID = { description: 'Identifier of the category the animal belongs to.', example: 1 };
 const STATUS = { description: 'Status of the animal.', example: 'available', enumName: 'PetStatus' };
 
-@ApiSchema({ name: 'NewPet' })
+@ApiSchema({ name: 'NewPet', description: 'What a pet is created or replaced with.' })
 export class NewPetDto {
   @Field(petFields.name, NAME)
   name!: string;
@@ -17,11 +17,18 @@ export class NewPetDto {
   @Field(identifier, CATEGORY_ID)
   categoryId!: number;
 
-  @Field(petFields.status, { ...STATUS, optional: true })
+  @Field(petFields.status, {
+    ...STATUS,
+    description: 'Status of the animal; `available` when left out.',
+    optional: true,
+  })
   status?: PetStatus;
 }
 
-@ApiSchema({ name: 'PetPatch' })
+@ApiSchema({
+  name: 'PetPatch',
+  description: 'A JSON Merge Patch (RFC 7396): fields that are left out stay as they are.',
+})
 export class PetPatchDto {
   @Field(petFields.name, { ...NAME, optional: true })
   name?: string;
@@ -33,7 +40,7 @@ export class PetPatchDto {
   status?: PetStatus;
 }
 
-@ApiSchema({ name: 'Pet' })
+@ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
 export class PetDto {
   @AnswerField(petFields.name, NAME)
   name!: string;
@@ -51,20 +58,26 @@ export class PetDto {
 export class ListPetsQuery extends PageQuery {
   @RepeatableQueryField(petFields.status, {
     description: 'Only pets with one of these statuses.',
+    example: ['available', 'pending'],
     maxItems: PET_STATUSES.length,
     enumName: 'PetStatus',
   })
   status?: PetStatus[];
 
-  @QueryField(identifier, { description: 'Only pets of this category.' })
+  @QueryField(identifier, { description: 'Only pets of this category.', example: 1 })
   categoryId?: number;
 
   @QueryField(text({ min: 1, max: 200 }), {
     description: 'Only pets whose name begins with this, in upper or lower case.',
+    example: 're',
   })
   name?: string;
 
-  @RepeatableQueryField(identifier, { description: 'Only pets with one of these ids.', maxItems: 100 })
+  @RepeatableQueryField(identifier, {
+    description: 'Only pets with one of these ids.',
+    maxItems: 100,
+    example: [1, 2],
+  })
   id?: number[];
 }
 

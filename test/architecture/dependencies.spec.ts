@@ -34,6 +34,10 @@ const PLANTED: [rule: string, file: string, line: string][] = [
   ['Libraries know nothing of the service', 'libs/http/src/b.ts', `import '../../../src/settings';`],
   ['Libraries are known by the name #libs only', 'libs/http/src/c.ts', `import '../../errors/src';`],
   ['Libraries are known by the name #libs only', 'src/b.ts', `import '../libs/http/src/errors';`],
+  ['The client stands alone: it knows openapi-fetch only', 'libs/client/src/a.ts', `import 'node:fs';`],
+  ['The client stands alone: it knows openapi-fetch only', 'libs/client/src/b.ts', `import '#libs/errors';`],
+  ['The client stands alone: nobody of the service knows it', 'src/f.ts', `import '#libs/client';`],
+  ['The client stands alone: nobody of the service knows it', 'libs/http/src/d.ts', `import '#libs/client';`],
   ['Nobody imports in a circle', 'src/c.ts', `import './d';`],
   ['Every import leads somewhere', 'src/e.ts', `import '#libs/http/src/errors';`],
   ...[

@@ -4,6 +4,7 @@ import { type ErrorDefinition, errorCatalogue } from '#libs/errors';
 // Loads every module, and with them every error that is defined.
 import '../../src/app.module';
 import { type TestService, startService } from '../support/service';
+import { operationsOf } from '../document/support/document';
 import { ROOT } from './support/cruise';
 
 /** The table of errors. */
@@ -38,6 +39,9 @@ const PAIRS = Object.entries(CONTRACT).flatMap(([status, codes]) => codes.map((c
 /** They answer where there is no operation, so no operation documents them. */
 const OUTSIDE_OF_OPERATIONS = ['404 route_not_found', '405 method_not_allowed'];
 
+/** Their messages say what the operation takes, and differ from one to the other. */
+const OF_THE_OPERATION = ['validation_failed', 'insufficient_scope', 'unsupported_media_type'];
+
 interface DocumentedAnswer {
   description: string;
   content?: Record<
@@ -68,12 +72,27 @@ describe('The error catalogue', () => {
     expect(sorted(documented)).toEqual(sorted(PAIRS.filter((pair) => !OUTSIDE_OF_OPERATIONS.includes(pair))));
   });
 
+  it('is the list of codes that the Error object can have', () => {
+    const { Error: schema } = service.document.components!.schemas as Record<
+      string,
+      { properties: { code: { enum: string[] } } }
+    >;
+    expect(schema!.properties.code.enum).toEqual(errorCatalogue().map(({ code }) => code));
+  });
+
+  it('is told of in the introduction where no operation tells of it', () => {
+    for (const [status, code] of OUTSIDE_OF_OPERATIONS.map((pair) => pair.split(' '))) {
+      expect(service.document.info.description).toMatch(new RegExp(`${status}\\s+\`${code}\``));
+    }
+  });
+
   it('is told of in the document as it is: when it happens, and how it reads', () => {
     const byCode = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
     for (const { status, answer } of answers()) {
       for (const [code, { value }] of Object.entries(answer.content?.['application/json']?.examples ?? {})) {
         const { when, example } = byCode.get(code)!;
-        expect(value).toEqual({ code, message: example, status: Number(status) });
+        const message = OF_THE_OPERATION.includes(code) ? value.message : example;
+        expect(value).toEqual({ code, message, status: Number(status) });
         expect(answer.description).toContain(`\`${code}\`: ${when}`);
       }
     }
@@ -95,10 +114,10 @@ describe('The error catalogue', () => {
   });
 
   function answers(): { status: string; answer: DocumentedAnswer }[] {
-    return Object.values(service.document.paths).flatMap((path) =>
-      Object.values(path as Record<string, { responses: Record<string, DocumentedAnswer> }>).flatMap(
-        ({ responses }) => Object.entries(responses).map(([status, answer]) => ({ status, answer })),
-      ),
+    return [...operationsOf(service.document).values()].flatMap(({ responses }) =>
+      Object.entries(responses)
+        .filter(([status]) => Number(status) >= 400)
+        .map(([status, answer]) => ({ status, answer: answer as DocumentedAnswer })),
     );
   }
 });

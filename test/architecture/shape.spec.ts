@@ -6,9 +6,12 @@ import { ROOT } from './support/cruise';
 const MOST_LINES = 200;
 const MOST_DEPENDENCIES = 5;
 
+/** Generated from the document, and as long as that makes it. */
+const GENERATED = 'libs/client/src/schema.ts';
+
 const files = ['src', 'libs'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => file.endsWith('.ts') && `${folder}/${file}` !== GENERATED)
     .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(join(ROOT, folder, file), 'utf8') })),
 );
 const tooLong = (text: string) => text.trimEnd().split('\n').length > MOST_LINES;

@@ -17,6 +17,7 @@ interface Schema {
   items?: { $ref: string };
   allOf?: { $ref: string }[];
   description?: string;
+  additionalProperties?: boolean;
 }
 
 const id = { type: 'integer', format: 'int64' };
@@ -72,8 +73,40 @@ it('PetStatus is available, pending or sold', () => {
   });
 });
 
-it('Pets is an array of Pet', () => {
-  expect(schema('Pets')).toEqual({ type: 'array', items: { $ref: '#/components/schemas/Pet' } });
+it('Pets is an array of Pet, as long as a page', () => {
+  const items = { $ref: '#/components/schemas/Pet' };
+  expect(schema('Pets')).toEqual({ type: 'array', items, maxItems: 100, description: 'One page of pets.' });
+});
+
+it('A body takes no other fields than it has; an answer may have more some day', () => {
+  const closed = OBJECTS.map(([name]) => name).filter((name) => schema(name).additionalProperties === false);
+  expect(closed.sort()).toEqual(
+    [
+      'NewPet',
+      'PetPatch',
+      'NewCategory',
+      'NewOrder',
+      'OrderPatch',
+      'InventoryUpdate',
+      'InventoryAdjustment',
+    ].sort(),
+  );
+});
+
+it('What a body may leave out has no `default`, for which generators would have it sent; the description tells', () => {
+  for (const [name] of OBJECTS) {
+    for (const field of Object.values(schema(name).properties!)) {
+      expect(field).not.toHaveProperty('default');
+    }
+  }
+  const told = [
+    ['NewOrder', 'quantity', '1 when left out'],
+    ['NewOrder', 'complete', 'false when left out'],
+    ['NewPet', 'status', '`available` when left out'],
+  ] as const;
+  for (const [name, field, text] of told) {
+    expect(schema(name).properties![field]!.description).toContain(text);
+  }
 });
 
 it('There are these schemas, and beside them only parts of RateLimitStatus and Usage', () => {
@@ -90,7 +123,6 @@ it('Bounds are those that were promised', () => {
   expect(field('NewPet', 'name')).toMatchObject({ minLength: 1, maxLength: 200 });
   expect(field('NewCategory', 'description')).toMatchObject({ maxLength: 2_000 });
   expect(field('InventoryUpdate', 'quantity')).toMatchObject({ minimum: 0, maximum: 2_147_483_647 });
-  expect(field('NewOrder', 'quantity')).toMatchObject({ minimum: 1, maximum: 2_147_483_647, default: 1 });
-  expect(field('NewOrder', 'complete')).toMatchObject({ default: false });
+  expect(field('NewOrder', 'quantity')).toMatchObject({ minimum: 1, maximum: 2_147_483_647 });
   expect(field('OrderPatch', 'shipDate')).toMatchObject({ nullable: true });
 });

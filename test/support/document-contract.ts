@@ -37,20 +37,22 @@ export class DocumentContract {
   private readonly ajv = new Ajv({ strict: false, allErrors: true });
   private readonly validators = new Map<string, ValidateFunction>();
   private readonly routes: { pattern: RegExp; path: string }[];
+  private readonly document: OpenAPIObject;
 
-  constructor(private readonly document: OpenAPIObject) {
+  constructor(served: OpenAPIObject) {
+    this.document = withResponsesInPlace(served);
     addFormats(this.ajv);
     this.ajv.addFormat('int32', true);
     this.ajv.addFormat('int64', true);
     // Answers are checked strictly: a member that the document does not know fails.
-    const strict = JSON.parse(JSON.stringify(document)) as OpenAPIObject;
+    const strict = structuredClone(this.document);
     for (const schema of Object.values(strict.components?.schemas ?? {})) {
       if ('type' in schema && schema.type === 'object') {
         schema.additionalProperties = false;
       }
     }
     this.ajv.addSchema(strict, 'document');
-    this.routes = Object.keys(document.paths).map((path) => ({
+    this.routes = Object.keys(served.paths).map((path) => ({
       path,
       pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
     }));
@@ -134,6 +136,23 @@ export class DocumentContract {
       }
     }
   }
+}
+
+/** The document with every response where it is answered, be it shared or not. */
+function withResponsesInPlace(served: OpenAPIObject): OpenAPIObject {
+  const document = structuredClone(served);
+  for (const path of Object.values(document.paths as Operations)) {
+    for (const operation of Object.values(path)) {
+      for (const [status, response] of Object.entries(operation!.responses)) {
+        const [, name] =
+          /^#\/components\/responses\/(.+)$/.exec((response as { $ref?: string }).$ref ?? '') ?? [];
+        if (name !== undefined) {
+          operation!.responses[status] = document.components!.responses![name] as DocumentedResponse;
+        }
+      }
+    }
+  }
+  return document;
 }
 
 function documentedMethod(method: string): string {

@@ -17,14 +17,29 @@ interface DeprecationConfig {
  * its every answer. Stands above @Operation.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  const config: DeprecationConfig = { deprecation, announcement: announcementOf(deprecation) };
+  const announcement = announcementOf(deprecation);
+  const config: DeprecationConfig = { deprecation, announcement };
   return applyDecorators(
     RouteConfig(config),
     markDeprecated,
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
-    documentHeaders('every', 'Deprecation', 'Sunset', 'Link'),
+    documentHeaders('every', ...exampleHeaders(deprecation, announcement)),
     documentErrors(OperationGoneError),
   );
+}
+
+const LINK =
+  'Where the deprecation is explained, as `rel="deprecation"` (RFC 9745), and what serves instead, as `rel="successor-version"` (RFC 5829).';
+
+/** The announcement as it reads for the first resource there is. */
+function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typeof announcementOf>) {
+  const parameters = [...successor.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, '1'] as const);
+  const fields = announcement(Object.fromEntries(parameters) as Record<string, string>);
+  return Object.entries(fields).map(([name, example]) => ({
+    name,
+    example,
+    ...(name === 'Link' ? { description: LINK } : {}),
+  }));
 }
 
 const markDeprecated: MethodDecorator = (_target, _key, descriptor) => {

@@ -8,6 +8,8 @@ export interface ErrorDefinition {
   readonly when: string;
   /** A message as it really reads. */
   readonly example: string;
+  /** The header fields that come with that message. */
+  readonly exampleHeaders: Readonly<Record<string, string>>;
 }
 
 interface ErrorTemplate<Details extends unknown[]> {
@@ -42,7 +44,13 @@ export function defineError<Details extends unknown[]>(
   if (catalogue.has(code)) {
     throw new Error(`The error code ${code} is defined twice.`);
   }
-  const definition: ErrorDefinition = { code, status, when, example: message(...template.example) };
+  const definition: ErrorDefinition = {
+    code,
+    status,
+    when,
+    example: message(...template.example),
+    exampleHeaders: headers?.(...template.example) ?? {},
+  };
   catalogue.set(code, definition);
   return class extends ApiError {
     static readonly definition = definition;

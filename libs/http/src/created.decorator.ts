@@ -28,6 +28,6 @@ function locationInterceptor(collection: string): Type<NestInterceptor> {
 export function Created(collection: string): MethodDecorator {
   return applyDecorators(
     UseInterceptors(locationInterceptor(collection)),
-    documentHeaders('success', 'Location'),
+    documentHeaders('success', { name: 'Location', example: `${collection}/1` }),
   );
 }

@@ -1,3 +1,15 @@
-export { completeDocument, type SharedParts } from './complete-document';
+export { completeDocument } from './complete-document';
 export { Operation, type OperationOptions } from './operation.decorator';
-export { NOTES, documentErrors, documentHeaders, documentNever, documentParameters } from './operation-notes';
+export {
+  NOTES,
+  documentBodies,
+  documentError,
+  documentErrors,
+  documentHeaders,
+  documentNever,
+  documentParameters,
+  errorWith,
+  type ErrorNote,
+  type Examples,
+} from './operation-notes';
+export { type SharedParts } from './shared-parts';

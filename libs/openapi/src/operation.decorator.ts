@@ -1,7 +1,7 @@
 import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { ApiExtension, ApiExtraModels, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { AnyDefinedError } from '#libs/errors';
-import { documentErrors } from './operation-notes';
+import { type Examples, documentErrors } from './operation-notes';
 
 export interface OperationOptions {
   /** operationId. */
@@ -14,11 +14,13 @@ export interface OperationOptions {
     description: string;
     /** The resource's class; none for 204. */
     type?: Type<unknown>;
-    /** The body is an array of the resource. */
-    isArray?: boolean;
+    /** The body is an array of at most so many of the resource. */
+    maxItems?: number;
     /** A shared schema of the document instead of `type`. */
     schema?: string;
+    /** One body as it really reads, or several by name. */
     example?: unknown;
+    examples?: Examples;
   };
   /** Errors of this operation beside those that every operation has. */
   errors?: AnyDefinedError[];
@@ -34,17 +36,20 @@ export function Operation(options: OperationOptions): MethodDecorator {
     HttpCode(status),
     ApiOperation({ operationId: id, summary, description }),
     ApiResponse({ status, description: answer.description, ...contentOf(answer) }),
+    ...(answer.type ? [ApiExtraModels(answer.type)] : []),
     documentErrors(...errors),
     ...(stability ? [ApiExtension('x-stability', stability)] : []),
     ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
   );
 }
 
-function contentOf({ type, isArray, schema, example }: OperationOptions['answer']) {
-  if (schema) {
-    return {
-      content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } },
-    };
+function contentOf({ type, maxItems, schema, example, examples }: OperationOptions['answer']) {
+  if (!type && !schema) {
+    return {};
   }
-  return type ? { type, isArray: isArray ?? false, example } : {};
+  const reference = { $ref: schema ? `#/components/schemas/${schema}` : getSchemaPath(type!) };
+  const described = maxItems === undefined ? reference : { type: 'array', maxItems, items: reference };
+  return {
+    content: { 'application/json': { schema: described, ...(examples ? { examples } : { example }) } },
+  };
 }

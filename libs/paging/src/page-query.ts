@@ -1,3 +1,4 @@
+import { cursorAfter } from './cursor';
 import { QueryField, integer, type Rule } from '#libs/validation';
 
 export const MAX_PAGE_SIZE = 100;
@@ -6,7 +7,7 @@ export const DEFAULT_PAGE_SIZE = 20;
 const cursorText: Rule = {
   accepts: (value) => typeof value === 'string',
   takes: 'a cursor',
-  schema: { type: 'string', maxLength: 64 },
+  schema: { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' },
 };
 
 /** The query parameters of every list. */
@@ -20,6 +21,7 @@ export class PageQuery {
 
   @QueryField(cursorText, {
     description: 'Where the page starts. Opaque: take it from the `Link` header of the page before.',
+    example: cursorAfter(20),
   })
   cursor?: string;
 }

@@ -50,7 +50,7 @@ function nextTarget(request: FastifyRequest, lastId: number): string {
 export function Paged(): MethodDecorator {
   return applyDecorators(
     RepresentedBy(asPage),
-    documentHeaders('success', 'Link'),
+    documentHeaders('success', { name: 'Link', example: `<{path}?cursor=${cursorAfter(20)}>; rel="next"` }),
     documentErrors(InvalidCursorError),
   );
 }

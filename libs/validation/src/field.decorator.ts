@@ -55,11 +55,11 @@ export function AnswerField(rule: Rule, options: FieldOptions): PropertyDecorato
 }
 
 function describeRepeatable(rule: Rule, options: FieldOptions, maxItems: number): ApiPropertyOptions {
-  const { enumName, description } = options;
+  const { enumName, description, example } = options;
   if (enumName) {
     // Swagger would leave maxItems out of an array of a shared enumeration.
     const items = { $ref: `#/components/schemas/${enumName}` };
-    return { type: 'array', items, maxItems, description, required: false };
+    return { type: 'array', items, maxItems, description, example, required: false };
   }
   return { ...describe(rule, options), required: false, isArray: true, maxItems } as ApiPropertyOptions;
 }

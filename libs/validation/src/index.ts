@@ -1,3 +1,4 @@
+export { BodyExamples } from './body-examples.decorator';
 export { AnswerField, Field, QueryField, RepeatableQueryField, type FieldOptions } from './field.decorator';
 export { IdParam } from './id-param.decorator';
 export { RequestValidationPipe, validated } from './request-validation.pipe';

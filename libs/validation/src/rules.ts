@@ -55,7 +55,7 @@ export function text(range: { min: number; max: number; notBlank?: boolean }): R
       type: 'string',
       ...(min > 0 ? { minLength: min } : {}),
       maxLength: max,
-      ...(notBlank ? { pattern: '\\S' } : {}),
+      pattern: notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$',
     },
   };
 }
@@ -94,12 +94,12 @@ export const boolean: Rule = {
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** A point in time as RFC 3339 has it, with an offset, which falls into the years 0001 to 9999 in UTC too. */
+/** A point in time as RFC 3339 has it, with an offset, which falls into the years 0001 to 9999 in UTC too; to the nanosecond it has 35 characters. */
 export const timestamp: Rule = {
   accepts: (value) => typeof value === 'string' && isTimestamp(value),
   takes:
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999',
-  schema: { type: 'string', format: 'date-time' },
+  schema: { type: 'string', format: 'date-time', maxLength: 35 },
 };
 
 function isTimestamp(value: string): boolean {

@@ -12,6 +12,18 @@ import { subjectOf } from '../subject';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
 import { UsageService } from './usage.service';
 
+const STANDING: RateLimitStatusDto = {
+  plan: 'free',
+  minute: { limit: 60, remaining: 59, resetAt: '2026-11-21T09:31:00.000Z' },
+  day: { limit: 1_000, remaining: 958, resetAt: '2026-11-22T00:00:00.000Z' },
+  ban: { banned: false, refusalsBeforeBan: 11, nextBanSeconds: 120 },
+};
+const BANNED: RateLimitStatusDto = {
+  ...STANDING,
+  minute: { ...STANDING.minute, remaining: 0 },
+  ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 11, nextBanSeconds: 600 },
+};
+
 @ApiTags('Account')
 @Controller()
 export class AccountController {
@@ -29,7 +41,14 @@ export class AccountController {
     summary: 'Where the caller stands with its limits',
     description:
       'The plan, both windows and the bans of the key. This operation is never counted, and answered even to a banned key.',
-    answer: { description: 'The standing of the caller.', type: RateLimitStatusDto },
+    answer: {
+      description: 'The standing of the caller.',
+      type: RateLimitStatusDto,
+      examples: {
+        free: { summary: 'Within the limits', value: STANDING },
+        banned: { summary: 'With a key that is banned', value: BANNED },
+      },
+    },
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
@@ -56,7 +75,16 @@ export class AccountController {
     id: 'getUsage',
     summary: 'Requests used, by day',
     description: "The counted requests of the caller's client for each UTC day, up to 90 days back.",
-    answer: { description: 'One entry a day.', type: UsageDto },
+    answer: {
+      description: 'One entry a day.',
+      type: UsageDto,
+      example: {
+        days: [
+          { date: '2026-11-20', requests: 0 },
+          { date: '2026-11-21', requests: 42 },
+        ],
+      },
+    },
     stability: 'experimental',
   })
   async getUsage(@Req() request: FastifyRequest, @Query() query: UsageQuery): Promise<UsageDto> {

@@ -5,7 +5,7 @@ import { USAGE_DAYS } from './usage.service';
 
 const count = integer({ min: 0, max: 2_147_483_647 });
 
-@ApiSchema({ name: 'RateLimitWindow' })
+@ApiSchema({ name: 'RateLimitWindow', description: 'Where a client stands in one window.' })
 export class RateLimitWindowDto {
   @AnswerField(count, { description: 'Requests that the window allows.', example: 60 })
   limit!: number;
@@ -17,12 +17,16 @@ export class RateLimitWindowDto {
   resetAt!: string;
 }
 
-@ApiSchema({ name: 'RateLimitBan' })
+@ApiSchema({ name: 'RateLimitBan', description: 'Where a key stands with bans.' })
 export class RateLimitBanDto {
   @AnswerField(boolean, { description: 'Whether the key is banned now.', example: false })
   banned!: boolean;
 
-  @AnswerField(timestamp, { description: 'When the ban ends; only while banned.', optional: true })
+  @AnswerField(timestamp, {
+    description: 'When the ban ends; only while banned.',
+    example: '2026-11-21T09:33:00.000Z',
+    optional: true,
+  })
   until?: string;
 
   @AnswerField(count, {
@@ -36,7 +40,7 @@ export class RateLimitBanDto {
   nextBanSeconds!: number;
 }
 
-@ApiSchema({ name: 'RateLimitStatus' })
+@ApiSchema({ name: 'RateLimitStatus', description: 'Where the caller stands with its limits.' })
 export class RateLimitStatusDto {
   @AnswerField(oneOf(PLANS), { description: 'The plan of the client.', example: 'free' })
   plan!: string;
@@ -51,18 +55,28 @@ export class RateLimitStatusDto {
   ban!: RateLimitBanDto;
 }
 
-@ApiSchema({ name: 'UsageDay' })
+@ApiSchema({ name: 'UsageDay', description: 'The requests of one day.' })
 export class UsageDayDto {
-  @ApiProperty({ description: 'The UTC day.', type: 'string', format: 'date', example: '2026-11-21' })
+  @ApiProperty({
+    description: 'The UTC day.',
+    type: 'string',
+    format: 'date',
+    maxLength: 10,
+    example: '2026-11-21',
+  })
   date!: string;
 
   @AnswerField(count, { description: 'Requests counted on that day.', example: 42 })
   requests!: number;
 }
 
-@ApiSchema({ name: 'Usage' })
+@ApiSchema({ name: 'Usage', description: 'The requests of a client, by day.' })
 export class UsageDto {
-  @ApiProperty({ description: 'One entry a day, oldest first; today is the last.', type: [UsageDayDto] })
+  @ApiProperty({
+    description: 'One entry a day, oldest first; today is the last.',
+    type: [UsageDayDto],
+    maxItems: USAGE_DAYS,
+  })
   days!: UsageDayDto[];
 }
 

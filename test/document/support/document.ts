@@ -6,9 +6,16 @@ interface Content {
   examples?: Record<string, { value: unknown }>;
 }
 
+export interface Header {
+  description: string;
+  schema: Record<string, unknown>;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+
 export interface Response {
   description: string;
-  headers?: Record<string, { $ref: string }>;
+  headers?: Record<string, Header | { $ref: string }>;
   content?: Record<string, Content>;
 }
 
@@ -33,11 +40,16 @@ export interface Operation {
   responses: Record<string, Response>;
 }
 
-/** Operations by `METHOD path`. */
+/** Operations by `METHOD path`, with the responses that they share in place. */
 export function operationsOf(document: OpenAPIObject): Map<string, Operation> {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item as Record<string, Operation>).map(([method, operation]) => {
-      return [`${method.toUpperCase()} ${path}`, operation] as const;
+      const responses = Object.entries(operation.responses as Record<string, Response | { $ref: string }>);
+      const inPlace = responses.map(([status, response]) => {
+        return [status, '$ref' in response ? resolve(document, response.$ref) : response] as const;
+      });
+      const complete = { ...operation, responses: Object.fromEntries(inPlace) as Operation['responses'] };
+      return [`${method.toUpperCase()} ${path}`, complete] as const;
     }),
   );
   return new Map(operations);

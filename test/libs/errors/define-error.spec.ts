@@ -44,12 +44,13 @@ it('One kind of error is no other', () => {
   expect(new PlainError()).not.toBeInstanceOf(TeapotError);
 });
 
-it('The catalogue tells of it, with a message as it really reads', () => {
+it('The catalogue tells of it, with a message and header fields as they really read', () => {
   expect(errorCatalogue()).toContainEqual({
     code: 'test_teapot',
     status: 418,
     when: 'Coffee is asked of a teapot.',
     example: 'A teapot has no coffee.',
+    exampleHeaders: { 'X-Drink': 'coffee' },
   });
   expect(TeapotError.definition.code).toBe('test_teapot');
 });

@@ -1,13 +1,21 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { defineError } from '#libs/errors';
-import { NOTES, type SharedParts, completeDocument } from '#libs/openapi';
+import { type ErrorNote, NOTES, type SharedParts, completeDocument, errorWith } from '#libs/openapi';
 
 const define = (code: string, status: number) =>
-  defineError({ code, status, when: `${code} happens.`, message: () => `This is ${code}.`, example: [] });
+  defineError({
+    code,
+    status,
+    when: `${code} happens.`,
+    message: (what: string) => `${what} is ${code}.`,
+    headers: (what: string): Record<string, string> => (status === 401 ? { Refused: what } : {}),
+    example: ['This'],
+  });
 define('test_always', 500);
 define('test_body', 400);
-define('test_other', 400);
-define('test_refused', 401);
+const OtherError = define('test_other', 400);
+const RefusedError = define('test_refused', 401);
+define('test_refused_too', 401);
 
 const header = { description: 'A header.', schema: { type: 'string' } };
 const PARTS: SharedParts = {
@@ -15,34 +23,60 @@ const PARTS: SharedParts = {
   parameters: {},
   schemas: { Error: { type: 'object' } },
   everyAnswer: ['Everywhere'],
-  everyOperation: ['test_always'],
-  byMethod: { post: ['test_body'] },
+  headerExamples: { 400: { Everywhere: 'wrong' } },
+  everyOperation: [{ code: 'test_always' }],
+  byMethod: { post: [{ code: 'test_body' }] },
   bodyTypes: { patch: ['application/merge-patch+json'] },
-  byStatus: { 401: ['Refused'] },
+  responses: {},
   notKept: (status) => status === 401 || status >= 500,
 };
 
 interface Notes {
-  errors?: string[];
-  headers?: { on: string; name: string }[];
+  errors?: (ErrorNote | string)[];
+  headers?: { on: string; name: string; example?: string; description?: string }[];
   parameters?: { name: string; onlyFor?: string[] }[];
   never?: string[];
+  bodies?: object;
 }
 
-function complete(method: string, { errors = [], never = [], headers = [], parameters = [] }: Notes = {}) {
-  const json = { 'application/json': { schema: { type: 'object' } } };
-  const operation = {
+type Header = { $ref?: string; example?: string; examples?: object; description?: string };
+
+function draft({ errors = [], never = [], headers = [], parameters = [], bodies = {} }: Notes) {
+  const json = { schema: { $ref: '#/components/schemas/Body' } };
+  const content: Record<string, { schema: object; examples?: object }> = { 'application/json': json };
+  return {
+    operationId: 'doIt',
     responses: { 200: { description: 'Fine.' } } as Record<
       string,
-      { headers?: object; description: string; content?: unknown }
+      { headers?: Record<string, Header>; description?: string; content?: unknown; $ref?: string }
     >,
     parameters: [] as unknown[],
-    requestBody: { content: json as Record<string, unknown> },
-    [NOTES]: { errors, never, headers, parameters },
+    requestBody: { content },
+    [NOTES]: {
+      errors: errors.map((error) => (typeof error === 'string' ? { code: error } : error)),
+      never,
+      headers,
+      parameters,
+      bodies,
+    },
   };
-  const document = { openapi: '3.0.3', paths: { '/x': { [method]: operation } }, components: {} };
-  completeDocument(document as unknown as OpenAPIObject, PARTS);
-  return operation;
+}
+
+function completeAll(paths: Record<string, object>, parts: Partial<SharedParts> = {}) {
+  const components: OpenAPIObject['components'] = { schemas: { Body: { type: 'object' } } };
+  const document = { openapi: '3.0.3', info: { title: 'Test', version: '1' }, paths, components };
+  completeDocument(document, { ...PARTS, ...parts });
+  return components as {
+    headers: Record<string, Header>;
+    schemas: Record<string, { additionalProperties?: boolean }>;
+    responses: Record<string, { description: string }>;
+  };
+}
+
+function complete(method: string, notes: Notes = {}) {
+  const operation = draft(notes);
+  const components = completeAll({ '/x': { [method]: operation } });
+  return { ...operation, components };
 }
 
 const headersOf = (operation: ReturnType<typeof complete>, status: number) =>
@@ -109,4 +143,57 @@ it('A body has the further types of its method', () => {
 test('an operation that is exempt from an error does not document it', () => {
   const { responses } = complete('get', { errors: ['test_refused'], never: ['test_refused'] });
   expect(JSON.stringify(responses)).not.toContain('test_refused');
+});
+
+it('An error reads as the operation notes it, with the header fields that come with it', () => {
+  const { responses } = complete('get', {
+    errors: [
+      errorWith(OtherError, 'Here'),
+      'test_other',
+      errorWith(RefusedError, 'Nobody'),
+      'test_refused_too',
+    ],
+  });
+  expect(responses[400]!.content).toMatchObject({
+    'application/json': { examples: { test_other: { value: { message: 'Here is test_other.' } } } },
+  });
+  expect(responses[401]!.headers!.Refused).toEqual({
+    description: 'A header.',
+    schema: { type: 'string' },
+    examples: { test_refused: { value: 'Nobody' }, test_refused_too: { value: 'This' } },
+  });
+});
+
+it("A header field whose value is the operation's own is a component of its own", () => {
+  const note = { on: 'success', name: 'Tag', example: '<{path}?a>', description: 'Here.' };
+  const { responses, components } = complete('get', { headers: [note] });
+  expect(responses[200]!.headers!.Tag).toEqual({ $ref: '#/components/headers/doIt.Tag' });
+  expect(components.headers).toEqual({
+    Everywhere: PARTS.headers.Everywhere,
+    'doIt.Tag': { ...PARTS.headers.Tag, example: '</x?a>', description: 'Here.' },
+  });
+});
+
+it('A value that would not be true of a status is another one there', () => {
+  const { responses } = complete('get', { errors: ['test_other'] });
+  expect(responses[400]!.headers!.Everywhere).toMatchObject({ example: 'wrong' });
+  expect(responses[500]!.headers!.Everywhere).toEqual({ $ref: '#/components/headers/Everywhere' });
+});
+
+it('A body has its examples and takes nothing that its schema does not know', () => {
+  const bodies = { first: { summary: 'One', value: {} } };
+  const { requestBody, components } = complete('post', { bodies });
+  expect(requestBody.content['application/json']!.examples).toEqual(bodies);
+  expect(components.schemas.Body!.additionalProperties).toBe(false);
+});
+
+it('What most operations answer for a status is shared, and what another one answers is not', () => {
+  const [first, second, other] = [draft({}), draft({}), draft({ headers: [{ on: 'every', name: 'Old' }] })];
+  const paths = { '/a': { get: first }, '/b': { get: other }, '/c': { get: second } };
+  const components = completeAll(paths, { responses: { 500: 'Failed', 599: 'Never' } });
+  const shared = { $ref: '#/components/responses/Failed' };
+  expect([first.responses[500], second.responses[500]]).toEqual([shared, shared]);
+  expect(Object.keys(other.responses[500]!.headers!)).toContain('Old');
+  expect(Object.keys(components.responses)).toEqual(['Failed']);
+  expect(components.responses.Failed!.description).toContain('test_always');
 });
