@@ -18,7 +18,7 @@ const KNOWS = {
 /** Modules that read the service's settings. */
 const READ_SETTINGS = ['quotas', 'deprecations'];
 /** Modules for whoever runs the service: they may know any face, and the domain does not know them. */
-const OPERATIONS = ['health', 'metrics', 'seed'];
+const OPERATIONS = ['health', 'metrics', 'seed', 'tracing'];
 const FACES = [...Object.keys(KNOWS), ...OPERATIONS, 'migrations'].join('|');
 
 const INDEX = '^src/[^/]+/index\\.ts$';
@@ -89,6 +89,19 @@ module.exports = {
       severity: 'error',
       from: { path: '^(libs/[^/]+|src)/' },
       to: { path: '^libs/', pathNot: '^$1/', dependencyTypesNot: ['aliased'] },
+    },
+    {
+      // It is published as a package of its own, and the service is not to load it.
+      name: 'The client stands alone: it knows openapi-fetch only',
+      severity: 'error',
+      from: { path: '^libs/client/src/' },
+      to: { pathNot: ['^libs/client/src/', '^node_modules/openapi-fetch/'] },
+    },
+    {
+      name: 'The client stands alone: nobody of the service knows it',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: '^libs/client/' },
+      to: { path: '^libs/client/' },
     },
     {
       name: 'Nobody imports in a circle',

@@ -1,0 +1,61 @@
+import { PetStoreError } from './errors.ts';
+import type { Configuration } from './options.ts';
+
+/** One call of an operation, with all of its attempts: what it sends, and how long it may still wait. */
+export class Call {
+  readonly idempotencyKey?: string;
+  private leftMs: number;
+
+  /** @param operation method and path of the document */
+  constructor(
+    readonly operation: string,
+    readonly request: Request,
+    private readonly configuration: Configuration,
+  ) {
+    this.leftMs = configuration.maxWaitSeconds * 1_000;
+    // Every POST of the service honours the field, and only these do.
+    if (request.method === 'POST') {
+      this.idempotencyKey = request.headers.get('idempotency-key') ?? configuration.newIdempotencyKey();
+      request.headers.set('Idempotency-Key', this.idempotencyKey);
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.request.signal;
+  }
+
+  /**
+   * Waits, if the call has that much patience left.
+   * @throws the failure at once when it has not; the signal's reason when the call is aborted
+   */
+  async pause(milliseconds: number, failure: PetStoreError): Promise<void> {
+    if (milliseconds > this.leftMs) {
+      throw failure;
+    }
+    this.leftMs -= milliseconds;
+    await this.configuration.sleep(milliseconds, this.signal);
+  }
+
+  /**
+   * Sends the request once and reads the whole answer, so that a connection that breaks in the middle of it is noticed here.
+   * @throws PetStoreError `no_answer` when there is no complete answer
+   */
+  async attempt(): Promise<{ response: Response; text: string }> {
+    const { attemptTimeoutSeconds, fetch } = this.configuration;
+    const silence = AbortSignal.timeout(attemptTimeoutSeconds * 1_000);
+    try {
+      const signal = AbortSignal.any([this.signal, silence]);
+      // A body can be sent once only, so each attempt gets a copy.
+      const response = await fetch(new Request(this.request.clone(), { signal }));
+      return { response, text: await response.text() };
+    } catch (cause) {
+      this.signal.throwIfAborted();
+      const message = `No answer came to ${this.operation}.`;
+      const { operation, idempotencyKey } = this;
+      throw new PetStoreError(
+        { code: 'no_answer', message, status: 0, operation, idempotencyKey },
+        { cause },
+      );
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import createClient from 'openapi-fetch';
+import { Exchange } from './exchange.ts';
+import type {
+  Answer,
+  Caller,
+  ConditionalReader,
+  EntryOf,
+  Input,
+  ListPath,
+  OperationOf,
+} from './operations.ts';
+import { type PetStoreOptions, configure } from './options.ts';
+import { readPages } from './pages.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { paths } from './schema.ts';
+
+/** Calls the service's operations by method and path: `store.GET('/pets', { params: { query: { limit: 3 } } })`. */
+export interface PetStoreClient {
+  GET: ConditionalReader & Caller<'get'>;
+  POST: Caller<'post'>;
+  PUT: Caller<'put'>;
+  PATCH: Caller<'patch'>;
+  DELETE: Caller<'delete'>;
+  /** The pages of a list, one request each; of 100 entries unless `limit` says otherwise. */
+  pages<Path extends ListPath>(
+    path: Path,
+    input?: Input<OperationOf<Path, 'get'>>,
+  ): AsyncGenerator<EntryOf<Path>[], void, undefined>;
+  /** The entries of a list, read page after page as they are asked for. */
+  iterate<Path extends ListPath>(
+    path: Path,
+    input?: Input<OperationOf<Path, 'get'>>,
+  ): AsyncGenerator<EntryOf<Path>, void, undefined>;
+  /** What the latest answer said of the caller's limits; undefined before the first one. */
+  readonly rateLimit: RateLimit | undefined;
+}
+
+/** A call as openapi-fetch takes it, whatever the operation. */
+type AnyInput = { params?: { query?: { limit?: number; cursor?: string } } } | undefined;
+type AnyCaller = (path: string, input?: AnyInput) => Promise<Answer<unknown>>;
+
+/**
+ * A client of the Pet Store service. One is enough for a key: it is the client that keeps requests back after a 429.
+ * @throws TypeError for an option that cannot work
+ */
+export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
+  const configuration = configure(options);
+  const exchange = new Exchange(configuration);
+  const transport = createClient<paths>({
+    baseUrl: configuration.baseUrl,
+    headers: { 'X-API-Key': configuration.apiKey },
+    // The service redirects nobody, and the key must not follow somebody else's redirect.
+    redirect: 'manual',
+  });
+  const caller = (method: 'get' | 'post' | 'put' | 'patch' | 'delete'): AnyCaller => {
+    return async (path, input) => {
+      const operation = `${method.toUpperCase()} ${path}`;
+      const send = (request: Request) => exchange.send(operation, request);
+      const { data, response } = await transport.request(
+        method,
+        path as never,
+        { ...input, fetch: send } as never,
+      );
+      return { data, response };
+    };
+  };
+  const get = caller('get');
+  const pages = (path: string, input?: AnyInput) => {
+    return readPages((page) => get(path, page) as Promise<Answer<unknown[]>>, input ?? {});
+  };
+  const client = {
+    GET: get,
+    POST: caller('post'),
+    PUT: caller('put'),
+    PATCH: caller('patch'),
+    DELETE: caller('delete'),
+    pages,
+    async *iterate(path: string, input?: AnyInput) {
+      for await (const page of pages(path, input)) {
+        yield* page;
+      }
+    },
+    get rateLimit() {
+      return exchange.rateLimit;
+    },
+  };
+  // The types of the document stand in the interface alone; here every operation is handled alike.
+  return client as unknown as PetStoreClient;
+}

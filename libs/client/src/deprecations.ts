@@ -1,0 +1,52 @@
+import { readLinks } from './links.ts';
+
+/** An operation that was called is on its way out. */
+export interface DeprecationNotice {
+  /** Method and path of the document: `GET /pets/{petId}`. */
+  operation: string;
+  /** Since when it is deprecated (RFC 9745). */
+  since?: Date;
+  /** From when it may be gone (RFC 8594). */
+  sunset?: Date;
+  /** What to call instead, as `Link` names it with `rel="successor-version"` (RFC 5829). */
+  successor?: string;
+}
+
+/** Tells of each deprecated operation once in the life of a client. */
+export class Deprecations {
+  private readonly told = new Set<string>();
+
+  constructor(private readonly tell: (notice: DeprecationNotice) => void) {}
+
+  notice(operation: string, headers: Headers): void {
+    if (headers.has('deprecation') && !this.told.has(operation)) {
+      this.told.add(operation);
+      this.tell(readNotice(operation, headers));
+    }
+  }
+}
+
+function readNotice(operation: string, headers: Headers): DeprecationNotice {
+  const since = /^@(\d{1,12})$/.exec(headers.get('deprecation') ?? '')?.[1];
+  const sunset = new Date(headers.get('sunset') ?? NaN);
+  return {
+    operation,
+    since: since === undefined ? undefined : new Date(Number(since) * 1_000),
+    sunset: Number.isNaN(sunset.getTime()) ? undefined : sunset,
+    successor: readLinks(headers).get('successor-version'),
+  };
+}
+
+/** As a deprecation warning of the process; on the console where there is no process. */
+export function warnOfDeprecation({ operation, sunset, successor }: DeprecationNotice): void {
+  const end = sunset === undefined ? '' : ` and may be gone from ${sunset.toISOString().slice(0, 10)}`;
+  const instead = successor === undefined ? '' : `; its successor is ${successor}`;
+  const message = `Pet Store: ${operation} is deprecated${end}${instead}.`;
+  const { process } = globalThis as { process?: { emitWarning?: typeof globalThis.process.emitWarning } };
+  if (typeof process?.emitWarning === 'function') {
+    process.emitWarning(message, { type: 'DeprecationWarning', code: 'PETSTORE_DEPRECATION' });
+  } else {
+    // eslint-disable-next-line no-console -- A page has no other place for warnings.
+    console.warn(message);
+  }
+}

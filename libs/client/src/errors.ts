@@ -1,0 +1,64 @@
+import type { RateLimit } from './rate-limit.ts';
+import type { components } from './schema.ts';
+
+/** The service's own codes, as its document lists them. A newer service may know more. */
+export type ServiceErrorCode = components['schemas']['Error']['code'];
+
+/**
+ * `no_answer`: the connection failed or stayed silent. `unexpected_answer`: somebody in between answered, in a form that is
+ * not the service's (a proxy's page, a redirect).
+ */
+export type PetStoreErrorCode = ServiceErrorCode | 'no_answer' | 'unexpected_answer';
+
+export interface PetStoreErrorDetails {
+  code: PetStoreErrorCode;
+  message: string;
+  /** The HTTP status; 0 when there was no answer. */
+  status: number;
+  /** Method and path of the document: `GET /pets/{petId}`. */
+  operation: string;
+  /** Name of the request in the service's log. */
+  requestId?: string;
+  /** Whole seconds after which the same request would not be refused for the same reason. */
+  retryAfterSeconds?: number;
+  rateLimit?: RateLimit;
+  /** The key that the request was sent with. With it, and the same body, the request can be sent again safely. */
+  idempotencyKey?: string;
+}
+
+/** A request that did not succeed, after all the attempts that were worth making. Rely on the code; the message is for people. */
+export class PetStoreError extends Error implements PetStoreErrorDetails {
+  override readonly name = 'PetStoreError';
+  readonly code: PetStoreErrorCode;
+  readonly status: number;
+  readonly operation: string;
+  readonly requestId?: string;
+  readonly retryAfterSeconds?: number;
+  readonly rateLimit?: RateLimit;
+  readonly idempotencyKey?: string;
+
+  constructor(details: PetStoreErrorDetails, options?: { cause?: unknown }) {
+    super(details.message, options);
+    this.code = details.code;
+    this.status = details.status;
+    this.operation = details.operation;
+    this.requestId = details.requestId;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.rateLimit = details.rateLimit;
+    this.idempotencyKey = details.idempotencyKey;
+  }
+}
+
+/** What `{code, message, status}` says, or undefined for any other text. */
+export function readErrorBody(text: string): { code: ServiceErrorCode; message: string } | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  return typeof code === 'string' && typeof message === 'string'
+    ? { code: code as ServiceErrorCode, message }
+    : undefined;
+}

@@ -1,0 +1,117 @@
+import { Call } from './call.ts';
+import { Deprecations } from './deprecations.ts';
+import { PetStoreError, readErrorBody } from './errors.ts';
+import type { Configuration } from './options.ts';
+import { type RateLimit, readRateLimit, readRetryAfter } from './rate-limit.ts';
+import { RefusalGate } from './refusal-gate.ts';
+import { isRepeatable, isWorthRepeating, waitBeforeNext } from './retry-rules.ts';
+import { Slots } from './slots.ts';
+
+/** Never counted and never refused, so nothing has to wait for it. */
+const NEVER_REFUSED = 'GET /rate-limit';
+
+/** Sends the requests of one client: waits, tries again, and remembers what the answers say of its limits. */
+export class Exchange {
+  rateLimit?: RateLimit;
+  private readonly gate = new RefusalGate();
+  private readonly slots: Slots;
+  private readonly deprecations: Deprecations;
+
+  constructor(private readonly configuration: Configuration) {
+    this.slots = new Slots(configuration.maxConcurrent);
+    this.deprecations = new Deprecations(configuration.onDeprecation);
+  }
+
+  /**
+   * @param operation method and path of the document
+   * @returns an answer that is a success or 304, read completely
+   * @throws PetStoreError for every other outcome; the signal's reason when the caller aborts
+   */
+  async send(operation: string, request: Request): Promise<Response> {
+    const call = new Call(operation, request, this.configuration);
+    const repeatable = isRepeatable(request.method, call.idempotencyKey !== undefined);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.admitted(call, attempt);
+      } catch (error) {
+        const last = attempt >= this.configuration.maxAttempts;
+        if (last || !(error instanceof PetStoreError) || !isWorthRepeating(error, repeatable)) {
+          throw error;
+        }
+        await call.pause(
+          waitBeforeNext(error.retryAfterSeconds, attempt, this.configuration.random()),
+          error,
+        );
+      }
+    }
+  }
+
+  /** One attempt, as soon as there is a slot for it and no refusal holds it back. */
+  private async admitted(call: Call, attempt: number): Promise<Response> {
+    for (;;) {
+      await this.slots.take(call.signal);
+      const held = call.operation === NEVER_REFUSED ? undefined : this.gate.held(this.configuration.now());
+      if (held === undefined) {
+        return await this.attempt(call).finally(() => this.slots.give());
+      }
+      this.slots.give();
+      const wait = waitBeforeNext(held.seconds, attempt, this.configuration.random());
+      await call.pause(wait, refusedLike(held.error, call, held.seconds));
+    }
+  }
+
+  private async attempt(call: Call): Promise<Response> {
+    const mark = this.gate.send();
+    const { response, text } = await call.attempt();
+    const { headers, status } = response;
+    const rateLimit = readRateLimit(headers);
+    this.rateLimit = rateLimit ?? this.rateLimit;
+    this.gate.hear(rateLimit?.remaining, mark);
+    this.deprecations.notice(call.operation, headers);
+    if (status === 304 || (response.ok && (text === '' || isJson(headers)))) {
+      return new Response(text === '' ? null : text, response);
+    }
+    const error = failureOf(call, response, text);
+    if (status === 429 && error.retryAfterSeconds !== undefined) {
+      this.gate.close(error, this.configuration.now() + error.retryAfterSeconds * 1_000);
+    }
+    throw error;
+  }
+}
+
+function isJson(headers: Headers): boolean {
+  return /^application\/json\b/i.test(headers.get('content-type') ?? '');
+}
+
+/** The refusal of a call that was not sent, because it would meet the same as the one that was. */
+function refusedLike(refusal: PetStoreError, call: Call, seconds: number): PetStoreError {
+  const { operation, idempotencyKey } = call;
+  const { code, message, status, rateLimit } = refusal;
+  const retryAfterSeconds = Math.ceil(seconds);
+  return new PetStoreError({
+    code,
+    message,
+    status,
+    operation,
+    retryAfterSeconds,
+    rateLimit,
+    idempotencyKey,
+  });
+}
+
+function failureOf(call: Call, { status, headers }: Response, text: string): PetStoreError {
+  const { operation, idempotencyKey } = call;
+  const body = readErrorBody(text) ?? {
+    code: 'unexpected_answer' as const,
+    message: `The answer ${status} to ${operation} is not one of the Pet Store service.`,
+  };
+  return new PetStoreError({
+    ...body,
+    status,
+    operation,
+    idempotencyKey,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: readRetryAfter(headers, Date.now()),
+    rateLimit: readRateLimit(headers),
+  });
+}

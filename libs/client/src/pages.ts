@@ -1,0 +1,33 @@
+import { nextCursor } from './links.ts';
+import type { Answer } from './operations.ts';
+
+const MOST_ENTRIES = 100;
+
+interface ListInput {
+  params?: { query?: { limit?: number; cursor?: string } };
+}
+
+/**
+ * Reads a list page after page, as long as the answers link to a next one (RFC 8288, `rel="next"`). Pages are as large as
+ * the service makes them unless `limit` says otherwise, because each one counts as a request.
+ * @throws whatever reading a page throws; Error when a page links to itself
+ */
+export async function* readPages<Input extends ListInput, Entry>(
+  read: (input: Input) => Promise<Answer<Entry[]>>,
+  input: Input,
+): AsyncGenerator<Entry[], void, undefined> {
+  let cursor = input.params?.query?.cursor;
+  for (;;) {
+    const query = { limit: MOST_ENTRIES, ...input.params?.query, cursor };
+    const { data, response } = await read({ ...input, params: { ...input.params, query } });
+    yield data;
+    const next = nextCursor(response.headers);
+    if (next === undefined) {
+      return;
+    }
+    if (next === cursor) {
+      throw new Error('The page of a list links to itself.');
+    }
+    cursor = next;
+  }
+}

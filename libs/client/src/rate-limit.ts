@@ -1,0 +1,78 @@
+/** Where the caller stands, as one answer told it. */
+export interface RateLimit {
+  /** Requests that the window with the least remaining allows. */
+  limit: number;
+  /** Requests left in that window. */
+  remaining: number;
+  /** When that window begins anew, by the service's clock. */
+  resetAt: Date;
+  /** Every window that applies (`minute`, `day`); empty where the fields of the IETF draft are missing. */
+  windows: RateLimitWindow[];
+}
+
+export interface RateLimitWindow {
+  name: string;
+  limit: number;
+  remaining: number;
+  windowSeconds: number;
+  /** Seconds from the answer until the window begins anew. */
+  resetSeconds: number;
+}
+
+/**
+ * Reads `X-RateLimit-Limit`, `-Remaining` and `-Reset` (unix seconds), and of draft-ietf-httpapi-ratelimit-headers
+ * `RateLimit-Policy` (`"minute";q=60;w=60`) and `RateLimit` (`"minute";r=59;t=60`).
+ * @returns undefined for an answer without the first three
+ */
+export function readRateLimit(headers: Headers): RateLimit | undefined {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    wholeNumber(headers.get(`x-ratelimit-${name}`)),
+  );
+  if (limit === undefined || remaining === undefined || reset === undefined) {
+    return undefined;
+  }
+  return { limit, remaining, resetAt: new Date(reset * 1_000), windows: readWindows(headers) };
+}
+
+function readWindows(headers: Headers): RateLimitWindow[] {
+  const states = readItems(headers.get('ratelimit'));
+  return [...readItems(headers.get('ratelimit-policy'))].flatMap(([name, { q: limit, w: windowSeconds }]) => {
+    const { r: remaining, t: resetSeconds } = states.get(name) ?? {};
+    return limit === undefined ||
+      windowSeconds === undefined ||
+      remaining === undefined ||
+      resetSeconds === undefined
+      ? []
+      : [{ name, limit, remaining, windowSeconds, resetSeconds }];
+  });
+}
+
+/** Items of a structured list (RFC 9651) that are strings with whole numbers as parameters. */
+function readItems(field: string | null): Map<string, Record<string, number>> {
+  const items = (field ?? '').matchAll(/"([^"]*)"((?:\s*;\s*[a-z]+=\d+)*)/g);
+  return new Map(
+    [...items].map(([, name, parameters]) => [
+      name!,
+      Object.fromEntries(
+        [...parameters!.matchAll(/([a-z]+)=(\d+)/g)].map(([, key, value]) => [key!, Number(value)]),
+      ),
+    ]),
+  );
+}
+
+/**
+ * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date as proxies send it.
+ * @param now milliseconds of unix time
+ * @returns whole seconds from now, at least 0; undefined without the field
+ */
+export function readRetryAfter(headers: Headers, now: number): number | undefined {
+  const field = headers.get('retry-after');
+  const date = field === null ? NaN : Date.parse(field);
+  return (
+    wholeNumber(field) ?? (Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1_000)))
+  );
+}
+
+function wholeNumber(field: string | null): number | undefined {
+  return field !== null && /^\d{1,15}$/.test(field) ? Number(field) : undefined;
+}
