@@ -8,17 +8,17 @@ import type {
 } from 'fastify';
 import helmet from 'helmet';
 import { buildDocument } from './build-document';
-import { PAGE_STYLE, markersPlugin } from './page-plugin';
+import { serveGuides } from './guides';
+import { servePage } from './page/serve-page';
 
-/** What the page may load: its own files, and the styles and images that Swagger UI writes into it. */
+/** What the page may load: its own files, and the images that Swagger UI's style sheet has in itself. */
 const CONTENT_SECURITY_POLICY = {
   useDefaults: false,
   directives: {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
-    styleSrc: ["'self'", "'unsafe-inline'"],
+    styleSrc: ["'self'"],
     imgSrc: ["'self'", 'data:'],
-    fontSrc: ["'self'", 'data:'],
     connectSrc: ["'self'"],
     baseUri: ["'none'"],
     formAction: ["'none'"],
@@ -30,8 +30,9 @@ const CONTENT_SECURITY_POLICY = {
 export function protectPage(fastify: FastifyInstance): void {
   const setHeaders = helmet({
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-    // The service speaks plain HTTP; whoever puts TLS in front of it decides about this.
+    // The service speaks plain HTTP; whoever puts TLS in front of it decides about these.
     strictTransportSecurity: false,
+    crossOriginOpenerPolicy: false,
   });
   fastify.addHook('onRoute', (route) => {
     if (/^\/docs(\/|$)/.test(route.url)) {
@@ -70,16 +71,16 @@ function hooksOf<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
   return hooks === undefined ? [] : ([hooks].flat() as Hook[]);
 }
 
-/** Serves the interface description (`/openapi.json`, `/openapi.yaml`) and its page (`/docs`). */
+/** Serves the interface description (`/openapi.json`, `/openapi.yaml`), its page (`/docs`) and the guides below that. */
 export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   protectPage(fastify);
   answerOnce(fastify, '/openapi.json', '/openapi.yaml');
+  serveGuides(fastify);
+  servePage(app);
   SwaggerModule.setup('docs', app, buildDocument(app), {
+    ui: false,
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
-    customSiteTitle: 'Pet Store',
-    customCss: PAGE_STYLE,
-    swaggerOptions: { plugins: [markersPlugin], persistAuthorization: false, displayRequestDuration: true },
   });
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { connectAndMigrate, dataSourceOptions } from '../../src/data-source';
-import { ensureRedis } from './redis-server';
+import { CHROMIUM, HAPROXY, REDIS, ensurePrograms } from './programs';
 
 /** One PostgreSQL for the whole run, and a migrated database that every test file clones. */
 export default async function globalSetup(): Promise<void> {
-  ensureRedis();
+  ensurePrograms(REDIS, HAPROXY, CHROMIUM);
   const dataDirectory = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDirectory,

@@ -1,31 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
-
-function isOnPath(program: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
-}
-
-/** Finds redis-server, or installs it where that is possible: no npm package has one. */
-export function ensureRedis(): void {
-  if (isOnPath('redis-server')) {
-    return;
-  }
-  if (process.getuid?.() !== 0 || !isOnPath('apt-get')) {
-    throw new Error(
-      'The tests need redis-server on the PATH: install redis 7 (Debian: apt-get install redis-server).',
-    );
-  }
-  execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit' });
-  // Debian would start a server of its own at once; the policy file says not to.
-  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  execFileSync('apt-get', ['install', '-y', '-qq', 'redis-server'], { stdio: 'inherit', env: environment });
-}
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** A program that no npm package brings. */
+export interface Program {
+  /** Under any of these names. */
+  names: string[];
+  debianPackage: string;
+}
+
+export const REDIS: Program = { names: ['redis-server'], debianPackage: 'redis-server' };
+export const HAPROXY: Program = { names: ['haproxy'], debianPackage: 'haproxy' };
+export const CHROMIUM: Program = {
+  names: ['chromium', 'chromium-browser', 'google-chrome'],
+  debianPackage: 'chromium',
+};
+
+/** @returns the program's path, or undefined where it is not on the PATH */
+export function findProgram({ names }: Program): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return names
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find((path) => existsSync(path));
+}
+
+/** Finds all of these programs, or installs what is missing where that is possible: as root on Debian. */
+export function ensurePrograms(...programs: Program[]): void {
+  const missing = programs.filter((program) => findProgram(program) === undefined);
+  if (missing.length === 0) {
+    return;
+  }
+  const packages = missing.map(({ debianPackage }) => debianPackage).join(' ');
+  if (process.getuid?.() !== 0 || !findProgram({ names: ['apt-get'], debianPackage: 'apt' })) {
+    const wanted = missing.map(({ names }) => names.join(' or ')).join(' and ');
+    throw new Error(`The tests need ${wanted} on the PATH (Debian: apt-get install ${packages}).`);
+  }
+  execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit' });
+  // Debian would start a server of its own at once; the run level says not to.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const install = ['install', '-y', '-qq', '--no-install-recommends', ...packages.split(' ')];
+  execFileSync('apt-get', install, { stdio: 'inherit', env });
+}
