@@ -33,8 +33,9 @@ export class PetReader {
 
   list({ limit, cursor, ...filters }: ListPetsQuery): Promise<Page<PetDto>> {
     const { values, ...statement } = petListStatement(filters, idBefore(cursor), limit + 1);
-    return this.pages.read(`${statement.text} ${JSON.stringify(values)}`, async () => {
-      const rows = await prepared<PetRow>(this.database.reader, statement, values);
+    const source = this.database.listSource();
+    return this.pages.read(`${source.name} ${statement.text} ${JSON.stringify(values)}`, async () => {
+      const rows = await source.rows<PetRow>(statement, values);
       return pageOf(rows.map(petOf), limit, ({ id }) => id);
     });
   }

@@ -7,6 +7,7 @@ export class TcpProxy {
   private server: Server | null = null;
   private port = 0;
   private hangsUp = false;
+  private silent = false;
 
   private constructor(private readonly target: URL) {}
 
@@ -40,8 +41,20 @@ export class TcpProxy {
     await closed;
   }
 
-  /** Everything is as it was, at the same address. */
+  /** Keeps every connection, and accepts new ones, but passes nothing on: what a partitioned network does. */
+  fallSilent(): void {
+    this.silent = true;
+    for (const socket of this.sockets) {
+      socket.unpipe().pause();
+    }
+  }
+
+  /** Everything is as it was, at the same address; connections that were silent are broken. */
   async restore(): Promise<void> {
+    if (this.silent) {
+      this.breakConnections();
+    }
+    this.silent = false;
     this.hangsUp = false;
     if (!this.server) {
       await this.listen();
@@ -77,7 +90,9 @@ export class TcpProxy {
     ] as const) {
       this.sockets.add(socket);
       socket.setNoDelay(true);
-      socket.pipe(other);
+      if (!this.silent) {
+        socket.pipe(other);
+      }
       socket.on('error', () => undefined);
       socket.on('close', () => {
         this.sockets.delete(socket);

@@ -6,8 +6,10 @@ export { DatabaseModule, DatabaseUrl } from './database.module';
 export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate } from './migrate';
+export { migrationStates, type MigrationState } from './migration-states';
 export { namePrefix } from './name-prefix';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
+export type { ListSource } from './list-source';
 export { prepared, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
@@ -15,3 +17,5 @@ export {
   violatesForeignKey,
   violatesUnique,
 } from './postgres-errors';
+export { ReadReplicas, type ReplicaState } from './replicas/read-replicas';
+export { giveUpSilentConnection } from './silent-connections';

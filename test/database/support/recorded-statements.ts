@@ -26,10 +26,15 @@ export class RecordedStatements {
 
   /** @returns the statements that only read, in the order in which they were sent */
   async during(work: () => Promise<unknown>): Promise<SentStatement[]> {
+    return (await this.allDuring(work)).filter(({ text }) => READING.test(text));
+  }
+
+  /** @returns all statements, in the order in which they were sent */
+  async allDuring(work: () => Promise<unknown>): Promise<SentStatement[]> {
     const sent: SentStatement[] = (this.sent = []);
     await work();
     this.sent = null;
-    return sent.filter(({ text }) => READING.test(text));
+    return sent;
   }
 
   stop(): void {
