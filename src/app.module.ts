@@ -52,6 +52,7 @@ export class AppModule {
           databaseUrl,
           dataSourceOptions(databaseUrl, settings.databasePool),
           connectAndMigrate,
+          { urls: settings.databaseReplicaUrls, poolSize: settings.databasePool },
         ),
         IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
         AuditModule.forRoot({ kind: 'service', name: 'service' }),

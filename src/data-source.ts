@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { migrate } from '#libs/database';
+import { giveUpSilentConnection, migrate } from '#libs/database';
 import { ApiKey } from './auth/api-key.entity';
 import { Client } from './auth/client.entity';
 import { Category } from './categories/category.entity';
@@ -27,7 +27,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       // A server that has stopped answering enforces no timeout of its own.
-      query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+      onConnect: giveUpSilentConnection(STATEMENT_TIMEOUT_MS + 1_000),
       keepAlive: true,
     },
   };

@@ -6,8 +6,8 @@ import { readSettings } from './settings';
 async function main(): Promise<void> {
   loadEnvironmentFile();
   const settings = readSettings(process.env);
-  const { serve } = await import('./serve.js');
-  await serve(settings);
+  const { start } = await import('./start.js');
+  await start(settings);
 }
 
 async function fail(error: unknown): Promise<never> {

@@ -1,69 +1,66 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
 import { Connections } from '#libs/http';
 import { createApp } from './create-app';
 import { type MetricsAddress, MetricsService } from './metrics';
 import { type OpenDatabase, openDatabase } from './open-database';
 import { createLogger } from './pipeline/logger';
-import { QuotaStore } from './quotas';
+import { terminalLog } from './pipeline/terminal-log';
 import { DEMO_CLIENT, SeedService } from './seed';
 import type { Settings } from './settings';
+import { type RunningService, shutDown } from './shutdown';
 import { StartError } from './start-error';
+import { listenToStopSignals } from './stop-signals';
+import type { Tracing } from './tracing';
 import { type Startup, welcome } from './welcome';
 
-/** How long requests under way may take to end once the service is told to stop. */
-const DRAIN_MS = 25_000;
-
 /** Runs the service until it is told to stop (SIGTERM, SIGINT), then ends what is under way and writes what is waiting. */
-export async function serve(settings: Settings): Promise<void> {
-  const logger = createLogger(settings.logLevel);
-  const toldToStop = stopSignal();
+export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
+  const signals = listenToStopSignals();
+  const logger = createLogger(
+    settings.logLevel,
+    await terminalLog(process.stdout, process.env),
+    tracing?.logContext,
+  );
+  tracing?.onFailure((reason) => logger.warn(`Traces cannot be sent: ${reason}`));
   if (settings.redisUrl !== undefined && settings.instances === 1) {
     logger.warn('INSTANCES is 1: while Redis is away, every instance lets the whole limit through.');
   }
   const database = await openDatabase(settings, (line) => logger.info(line), true);
-  let app: NestFastifyApplication | undefined;
-  let connections: Connections | undefined;
-  const start = async () => {
-    app = await createApp(settings, database.url, logger);
-    connections = new Connections(app.getHttpServer() as Server);
-    app.get(MetricsService).watch(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
-    const quotas = app.get(QuotaStore);
-    const help = 'Whether limits are counted by this instance alone because Redis is away (1) or not (0).';
-    app.get(MetricsService).gauge('petstore_limits_degraded', help, () => Number(quotas.isDegraded()));
+  let service: RunningService | undefined;
+  let delayMs = 0;
+  const begin = async () => {
+    const app = await createApp(settings, database.url, logger, tracing);
+    service = { app, connections: watchConnections(app) };
     await listen(app, settings);
     process.stdout.write(welcome(await describeStart(app, database, settings)));
   };
   try {
     // A start that waits for something (another instance that migrates, say) can be broken off as well.
-    await Promise.race([start(), toldToStop]);
-    logger.info(`${await toldToStop}: stopping`);
+    await Promise.race([begin(), signals.first]);
+    logger.info(`${await signals.first}: stopping`);
+    delayMs = settings.shutdownDelaySeconds * 1_000;
   } finally {
     try {
-      connections?.end();
-      await drain(app);
+      await (service && shutDown(service, signals, delayMs, logger));
     } finally {
       await database.close();
+      await tracing?.close();
     }
   }
 }
 
-/** Answers what is under way, writes what is waiting, and closes; who still reads after a while is left behind. */
-async function drain(app: NestFastifyApplication | undefined): Promise<void> {
-  const server = app?.getHttpServer() as Server | undefined;
-  const deadline = setTimeout(() => server?.closeAllConnections(), DRAIN_MS);
-  await app?.close();
-  clearTimeout(deadline);
-}
-
-/** The first signal to stop. Listened to from the start, or an embedded database would be left behind; later ones change nothing. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.on('SIGINT', resolve);
-    process.on('SIGTERM', resolve);
-  });
+function watchConnections(app: NestFastifyApplication): Connections {
+  const connections = new Connections(app.getHttpServer() as Server);
+  const metrics = app.get(MetricsService);
+  metrics.gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
+  metrics.gauge(
+    'petstore_http_requests_in_progress',
+    'Requests that are not answered yet, or not to the end.',
+    () => connections.requestsInProgress,
+  );
+  return connections;
 }
 
 async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {

@@ -8,6 +8,8 @@ export interface Settings {
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: string | undefined;
   dataDirectory: string;
+  /** Standbys of that database, which lists may be read from. */
+  databaseReplicaUrls: string[];
   databasePool: number;
   /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
   redisUrl: string | undefined;
@@ -20,6 +22,10 @@ export interface Settings {
   metrics: { host: string; port: number } | undefined;
   logLevel: LogLevel;
   afterSunset: 'serve' | 'gone';
+  /** How long everything is served after the signal to stop, while `/health/ready` says that it is not ready. */
+  shutdownDelaySeconds: number;
+  /** Where traces are sent, by OTLP over HTTP; absent: nowhere, and nothing is traced. */
+  tracesUrl: string | undefined;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -47,6 +53,7 @@ function readAll(reader: EnvironmentReader): Settings {
     port: reader.integer('PORT', 3000, PORTS),
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
+    databaseReplicaUrls: readReplicaUrls(reader),
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 1, max: 1_000 }),
     redisUrl: readRedisUrl(reader),
     instances: reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }),
@@ -55,21 +62,36 @@ function readAll(reader: EnvironmentReader): Settings {
     metrics: readMetricsAddress(reader),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
+    shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
+    tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
   };
 }
 
+function readReplicaUrls(reader: EnvironmentReader): string[] {
+  const takes = 'postgres:// or postgresql:// URLs of standbys, separated by commas';
+  return readUrls(reader, 'DATABASE_REPLICA_URLS', /^postgres(ql)?:\/\/./, takes) ?? [];
+}
+
 function readRedisUrl(reader: EnvironmentReader): string | undefined {
-  const text = reader.text('REDIS_URL');
-  const nodes = text?.split(',').map((node) => node.trim());
-  if (nodes?.every((node) => /^rediss?:\/\/./.test(node) && URL.canParse(node)) === false) {
+  const takes = 'redis:// or rediss:// URLs, separated by commas for a cluster';
+  return readUrls(reader, 'REDIS_URL', /^rediss?:\/\/./, takes)?.join(',');
+}
+
+function readUrls(
+  reader: EnvironmentReader,
+  variable: string,
+  scheme: RegExp,
+  takes: string,
+): string[] | undefined {
+  const urls = reader
+    .text(variable)
+    ?.split(',')
+    .map((url) => url.trim());
+  if (urls?.every((url) => scheme.test(url) && URL.canParse(url)) === false) {
     // The value is kept out of the message: it may hold a password.
-    throw new EnvironmentError(
-      'REDIS_URL',
-      'redis:// or rediss:// URLs, separated by commas for a cluster',
-      '…',
-    );
+    throw new EnvironmentError(variable, takes, '…');
   }
-  return nodes?.join(',');
+  return urls;
 }
 
 function readOrigins(reader: EnvironmentReader): string[] {

@@ -45,6 +45,25 @@ const TABLE: {
     bad: [],
   },
   {
+    variable: 'DATABASE_REPLICA_URLS',
+    setting: 'databaseReplicaUrls',
+    absent: [],
+    good: [
+      ['postgres://me:secret@one/shop', ['postgres://me:secret@one/shop']],
+      [
+        'postgres://one/shop, postgresql://two:5433/shop',
+        ['postgres://one/shop', 'postgresql://two:5433/shop'],
+      ],
+    ],
+    bad: [
+      'mysql://one/shop',
+      'one:5432',
+      'postgres://',
+      'postgres://one/shop,',
+      'postgres://one/shop,hunter2',
+    ],
+  },
+  {
     variable: 'DATABASE_POOL',
     setting: 'databasePool',
     absent: 10,
@@ -137,6 +156,23 @@ const TABLE: {
     ],
     bad: ['410', 'Gone', 'true'],
   },
+  {
+    variable: 'SHUTDOWN_DELAY',
+    setting: 'shutdownDelaySeconds',
+    absent: 0,
+    good: [
+      ['5', 5],
+      ['300', 300],
+    ],
+    bad: ['301', '-1', '0.5', '5s'],
+  },
+  {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    setting: 'tracesUrl',
+    absent: undefined,
+    good: [['https://me:secret@collector:4318/otel', 'https://me:secret@collector:4318/otel']],
+    bad: ['localhost:4318', 'grpc://collector:4317', 'http://'],
+  },
 ];
 
 it('An empty environment is one that the service starts with', () => {
@@ -165,11 +201,14 @@ describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad }) => 
   }
 });
 
-test.each(['DATABASE_URL', 'REDIS_URL'])('The password in %s is never told', (variable) => {
-  for (const text of ['http://me:hunter2@db', 'hunter2', '://me:hunter2@db', 'postgres://me:hunter2@:x']) {
-    expect(failureOf({ [variable]: text }).message).not.toContain('hunter2');
-  }
-});
+test.each(['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'REDIS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])(
+  'The password in %s is never told',
+  (variable) => {
+    for (const text of ['ftp://me:hunter2@db', 'hunter2', '://me:hunter2@db', 'postgres://me:hunter2@:x']) {
+      expect(failureOf({ [variable]: text }).message).not.toContain('hunter2');
+    }
+  },
+);
 
 it('Other variables are left alone', () => {
   expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));

@@ -38,6 +38,8 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN });
   private readonly underWay = new Map<string, Promise<KeyHolder | null>>();
   private readonly listener: NotificationListener;
+  /** How often a key was known already, and how often it had to be looked up. */
+  readonly uses = { hit: 0, miss: 0 };
   /** Counts the changes heard of, so that a look-up which was overtaken by one is not remembered. */
   private generation = 0;
 
@@ -76,12 +78,20 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   /** Answers at once for a key that is known; null means that no valid key has this digest. */
   find(digest: string): KeyHolder | null | Promise<KeyHolder | null> {
     const known = this.findKnown(digest);
-    return known === undefined ? this.lookUp(digest) : known;
+    if (known === undefined) {
+      this.uses.miss += 1;
+      return this.lookUp(digest);
+    }
+    return known;
   }
 
   /** The holder of a key that is known, null for one that is known to be nobody's, undefined when it has to be looked up. */
   findKnown(digest: string): KeyHolder | null | undefined {
-    return this.known.get(digest) ?? (this.unknown.has(digest) ? null : undefined);
+    const known = this.known.get(digest) ?? (this.unknown.has(digest) ? null : undefined);
+    if (known !== undefined) {
+      this.uses.hit += 1;
+    }
+    return known;
   }
 
   private lookUp(digest: string): Promise<KeyHolder | null> {

@@ -3,7 +3,7 @@ import { ConfigModule } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
-import { DatabaseModule } from '#libs/database';
+import { DatabaseModule, migrationStates } from '#libs/database';
 import { IdempotencyModule } from '#libs/idempotency';
 import { AuditModule } from '../audit';
 import { AdministrationError } from '../auth';
@@ -15,7 +15,6 @@ import { ClientOwnsIdempotencyKeys } from '../pipeline/idempotency-owner';
 import { BansModule, OverviewModule, ResetsModule } from '../quotas';
 import { SeedModule } from '../seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
-import { migrationStates } from './migration-state';
 import { operator } from './operator';
 
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
+import { type MigrationState, migrationStates } from '#libs/database';
 import { migrateToNewest } from '../data-source';
 import { withDatabase } from './administration';
-import { type MigrationState, migrationStates } from './migration-state';
 
 /** Names of the migrations that were run now. */
 export function migrateDatabase(): Promise<string[]> {

@@ -7,10 +7,10 @@ import { PetstoreCommand } from './command';
 })
 export class ServeCommand extends PetstoreCommand {
   async run(): Promise<void> {
-    const [{ serve }, { readSettings }] = await Promise.all([
-      import('../serve.js'),
+    const [{ start }, { readSettings }] = await Promise.all([
+      import('../start.js'),
       import('../settings.js'),
     ]);
-    await serve(readSettings(process.env));
+    await start(readSettings(process.env));
   }
 }

@@ -2,11 +2,15 @@ import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { AuthModule } from '../auth';
 import { QuotasModule } from '../quotas';
+import { Dependencies } from './dependencies';
 import { HealthController } from './health.controller';
+import { Readiness } from './readiness';
 
 /** Whether the service lives, and whether it is ready. */
 @Module({
   imports: [TerminusModule.forRoot({ logger: false }), AuthModule, QuotasModule],
   controllers: [HealthController],
+  providers: [Dependencies, Readiness],
+  exports: [Readiness],
 })
 export class HealthModule {}

@@ -1,5 +1,12 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth';
+import { QuotasModule } from '../quotas';
 import { MetricsService } from './metrics.service';
+import { ServiceFigures } from './service-figures';
 
-@Module({ providers: [MetricsService], exports: [MetricsService] })
+@Module({
+  imports: [AuthModule, QuotasModule],
+  providers: [MetricsService, ServiceFigures],
+  exports: [MetricsService],
+})
 export class MetricsModule {}

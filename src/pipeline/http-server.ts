@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { ReadReplicas } from '#libs/database';
 import {
   AllowedMethods,
   type SocketAnswer,
@@ -14,22 +15,26 @@ import { RequestLimiter } from '../quotas';
 import type { Settings } from '../settings';
 import { enableCors } from './cors';
 import { refuseEarly } from './early-refusals';
+import { showOwnWrites } from './own-writes';
 import { logRequests } from './request-log';
 
-/** Times within which a request has to arrive; past them the answer is 408. */
 export interface ServerTimeouts {
+  /** Times within which a request has to arrive; past them the answer is 408. */
   headersMs: number;
   requestMs: number;
+  /** How long nothing may move on a connection that is owed an answer: nobody reads it, and it would be kept for ever. */
+  standstillMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000 };
+const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 
 /** The HTTP server, before the application: what Node and Fastify would decide by themselves is decided here. */
 export function createHttpAdapter(
   settings: Settings,
   logger: FastifyBaseLogger,
-  timeouts: ServerTimeouts = DEFAULT_TIMEOUTS,
+  timeouts: Partial<ServerTimeouts> = {},
 ): FastifyAdapter {
+  const { headersMs, requestMs, standstillMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   return new FastifyAdapter({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -43,10 +48,11 @@ export function createHttpAdapter(
     // While closing, what still arrives on open connections is answered as ever.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    requestTimeout: timeouts.requestMs,
+    requestTimeout: requestMs,
+    connectionTimeout: standstillMs,
     http: {
-      headersTimeout: timeouts.headersMs,
-      connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: Math.min(1_000, headersMs),
       requireHostHeader: false,
     },
   });
@@ -66,6 +72,9 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   enableCors(app, settings);
   refuseEarly(app);
   logRequests(fastify);
+  if (settings.databaseReplicaUrls.length > 0) {
+    showOwnWrites(fastify, app.get(ReadReplicas));
+  }
 }
 
 /** What never became a request is counted by its address, and refused like one when there are too many. */

@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../settings';
 
 /** Lines are written together: at the latest after this time, at the end of the process, or when there are this many bytes. */
@@ -8,25 +8,47 @@ const WRITE_BYTES = 8_192;
 /** What waits while nobody reads the output. What comes beyond it is lost, so that a stalled reader does not cost the service its memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
-/** The one logger of the process: JSON lines on standard output, or on another file descriptor. */
-export function createLogger(level: LogLevel, descriptor = 1): Logger {
-  const output = pino.destination({
-    dest: descriptor,
+let lostInAll = 0;
+
+/** How many lines of this process's logs nobody will read. */
+export function lostLogLines(): number {
+  return lostInAll;
+}
+
+/**
+ * The one logger of the process: a JSON line for each message.
+ * @param output a file descriptor, standard output by itself; or what takes each line at once
+ * @param context what every line is to carry, asked for whenever one is written
+ */
+export function createLogger(
+  level: LogLevel,
+  output: number | DestinationStream = 1,
+  context?: () => object,
+): Logger {
+  const options = { level, base: undefined, timestamp: isoTime, mixin: context };
+  if (typeof output !== 'number') {
+    return pino(options, output);
+  }
+  const destination = pino.destination({
+    dest: output,
     sync: false,
     minLength: WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
   });
   if (level !== 'silent') {
-    setInterval(() => output.flush(), WRITE_MS).unref();
+    setInterval(() => destination.flush(), WRITE_MS).unref();
   }
-  const logger = pino({ level, base: undefined, timestamp: isoTime }, output);
-  tellOfLostLines(output, logger);
+  const logger = pino(options, destination);
+  tellOfLostLines(destination, logger);
   return logger;
 }
 
 function tellOfLostLines(output: ReturnType<typeof pino.destination>, logger: Logger): void {
   let lostLines = 0;
-  output.on('drop', () => (lostLines += 1));
+  output.on('drop', () => {
+    lostLines += 1;
+    lostInAll += 1;
+  });
   output.on('drain', () => {
     if (lostLines > 0) {
       const told = lostLines;

@@ -1,4 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { routeOf } from '#libs/http';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The trace that the request belongs to, 32 hexadecimal digits; set while traces are sent somewhere. */
+    traceId?: string;
+  }
+}
 
 /** One line for each request. Names the operation by its pattern: a path or a query may hold what nobody should log. */
 export function logRequests(fastify: FastifyInstance): void {
@@ -10,11 +18,12 @@ export function logRequests(fastify: FastifyInstance): void {
       {
         reqId: request.id,
         method: request.method,
-        operation: request.routeOptions.url ?? 'unknown',
+        operation: routeOf(request).url ?? 'unknown',
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         clientId: holder?.clientId,
         keyId: holder?.keyId,
+        traceId: request.traceId,
       },
       'request',
     );

@@ -1,5 +1,12 @@
 export { BanRegister } from './bans/ban-register';
 export { BansModule } from './bans/bans.module';
+export {
+  BAN_LEVELS,
+  LIMITER_DECISIONS,
+  type LimiterDecision,
+  earnedBanLevel,
+  limiterDecisionOf,
+} from './limiter-outcome';
 export { OverviewModule } from './overview/overview.module';
 export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
 export { UsageRanking } from './overview/usage-ranking';

@@ -37,7 +37,13 @@ describe('metrics', () => {
     expect(text).toMatch(
       /petstore_http_requests_total\{operation="unknown",method="GET",status="40\d"\} 1\n/,
     );
-    expect(text).toContain('petstore_process_cpu_seconds_total');
+    for (const name of [
+      'process_cpu_seconds_total',
+      'petstore_http_connections',
+      'petstore_http_requests_in_progress',
+    ]) {
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    }
     expect((await fetch(`${metrics}/pets`)).status).toBe(404);
 
     expect(await service.end()).toEqual({ code: 0, signal: null });

@@ -69,6 +69,40 @@ describe('a service that is told to stop', () => {
     expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
   });
 
+  it('serves for SHUTDOWN_DELAY seconds more, while it is not ready any more and says so of its connections', async () => {
+    const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '2' });
+    const begin = Date.now();
+    service.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+    const answer = await service.send(key, 'GET', '/pets?limit=1');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(await service.ending).toEqual({ code: 0, signal: null });
+    expect(Date.now() - begin).toBeGreaterThan(1_900);
+    expect(bench.postmaster()).toBeUndefined();
+  });
+
+  it('ends at once when it is told again, whatever has begun and however long it was to wait', async () => {
+    const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '300' });
+    const { port } = new URL(service.url);
+    const begun = connect(Number(port), '127.0.0.1');
+    begun.on('error', () => undefined).resume();
+    await once(begun, 'connect');
+    const type = 'Content-Type: application/json';
+    begun.write(
+      `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\n${type}\r\nContent-Length: 5\r\n\r\n`,
+    );
+    service.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+    const broken = once(begun, 'close');
+    await expectStopped(service, () => {
+      // What comes within half a second of the first is taken for the same one, passed on by a shell.
+      const again = setInterval(() => service.child.kill('SIGTERM'), 100);
+      service.child.once('exit', () => clearInterval(again));
+    });
+    await broken;
+  });
+
   it("keeps the day's counts exactly", async () => {
     const usedToday = async (service: ServiceProcess) => {
       const answer = await service.send(key, 'GET', '/pets?limit=1');

@@ -17,7 +17,7 @@ export function installation(): string {
   const mark = join(folder, 'dist', '.built');
   if (!existsSync(mark)) {
     mkdirSync(folder, { recursive: true });
-    for (const name of ['bin', 'package.json']) {
+    for (const name of ['bin', 'docs', 'package.json']) {
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     }
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { Bench, postmasterPid, until } from '../libs/embedded-postgres/support/bench';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
+import { WatchedLog } from './watched-log';
 
 export { until };
 
@@ -48,6 +49,11 @@ export class ServiceProcess {
 
   get url(): string {
     return /^ +Service +(\S+)$/m.exec(this.stdout)![1]!;
+  }
+
+  /** Lines of the log, which is in JSON; what is meant for people is not. */
+  get log(): string[] {
+    return this.stdout.split('\n').filter((line) => line.startsWith('{'));
   }
 
   /** The key that a first run shows. */
@@ -99,8 +105,12 @@ export class ServiceBench extends Bench {
     return postmasterPid(this.path(name, 'data'));
   }
 
+  /** Rejects when an API key has come into the log of a service. */
   override async clear(): Promise<void> {
     await Promise.all(this.services.map((service) => service.end('SIGKILL')));
     await super.clear();
+    const log = new WatchedLog();
+    this.services.forEach((service) => service.log.forEach((line) => log.write(line)));
+    log.expectNoKeys();
   }
 }

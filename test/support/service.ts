@@ -9,14 +9,15 @@ import { NEST_OPTIONS, furnish } from '../../src/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/pipeline/http-server';
 import { NestLogger, createLogger } from '../../src/pipeline/logger';
 import { agreedPlan } from '../../src/quotas';
-import { type Settings, readSettings } from '../../src/settings';
+import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
 import { type TestDatabase, createTestDatabase } from './test-database';
+import { WatchedLog } from './watched-log';
 
 export interface ServiceOptions {
   settings?: Partial<Settings>;
-  timeouts?: ServerTimeouts;
+  timeouts?: Partial<ServerTimeouts>;
   /** Another database than a fresh clone; the caller drops it. */
   database?: TestDatabase;
   /** Where the service finds the database, when it is not the database's own address (a proxy in between, say). */
@@ -42,6 +43,7 @@ export class TestService {
     readonly database: TestDatabase,
     private readonly ownsDatabase: boolean,
     readonly document: OpenAPIObject,
+    readonly log: WatchedLog,
   ) {
     this.contract = new DocumentContract(document);
   }
@@ -63,6 +65,7 @@ export class TestService {
     const choice = agreedPlan(plan, options.perMinute ?? custom, options.perDay ?? custom);
     await this.app.get(ClientsService).create(client, choice);
     const { key, record } = await this.app.get(KeysService).issue({ client, scopes, expiresAt });
+    this.log.forbid(key);
     return { key, keyId: record.id, client };
   }
 
@@ -76,22 +79,26 @@ export class TestService {
     return this.anonymous().with({ 'X-API-Key': key });
   }
 
+  /** Rejects when anything that was done here has brought an API key into the log. */
   async close(): Promise<void> {
     await this.app.close();
     if (this.ownsDatabase) {
       await this.database.drop();
     }
+    this.log.expectNoKeys();
   }
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const settings = {
-    ...readSettings({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    ...readSettings({ METRICS_PORT: 'off' }),
     ...options.settings,
   };
   const database = options.database ?? (await createTestDatabase());
   const clock = new ManualClock();
-  const logger = createLogger(settings.logLevel);
+  const { TEST_LOG_LEVEL: level } = process.env;
+  const log = new WatchedLog(level === undefined ? undefined : process.stdout);
+  const logger = createLogger((level as LogLevel | undefined) ?? 'trace', log);
   const testing = await Test.createTestingModule({
     imports: [AppModule.forRoot(settings, options.databaseUrl ?? database.url)],
   })
@@ -107,5 +114,5 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as OpenAPIObject;
-  return new TestService(app, clock, database, options.database === undefined, document);
+  return new TestService(app, clock, database, options.database === undefined, document, log);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { ApiError } from '#libs/errors';
 import {
   BadRequestError,
@@ -10,6 +10,7 @@ import {
   PayloadTooLargeError,
   RequestTimeoutError,
 } from './errors';
+import { MAX_PIPELINED, isCrowded, isFlooded, newestAnswer, noteAnswer } from './pipelined-answers';
 import { MAX_BODY_BYTES, loseBody } from './read-json';
 
 /** What is to be written for a request that Node refused before it became one: the error, and its header fields. */
@@ -37,9 +38,7 @@ export function toApiError(error: ParserError): ApiError {
 /** How long a refused connection is still read from: closing on unread bytes would take the answer back (RFC 9112, section 9.6). */
 const LINGER_MS = 1_000;
 
-/** The newest answer on each connection, which is made or was made. Answers are sent in the order of their requests. */
-const newestAnswers = new WeakMap<Socket, ServerResponse>();
-/** Connections that have been refused; their parser reports every further byte as an error. */
+/** Connections that have been refused and are about to be closed; nothing more that comes on them is answered. */
 const refused = new WeakSet<Socket>();
 
 /**
@@ -59,7 +58,7 @@ export function answerOnSocket(describe: SocketAnswer) {
     }
     refused.add(socket);
     const error = toApiError(parserError);
-    const newest = newestAnswers.get(socket);
+    const newest = newestAnswer(socket);
     if (newest && !newest.req.complete) {
       failInBody(newest, error, socket);
       return;
@@ -114,7 +113,7 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   server.removeAllListeners('clientError');
   server.on('clientError', (error, socket) => void answer(error, socket as Socket));
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    newestAnswers.set(request.socket, response);
+    noteAnswer(request.socket, response);
   });
   // An unknown `Expect` may be ignored (RFC 9110, section 10.1.1); Node would answer an empty 417.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
@@ -128,8 +127,30 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
       .then(({ error, headers }) => write(socket, error, headers))
       .catch(() => socket.destroy());
   });
-  fastify.addHook('onRequest', (request, _reply, done) => done(defectOf(request.raw)));
+  fastify.addHook('onRequest', lookOver);
 }
+
+/** Refuses what is not worth any further work, or not HTTP/1.1, before anything else is done for it. */
+const lookOver: onRequestHookHandler = (request, reply, done) => {
+  const { socket } = request.raw;
+  if (refused.has(socket)) {
+    // It closes as soon as the refusal is sent. What was sent behind that is not worth an answer, nor any work.
+    reply.hijack();
+    if (isFlooded(socket)) {
+      socket.destroy();
+    }
+    return;
+  }
+  if (isCrowded(socket)) {
+    refused.add(socket);
+    reply.raw.shouldKeepAlive = false;
+    done(
+      new BadRequestError(`More than ${MAX_PIPELINED} requests wait on this connection for their answers.`),
+    );
+    return;
+  }
+  done(defectOf(request.raw));
+};
 
 /** What Node lets through, or would answer with an empty 400 (`requireHostHeader`, which is off for this reason). */
 function defectOf({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): ApiError | undefined {

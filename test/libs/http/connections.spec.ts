@@ -20,6 +20,8 @@ beforeEach(async () => {
     pending.push(answer);
     server.emit('asked');
   });
+  // Longer than any test waits: what is closed is closed by what is tested.
+  server.keepAliveTimeout = 60_000;
   connections = new Connections(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -125,6 +127,7 @@ describe('The end', () => {
     await silent.closed();
     pending[0]!.end('late');
     expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    await connection.closed();
     await ended;
   });
 

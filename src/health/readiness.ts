@@ -1,0 +1,83 @@
+import { HttpException, Injectable } from '@nestjs/common';
+import {
+  HealthCheckService,
+  type HealthCheckResult,
+  type HealthIndicatorResult,
+  TypeOrmHealthIndicator,
+} from '@nestjs/terminus';
+import { Dependencies } from './dependencies';
+
+const DATABASE_TIMEOUT_MS = 2_000;
+/** For so long one answer serves all: anybody may ask, and must not keep the database busy with it. */
+const READY_MS = 500;
+
+/** Answered 503 with the Error body, like everything that fails; what is wrong is for the log and not for the caller. */
+class NotReadyError extends HttpException {
+  constructor(reason: string) {
+    super(`Not ready: ${reason}.`, 503);
+  }
+}
+
+/** Whether the service is to be sent requests. */
+@Injectable()
+export class Readiness {
+  private ending = false;
+  private askedAt = -Infinity;
+  private answer?: Promise<HealthCheckResult>;
+
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly database: TypeOrmHealthIndicator,
+    private readonly dependencies: Dependencies,
+  ) {}
+
+  /** From now on the service is not ready, whatever it can do: it is about to stop. */
+  end(): void {
+    this.ending = true;
+  }
+
+  /** What was looked at, and how it was found. Rejects with 503 when the service is not ready. */
+  check(): Promise<HealthCheckResult> {
+    if (this.ending) {
+      return Promise.reject(new NotReadyError('the service is stopping'));
+    }
+    const now = performance.now();
+    if (now - this.askedAt > READY_MS) {
+      this.askedAt = now;
+      this.answer = this.look();
+      // Whoever asked is told of a failure; nobody may be waiting when it comes.
+      this.answer.catch(() => undefined);
+    }
+    return this.answer!;
+  }
+
+  private async look(): Promise<HealthCheckResult> {
+    try {
+      return await this.health.check([
+        () => this.lookAtDatabase(),
+        () => this.dependencies.keys(),
+        () => this.dependencies.limits(),
+        () => this.dependencies.replicas(),
+      ]);
+    } catch (error) {
+      throw error instanceof HttpException ? new NotReadyError(causeOf(error)) : error;
+    }
+  }
+
+  /** Only a database that answers in time is asked for more. */
+  private async lookAtDatabase(): Promise<HealthIndicatorResult> {
+    const ping = await this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT_MS });
+    return ping.database.status === 'up' ? { ...ping, ...(await this.dependencies.migrations()) } : ping;
+  }
+}
+
+/** The checks that failed, with what they say: `database (timeout of 2000ms exceeded)`. */
+function causeOf(failure: HttpException): string {
+  const { error } = failure.getResponse() as { error?: Record<string, Record<string, unknown>> };
+  return Object.entries(error ?? {})
+    .map(([name, { status: _status, ...details }]) => {
+      const { message } = details;
+      return `${name} (${typeof message === 'string' ? message : JSON.stringify(details)})`;
+    })
+    .join(', ');
+}

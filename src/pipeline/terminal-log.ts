@@ -1,0 +1,35 @@
+import { Writable } from 'node:stream';
+import type { DestinationStream } from 'pino';
+import { terminalOf } from '../cli/terminal';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a request's own words tell already. */
+const SAID_IN_WORDS = 'method,operation,status,ms';
+
+/**
+ * The log as people read it, where the stream is a terminal; undefined elsewhere, where programs read JSON. What makes
+ * it readable is loaded only then. Lines are written at once: a person waits for them.
+ */
+export async function terminalLog(
+  stream: Writable & { isTTY?: boolean },
+  environment: Environment,
+): Promise<DestinationStream | undefined> {
+  if (!stream.isTTY) {
+    return undefined;
+  }
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({
+    destination: new Writable({ write: (chunk, encoding, done) => stream.write(chunk, encoding, done) }),
+    colorize: terminalOf(stream, environment).colours,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: SAID_IN_WORDS,
+    messageFormat: inWords,
+    singleLine: true,
+  });
+}
+
+function inWords({ msg = '', method, operation, status, ms }: Record<string, unknown>): string {
+  const words = ms === undefined ? [msg] : [method, operation, status, 'in', ms, 'ms'];
+  return words.join(' ');
+}

@@ -1,0 +1,41 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import type { Connections } from '#libs/http';
+import { Readiness } from './health';
+import type { StopSignals } from './stop-signals';
+
+/** How long requests under way may take to end once nothing new is listened to. */
+const DRAIN_MS = 25_000;
+/** How long the rest of the work may take once somebody has asked a second time. */
+const HURRY_MS = 2_000;
+
+export interface RunningService {
+  app: NestFastifyApplication;
+  connections: Connections;
+}
+
+/**
+ * Ends a service so that nobody notices: `/health/ready` turns new requests away first, and for `delayMs` everything is
+ * served as before, until balancers have seen it. Then nothing new is listened to, what has begun is answered, and what
+ * waits is written. A second signal takes all patience away.
+ */
+export async function shutDown(
+  { app, connections }: RunningService,
+  signals: StopSignals,
+  delayMs: number,
+  logger: Logger,
+): Promise<void> {
+  app.get(Readiness).end();
+  connections.announceEnd();
+  let patienceMs = DRAIN_MS;
+  void signals.second.then((signal) => {
+    logger.warn(`${signal} again: ending at once`);
+    patienceMs = 0;
+    connections.breakOff();
+    setTimeout(() => process.exit(1), HURRY_MS).unref();
+  });
+  await Promise.race([pause(delayMs), signals.second]);
+  await connections.end(patienceMs);
+  await app.close();
+}

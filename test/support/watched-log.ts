@@ -1,0 +1,54 @@
+import type { DestinationStream } from 'pino';
+
+/** The form of a key, wherever it stands; and its secret part alone. */
+const KEY = /psk_live_[0-9A-Za-z]{36}/;
+const SECRETS = /[0-9A-Za-z]{36,}/g;
+const PREFIX_LENGTH = 'psk_live_'.length;
+
+const KEPT_LINES = 1_000;
+
+/**
+ * The log of a service under test, which is at its most talkative. It looks at every line for API keys: anything in
+ * their form, and the secrets of those that it is told of even without the rest.
+ */
+export class WatchedLog implements DestinationStream {
+  private readonly secrets = new Set<string>();
+  private readonly leaks: string[] = [];
+  private kept: string[] = [];
+
+  /** @param echo passes the lines on as well, for whoever looks for a fault */
+  constructor(private readonly echo?: DestinationStream) {}
+
+  /** This key must not be found. */
+  forbid(key: string): void {
+    this.secrets.add(key.slice(PREFIX_LENGTH));
+  }
+
+  write(line: string): void {
+    this.echo?.write(line);
+    if (KEY.test(line) || this.hasSecret(line)) {
+      this.leaks.push(line);
+    }
+    this.kept.push(line);
+    if (this.kept.length > 2 * KEPT_LINES) {
+      this.kept = this.kept.slice(-KEPT_LINES);
+    }
+  }
+
+  /** The newest lines, at least a thousand of them if there were so many. */
+  get lines(): Record<string, unknown>[] {
+    return this.kept.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** @throws Error with the lines that hold a key */
+  expectNoKeys(): void {
+    if (this.leaks.length > 0) {
+      throw new Error(`The log holds API keys:\n${this.leaks.slice(0, 5).join('')}`);
+    }
+  }
+
+  private hasSecret(line: string): boolean {
+    const candidates = line.match(SECRETS) ?? [];
+    return candidates.some((text) => [...this.secrets].some((secret) => text.includes(secret)));
+  }
+}
