@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RepresentedBy } from '#libs/http';
+import { RepresentedBy, routeOf } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { InvalidCursorError, cursorAfter } from './cursor';
 
@@ -34,7 +34,7 @@ function asPage({ entries, lastId }: Page<unknown>, request: FastifyRequest, rep
  * the target may name a host that is not ours.
  */
 function nextTarget(request: FastifyRequest, lastId: number): string {
-  const path = request.routeOptions.url ?? '';
+  const path = routeOf(request).url ?? '';
   const parameters = new URLSearchParams();
   // Written anew from what was understood: the same text can be read in more than one way (`?name=a?b`, `%FF`).
   for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {
