@@ -23,6 +23,7 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
     await terminalLog(process.stdout, process.env),
     tracing?.logContext,
   );
+  tracing?.misreadings.forEach((message) => logger.warn(`Traces: ${message}`));
   tracing?.onFailure((reason) => logger.warn(`Traces cannot be sent: ${reason}`));
   if (settings.redisUrl !== undefined && settings.instances === 1) {
     logger.warn('INSTANCES is 1: while Redis is away, every instance lets the whole limit through.');

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { registerAs } from '@nestjs/config';
-import { type Environment, EnvironmentError, EnvironmentReader } from '#libs/config';
+import { type Environment, EnvironmentError, EnvironmentReader, isWellFormedUrl } from '#libs/config';
 
 export interface Settings {
   host: string;
@@ -87,7 +87,7 @@ function readUrls(
     .text(variable)
     ?.split(',')
     .map((url) => url.trim());
-  if (urls?.every((url) => scheme.test(url) && URL.canParse(url)) === false) {
+  if (urls?.every((url) => scheme.test(url) && isWellFormedUrl(url)) === false) {
     // The value is kept out of the message: it may hold a password.
     throw new EnvironmentError(variable, takes, '…');
   }
@@ -118,7 +118,7 @@ function readMetricsAddress(reader: EnvironmentReader): Settings['metrics'] {
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;
-  const hasPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+  const hasPrefix = prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits);
   return NAMED_NETWORKS.includes(text) || (isIP(address) !== 0 && hasPrefix && rest.length === 0);
 }
 

@@ -43,6 +43,17 @@ const PARAMETERS: SharedParts['parameters'] = {
   },
 };
 
+const EVERY_ANSWER = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-Request-Id',
+  'Cache-Control',
+  'Access-Control-Allow-Origin',
+];
+
 const EVERY_OPERATION = [
   'bad_request',
   'validation_failed',
@@ -111,16 +122,7 @@ export function sharedParts(): SharedParts {
         items: { $ref: '#/components/schemas/Pet' },
       },
     },
-    everyAnswer: [
-      'X-RateLimit-Limit',
-      'X-RateLimit-Remaining',
-      'X-RateLimit-Reset',
-      'RateLimit-Policy',
-      'RateLimit',
-      'X-Request-Id',
-      'Cache-Control',
-      'Access-Control-Allow-Origin',
-    ],
+    everyAnswer: EVERY_ANSWER,
     headerExamples: {
       429: { 'X-RateLimit-Remaining': 0, RateLimit: '"minute";r=0;t=42, "day";r=940;t=40211' },
     },

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '#libs/errors';
-import { AllowedMethods, InternalError } from '#libs/http';
+import { AllowedMethods, InternalError, routeOf } from '#libs/http';
 import { ErrorAnswer } from './error-answer';
 import { Stragglers } from './stragglers';
 import { toApiError } from './to-api-error';
@@ -50,7 +50,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
-    const context = { requestId: request.id, operation: request.routeOptions.url, code: error.code };
+    const context = { requestId: request.id, operation: routeOf(request).url, code: error.code };
     if (error.status === 503) {
       this.logger.warn({ ...context, reason: failure instanceof Error ? failure.message : String(failure) });
     } else {

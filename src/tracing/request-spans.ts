@@ -29,13 +29,13 @@ const OTHER = '_OTHER';
  */
 export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (isProbe(request)) {
+    const route = request.routeOptions.url;
+    if (isProbe(route)) {
       done();
       return;
     }
     const parent = propagation.extract(ROOT_CONTEXT, request.headers);
     const method = METHODS.has(request.method) ? request.method : OTHER;
-    const route = request.routeOptions.url;
     const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, method, route) };
     const name = `${method === OTHER ? 'HTTP' : method}${route === undefined ? '' : ` ${route}`}`;
     const span = tracer.startSpan(name, options, parent);
@@ -47,8 +47,8 @@ export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
 }
 
 /** Balancers ask every second whether the service is ready, which would be most of what there is to see. */
-function isProbe({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.url?.startsWith('/health/') ?? false;
+function isProbe(route: string | undefined): boolean {
+  return route?.startsWith('/health/') ?? false;
 }
 
 function attributesOf(request: FastifyRequest, method: string, route: string | undefined): Attributes {

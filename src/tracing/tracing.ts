@@ -25,6 +25,8 @@ export interface Tracing {
   watch(fastify: FastifyInstance): void;
   /** What a line of the log has to carry to be found from its trace. */
   logContext(): object;
+  /** What OpenTelemetry says of variables that it cannot use, and replaces by its defaults; a line for each. */
+  readonly misreadings: readonly string[];
   /** Told when traces cannot be sent; at most once a minute. */
   onFailure(tell: (reason: string) => void): void;
   /** Sends what is waiting, within two seconds. Never rejects. */
@@ -39,6 +41,9 @@ export interface Tracing {
 export function startTracing(): Tracing {
   // The names of attributes that are stable since 2025, and not those of the drafts before.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
+  // A sampler with a slip in its name would silently trace everything.
+  const misreadings = new Set<string>();
+  listen((message) => misreadings.add(message));
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: SERVICE_NAME }))
@@ -48,6 +53,7 @@ export function startTracing(): Tracing {
   provider.register();
   traceDrivers();
   return {
+    misreadings: [...misreadings],
     watch: (fastify) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
     logContext: currentTrace,
     onFailure: tellOfFailures,
@@ -78,8 +84,13 @@ function tellOfFailures(tell: (reason: string) => void): void {
       context.with(ROOT_CONTEXT, () => tell(messageOf(reason)));
     }
   };
+  listen(complain);
+}
+
+/** Takes what OpenTelemetry says of failures from now on; whoever took it before hears no more. */
+function listen(take: (message: string) => void): void {
   const ignore = (): void => undefined;
-  const logger = { error: complain, warn: complain, info: ignore, debug: ignore, verbose: ignore };
+  const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 

@@ -59,6 +59,11 @@ describe('a path that no operation has', () => {
     },
   );
 
+  it('announces no end of an operation that it only resembles', async () => {
+    const { headers } = await bench.withKey('GET /pets/');
+    expect([headers.deprecation, headers.sunset, headers.link]).toEqual([undefined, undefined, undefined]);
+  });
+
   it('names no path in its message', async () => {
     const { text } = await bench.withKey('GET /secret-path?token=abc');
     expect(text).not.toMatch(/secret-path|abc/);

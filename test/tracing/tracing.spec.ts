@@ -105,7 +105,9 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       const systems = children.map(({ attributes }) => attributes['db.system.name']);
       expect(new Set(systems)).toEqual(new Set(['postgresql', 'redis']));
     }
-    const statements = collector.spans.map(({ attributes }) => JSON.stringify(attributes['db.query.text'] ?? ''));
+    const statements = collector.spans.map(({ attributes }) =>
+      JSON.stringify(attributes['db.query.text'] ?? ''),
+    );
     expect(statements.filter((text) => text.includes('FROM categories')).length).toBeGreaterThan(0);
   });
 
@@ -151,6 +153,22 @@ describe('The environment', () => {
     expect(collector.resource['service.name']).toBe('shop');
     expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
   });
+});
+
+test('A variable that OpenTelemetry cannot use is told of, and its default goes on', async () => {
+  service = await serve({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER: 'allways_off',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '3s',
+  });
+  await service.end();
+  const told = service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(told.filter((message) => message.startsWith('Traces: '))).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining('OTEL_TRACES_SAMPLER value "allways_off" invalid'),
+      expect.stringContaining("Unknown value '3s' for OTEL_EXPORTER_OTLP_TIMEOUT"),
+    ]),
+  );
 });
 
 test('A collector that is away is told of in one line, and holds up neither a request nor the end', async () => {

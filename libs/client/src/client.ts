@@ -9,7 +9,7 @@ import type {
   ListPath,
   OperationOf,
 } from './operations.ts';
-import { type PetStoreOptions, configure } from './options.ts';
+import { type Configuration, type PetStoreOptions, configure } from './options.ts';
 import { readPages } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { paths } from './schema.ts';
@@ -38,6 +38,7 @@ export interface PetStoreClient {
 /** A call as openapi-fetch takes it, whatever the operation. */
 type AnyInput = { params?: { query?: { limit?: number; cursor?: string } } } | undefined;
 type AnyCaller = (path: string, input?: AnyInput) => Promise<Answer<unknown>>;
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /**
  * A client of the Pet Store service. One is enough for a key: it is the client that keeps requests back after a 429.
@@ -46,24 +47,7 @@ type AnyCaller = (path: string, input?: AnyInput) => Promise<Answer<unknown>>;
 export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
   const configuration = configure(options);
   const exchange = new Exchange(configuration);
-  const transport = createClient<paths>({
-    baseUrl: configuration.baseUrl,
-    headers: { 'X-API-Key': configuration.apiKey },
-    // The service redirects nobody, and the key must not follow somebody else's redirect.
-    redirect: 'manual',
-  });
-  const caller = (method: 'get' | 'post' | 'put' | 'patch' | 'delete'): AnyCaller => {
-    return async (path, input) => {
-      const operation = `${method.toUpperCase()} ${path}`;
-      const send = (request: Request) => exchange.send(operation, request);
-      const { data, response } = await transport.request(
-        method,
-        path as never,
-        { ...input, fetch: send } as never,
-      );
-      return { data, response };
-    };
-  };
+  const caller = callersFor(configuration, exchange);
   const get = caller('get');
   const pages = (path: string, input?: AnyInput) => {
     return readPages((page) => get(path, page) as Promise<Answer<unknown[]>>, input ?? {});
@@ -86,4 +70,24 @@ export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
   };
   // The types of the document stand in the interface alone; here every operation is handled alike.
   return client as unknown as PetStoreClient;
+}
+
+/** What calls the operations of a method, all through the one exchange. */
+function callersFor(configuration: Configuration, exchange: Exchange): (method: Method) => AnyCaller {
+  const transport = createClient<paths>({
+    baseUrl: configuration.baseUrl,
+    headers: { 'X-API-Key': configuration.apiKey },
+    // The service redirects nobody, and the key must not follow somebody else's redirect.
+    redirect: 'manual',
+  });
+  return (method) => async (path, input) => {
+    const operation = `${method.toUpperCase()} ${path}`;
+    const send = (request: Request) => exchange.send(operation, request);
+    const { data, response } = await transport.request(
+      method,
+      path as never,
+      { ...input, fetch: send } as never,
+    );
+    return { data, response };
+  };
 }

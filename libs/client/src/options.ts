@@ -38,6 +38,9 @@ export function configure(options: PetStoreOptions): Configuration {
   if (typeof options.apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(options.apiKey)) {
     throw new TypeError('apiKey must be printable ASCII without spaces.');
   }
+  if (!isWebAddress(options.baseUrl)) {
+    throw new TypeError('baseUrl must be an address that begins with http:// or https://.');
+  }
   for (const name of ['maxAttempts', 'maxConcurrent'] as const) {
     if (!Number.isSafeInteger(options[name] ?? 1) || options[name]! < 1) {
       throw new TypeError(`${name} must be an integer from 1.`);
@@ -51,6 +54,16 @@ export function configure(options: PetStoreOptions): Configuration {
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   return { ...DEFAULTS, ...(given as unknown as PetStoreOptions) };
+}
+
+/** Without its scheme, `localhost:3000` is an address too, of a kind that no request can go to. In a page it may be relative. */
+function isWebAddress(text: unknown): boolean {
+  const { location } = globalThis as { location?: { href: string } };
+  try {
+    return typeof text === 'string' && /^https?:$/.test(new URL(text, location?.href).protocol);
+  } catch {
+    return false;
+  }
 }
 
 const DEFAULTS: Omit<Configuration, 'baseUrl' | 'apiKey'> = {

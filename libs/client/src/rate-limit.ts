@@ -54,7 +54,7 @@ function readItems(field: string | null): Map<string, Record<string, number>> {
     [...items].map(([, name, parameters]) => [
       name!,
       Object.fromEntries(
-        [...parameters!.matchAll(/([a-z]+)=(\d+)/g)].map(([, key, value]) => [key!, Number(value)]),
+        [...parameters!.matchAll(/\b([a-z]+)=(\d+)/g)].map(([, key, value]) => [key!, Number(value)]),
       ),
     ]),
   );

@@ -42,7 +42,9 @@ export class Connections {
    */
   announceEnd(): void {
     this.ending = true;
-    this.answers.forEach((answer) => this.makeLast(answer, answer.req.socket));
+    // Of requests that were sent without waiting for answers, the last one is what stays in the map.
+    const last = new Map([...this.answers].map((answer) => [answer.req.socket, answer]));
+    last.forEach((answer) => (answer.shouldKeepAlive = false));
   }
 
   /**

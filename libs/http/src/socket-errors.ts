@@ -45,7 +45,7 @@ const refused = new WeakSet<Socket>();
  * Answers what never becomes a request (malformed HTTP, oversized header fields, requests that do not arrive in time, CONNECT)
  * with the service's own error body and header fields, and closes the connection.
  */
-export function answerOnSocket(describe: SocketAnswer) {
+function answerOnSocket(describe: SocketAnswer) {
   return async (parserError: ParserError, socket: Socket): Promise<void> => {
     // A browser opens connections that it may never use; nothing was asked on them, so nothing is answered or counted.
     const unused = parserError.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
@@ -111,7 +111,9 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   const answer = answerOnSocket(describe);
   server.removeAllListeners('clientError');
-  server.on('clientError', (error, socket) => void answer(error, socket as Socket));
+  server.on('clientError', (error, socket) => {
+    answer(error, socket as Socket).catch(() => socket.destroy());
+  });
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     noteAnswer(request.socket, response);
   });

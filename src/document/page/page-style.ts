@@ -104,5 +104,8 @@ html .swagger-ui .parameter__extension, html .swagger-ui .parameter__in { color:
   .swagger-ui .petstore-search { flex-wrap: wrap }
   .swagger-ui .petstore-search input { flex-basis: 100% }
   .petstore-group > h2 + div { padding-left: 8px }
+  /* What a touch leaves over the badges, and a column that is wider than three digits. */
+  .swagger-ui .opblock-summary .view-line-link { display: none }
+  .swagger-ui .responses-table :is(th, td):first-child { min-width: 48px }
 }
 `;

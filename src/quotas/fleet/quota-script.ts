@@ -46,6 +46,14 @@ local function doubt(windows, key_bans)
   return {'unknown'}
 end
 
+-- The database's word on a key's bans. Its windows are left alone: of them the database was not asked.
+local function ban(key_bans, level, banned)
+  redis_call('HSET', key_bans, 'r', 0, 'u', 0, 'l', level, 'b', banned)
+  redis_call('HDEL', key_bans, 'x')
+  redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY))
+  return {'unknown'}
+end
+
 local function current_level(level, banned)
   if level == 0 or now < banned then return level end
   return max(0, level - floor((now - banned) / FORGIVENESS))
@@ -134,9 +142,6 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
       used = used - 1
       outcome = 'returned'
     end
-  elseif step == 'ban' then
-    level, banned = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])
-    refusals, until_ = 0, 0
   end
 
   -- Most requests change nothing of the bans, and every minute is often enough to put off the end of what lasts for days.
@@ -154,6 +159,7 @@ end
 local function answer(step, windows, key_bans, at, asked)
   if step == 'reset' then return reset(windows, ARGV[asked + 4]) end
   if step == 'doubt' then return doubt(windows, key_bans) end
+  if step == 'ban' then return ban(key_bans, to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])) end
   return run(step, windows, key_bans, to_number(ARGV[at + 2]), to_number(ARGV[at + 3]), to_number(ARGV[at + 4]), asked)
 end
 

@@ -6,6 +6,8 @@ const MAX_ADDRESSES = 200_000;
 /** The windows of the addresses from which requests without a valid key have lately come. */
 export class AddressMemory {
   private readonly addresses = new Map<string, WindowState>();
+  /** Goes on from the oldest to the newest; a new one would pass over all places of those that have left, each time. */
+  private oldest = this.addresses.keys();
 
   get size(): number {
     return this.addresses.size;
@@ -15,7 +17,7 @@ export class AddressMemory {
     let windows = this.addresses.get(address);
     if (!windows) {
       if (this.addresses.size >= MAX_ADDRESSES) {
-        this.addresses.delete(this.addresses.keys().next().value!);
+        this.forgetOldest();
       }
       windows = newWindowState(now);
       this.addresses.set(address, windows);
@@ -30,6 +32,15 @@ export class AddressMemory {
         this.addresses.delete(address);
       }
     }
+  }
+
+  private forgetOldest(): void {
+    let next = this.oldest.next();
+    if (next.done) {
+      this.oldest = this.addresses.keys();
+      next = this.oldest.next();
+    }
+    this.addresses.delete(next.value!);
   }
 
   clear(): void {
