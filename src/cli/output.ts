@@ -1,7 +1,7 @@
+import { terminalOf } from '#libs/terminal';
 import { CommandFailure } from './command-failure';
 import { OutputFailure, writeOutput } from './standard-output';
 import { type Row, recordLines, tableLines } from './table';
-import { terminalOf } from './terminal';
 import { printable, printableJson } from './text';
 
 export type { Row } from './table';

@@ -1,6 +1,7 @@
 // Rows as lines of text: a table that fits the terminal, or record by record where no table can.
 
-import { type Terminal, bold, coloured } from './terminal';
+import type { Terminal } from '#libs/terminal';
+import { bold, coloured } from './terminal';
 import { cut, pad, printable, widthOf } from './text';
 
 export type Row = Record<string, unknown>;

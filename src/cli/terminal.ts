@@ -1,12 +1,5 @@
 import { styleText } from 'node:util';
 
-/** What is known of the place that a command prints to. */
-export interface Terminal {
-  /** Columns to fit into; absent where nothing is to be cut: in a pipe, or when the terminal does not tell. */
-  columns: number | undefined;
-  colours: boolean;
-}
-
 /** The states that a command prints, by the colour that they are printed in on a terminal. */
 const COLOUR_OF_STATE: Readonly<Record<string, 'red' | 'yellow' | 'green'>> = {
   banned: 'red',
@@ -16,21 +9,6 @@ const COLOUR_OF_STATE: Readonly<Record<string, 'red' | 'yellow' | 'green'>> = {
   active: 'green',
   done: 'green',
 };
-
-/** Colours are for terminals only, and for nobody who has said no to them (https://no-color.org). */
-export function terminalOf(
-  stream: { isTTY?: boolean; columns?: number },
-  environment: Readonly<Record<string, string | undefined>>,
-): Terminal {
-  if (!stream.isTTY) {
-    return { columns: undefined, colours: false };
-  }
-  return {
-    // A terminal that does not know its width tells 0.
-    columns: stream.columns === 0 ? undefined : stream.columns,
-    colours: !environment.NO_COLOR && environment.TERM !== 'dumb',
-  };
-}
 
 /** The text in the colour of what it says; `padded` is the same text with the spaces of its column. */
 export function coloured(padded: string, column: string, text: string): string {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
-import { terminalOf } from '../cli/terminal';
+import { terminalOf } from '#libs/terminal';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

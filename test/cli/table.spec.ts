@@ -1,5 +1,5 @@
 import { type Row, recordLines, tableLines } from '../../src/cli/table';
-import { type Terminal, terminalOf } from '../../src/cli/terminal';
+import { type Terminal, terminalOf } from '#libs/terminal';
 import { cut, printable, printableJson, widthOf } from '../../src/cli/text';
 
 const PIPE: Terminal = { columns: undefined, colours: false };

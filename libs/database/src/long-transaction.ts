@@ -39,7 +39,12 @@ export async function longTransaction<Result>(
 }
 
 function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
-  const extra = { ...(options.extra as object), statement_timeout: 0, query_timeout: 0, onConnect: undefined };
+  const extra = {
+    ...(options.extra as object),
+    statement_timeout: 0,
+    query_timeout: 0,
+    onConnect: undefined,
+  };
   return { ...options, poolSize: 1, extra } as DataSourceOptions;
 }
 

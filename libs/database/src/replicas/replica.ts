@@ -12,6 +12,10 @@ export const MAX_LAG_MS = 1_000;
 /** A replica that answers when it is observed, but fails to read, is left alone for so long; longer each time. */
 const FIRST_REST_MS = 250;
 const MOST_DOUBLINGS = 6;
+/** SQLSTATE of a statement that was given up, here for the time it took. */
+const QUERY_CANCELED = '57014';
+/** What the pool says when none of its connections became free in time. */
+const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 
 export interface ReplicaOptions {
   url: string;
@@ -104,13 +108,21 @@ export class Replica {
       this.failedReads = 0;
       return rows;
     } catch (error) {
-      const isPassing = this.names.learnFrom(error, name, sent) || isSerializationConflict(error);
+      const isOutdated = this.names.learnFrom(error, name, sent);
+      const isPassing = isOutdated || isSerializationConflict(error) || this.isOverloaded(error, pool);
       if (!isPassing && pool === this.pool) {
         this.rest();
         this.lose(error as Error);
       }
       return null;
     }
+  }
+
+  /** True when it has more to do than it can, which is no reason to send all of it to the primary at once. */
+  private isOverloaded(error: unknown, pool: Pool): boolean {
+    const { code, message } = error as { code?: unknown; message: string };
+    const isInUse = pool.totalCount >= this.options.poolSize;
+    return code === QUERY_CANCELED || (isInUse && message === NO_CONNECTION_FREE);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,1 @@
+export { terminalOf, type Terminal } from './terminal';
