@@ -156,6 +156,9 @@ describe('The key', () => {
 });
 
 it.each([
+  [{ baseUrl: undefined }, 'baseUrl must be an address that begins with http:// or https://.'],
+  [{ baseUrl: 'localhost:3000' }, 'baseUrl must be an address that begins with http:// or https://.'],
+  [{ baseUrl: '/pets' }, 'baseUrl must be an address that begins with http:// or https://.'],
   [{ maxAttempts: 0 }, 'maxAttempts must be an integer from 1.'],
   [{ maxConcurrent: 1.5 }, 'maxConcurrent must be an integer from 1.'],
   [{ maxWaitSeconds: NaN }, 'maxWaitSeconds must be a number from 0 to 1000000.'],

@@ -102,12 +102,13 @@ it('The examples of the README run as they are written', async () => {
 
 it('It runs where there is nothing but what browsers have', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
-  const { AbortSignal, Headers, Request, Response, URLSearchParams } = globalThis;
+  const { AbortSignal, Headers, Request, Response, URL, URLSearchParams } = globalThis;
   const web = {
     AbortSignal,
     Headers,
     Request,
     Response,
+    URL,
     URLSearchParams,
     FormData,
     crypto,
