@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, noneMatchHits } from '#libs/http';
-import { GUIDES, type GuideName, STYLE_PATH, guidePath } from './guides-list';
+import { GUIDES, type GuideName, INDEX_PATH, STYLE_PATH, guidePath } from './guides-list';
 import { readGuides } from './guides-markdown';
 import { pageOf } from './guides-page';
 import { STYLE } from './guides-style';
@@ -24,6 +24,7 @@ export function serveGuides(fastify: FastifyInstance): void {
   for (const name of GUIDES) {
     fastify.get(guidePath(name), async (request, reply) => answer((await pages())[name], request, reply));
   }
+  fastify.get(`${INDEX_PATH}/`, (_request, reply) => reply.redirect(INDEX_PATH, 301));
   const style = served('text/css; charset=utf-8', STYLE);
   fastify.get(STYLE_PATH, (request, reply) => answer(style, request, reply));
 }

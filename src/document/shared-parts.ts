@@ -20,7 +20,7 @@ const PARAMETERS: SharedParts['parameters'] = {
     in: 'header',
     required: false,
     description:
-      'Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and what fails before the body is read.',
+      'Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
     example: '5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01',
   },

@@ -104,6 +104,11 @@ describe('requests', () => {
     }
   });
 
+  it('leads from the list of guides with a slash to the one without', async () => {
+    const { status, headers } = await ask('/docs/guides/', { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([301, '/docs/guides']);
+  });
+
   it.each([
     '/docs/guides/nope',
     '/docs/guides/limits.md',

@@ -626,7 +626,7 @@ export interface components {
   responses: never;
   parameters: {
     /**
-     * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and what fails before the body is read.
+     * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
      * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
      */
     'Idempotency-Key': string;
@@ -722,7 +722,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and what fails before the body is read.
+         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
@@ -881,7 +881,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and what fails before the body is read.
+         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
@@ -1137,7 +1137,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and what fails before the body is read.
+         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
@@ -1199,7 +1199,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and what fails before the body is read.
+         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
