@@ -15,6 +15,8 @@ export interface ServeOptions {
   cwd?: string;
   /** In a process group of its own, as a shell starts it. */
   group?: boolean;
+  /** A command line which runs the rest of its arguments. */
+  within?: string[];
 }
 
 /** The service as a process of its own. */
@@ -24,8 +26,9 @@ export class ServiceProcess {
   readonly child: ChildProcess;
   readonly ending: Promise<Ending>;
 
-  constructor(environment: Environment, { cwd = '/', group = false }: ServeOptions = {}) {
-    this.child = spawn(process.execPath, [petstoreScript(), 'serve'], {
+  constructor(environment: Environment, { cwd = '/', group = false, within = [] }: ServeOptions = {}) {
+    const [program, ...args] = [...within, process.execPath, petstoreScript(), 'serve'];
+    this.child = spawn(program, args, {
       cwd,
       env: cleanEnvironment({ LOG_LEVEL: 'warn', ...environment }),
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Database } from '#libs/database';
+import { Database, giveUpSilentConnection } from '#libs/database';
 import { dataSourceOptions } from '../../../src/data-source';
 import { until } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
@@ -13,7 +13,8 @@ let database: Database;
 beforeAll(async () => {
   test = await createTestDatabase();
   const options = dataSourceOptions(test.url, 2);
-  const extra = { statement_timeout: HURRIED_MS, query_timeout: HURRIED_MS * 2 };
+  const onConnect = giveUpSilentConnection(HURRIED_MS * 2);
+  const extra = { statement_timeout: HURRIED_MS, query_timeout: HURRIED_MS * 2, onConnect };
   dataSource = await new DataSource({ ...options, extra } as typeof options).initialize();
   database = new Database(dataSource);
 });
