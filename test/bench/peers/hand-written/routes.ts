@@ -43,7 +43,7 @@ export function addRoutes(app: FastifyInstance, store: Store): void {
       void reply.headers({
         Deprecation: '@1793491200',
         Sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
-        Link: `</docs#/Animals/getPet>; rel="deprecation"; type="text/html", </pets?id=${petId}>; rel="successor-version"`,
+        Link: `</docs/guides/deprecation>; rel="deprecation"; type="text/html", </pets?id=${petId}>; rel="successor-version"`,
       });
       const pet = await store.pet(petId);
       return pet ?? fail(reply, 404, 'pet_not_found', `There is no pet ${petId}.`);
