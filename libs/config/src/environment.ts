@@ -1,5 +1,8 @@
 const MAX_SHOWN = 60;
 
+const WELL_FORMED =
+  'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
+
 /** A variable of the environment has a value the program cannot start with. The message is one line that says what it takes. */
 export class EnvironmentError extends Error {
   constructor(
@@ -54,8 +57,11 @@ export class EnvironmentReader {
       return undefined;
     }
     const [scheme = ''] = /^[a-z][a-z\d+.-]*:(?=\/\/)/.exec(text) ?? [];
-    if (!schemes.includes(scheme) || !URL.canParse(text)) {
+    if (!schemes.includes(scheme)) {
       throw new EnvironmentError(variable, `a URL that starts with ${schemes.join('// or ')}//`, '…');
+    }
+    if (!isWellFormedUrl(text)) {
+      throw new EnvironmentError(variable, WELL_FORMED, '…');
     }
     return text;
   }
@@ -70,5 +76,19 @@ export class EnvironmentReader {
       throw new EnvironmentError(variable, takes, wrong);
     }
     return named;
+  }
+}
+
+/**
+ * Whether it is a URL whose parts can be decoded. A password with a bare `%` makes a URL as well, at which a client
+ * that decodes it fails only when it connects.
+ */
+export function isWellFormedUrl(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text);
+    [username, password, pathname].forEach(decodeURIComponent);
+    return true;
+  } catch {
+    return false;
   }
 }

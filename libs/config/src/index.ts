@@ -1,1 +1,1 @@
-export { EnvironmentError, EnvironmentReader, type Environment } from './environment';
+export { EnvironmentError, EnvironmentReader, type Environment, isWellFormedUrl } from './environment';

@@ -28,7 +28,8 @@ export function messageOf(error: unknown): string {
   const { message = '', name = '' } = (error ?? {}) as { message?: string; name?: string };
   // A refused connection to several addresses is an AggregateError with an empty message.
   const text = String(message || codeOf(error) || name || error);
-  return text.replace(/\s*\n\s*/g, ' ').trim();
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter(Boolean).join(' ');
 }
 
 /**

@@ -77,12 +77,16 @@ describe('url', () => {
     expect([url('a://x:p%20w@h/d'), url('b://h'), url()]).toEqual(['a://x:p%20w@h/d', 'b://h', undefined]);
   });
 
-  test.each(['c://h', 'a:h', 'a:/h', '//h', 'h', 'a://[', 'ab://h'])(
-    'refuses %j without repeating it',
+  test.each(['c://h', 'a:h', 'a:/h', '//h', 'h', 'ab://h'])('refuses %j without repeating it', (value) => {
+    expect(() => url(value)).toThrow(
+      new EnvironmentError('NAME', 'a URL that starts with a:// or b://', '…'),
+    );
+  });
+
+  test.each(['a://[', 'a://h:65536', 'a://x:p%@h', 'a://%zz@h', 'a://h/%zz'])(
+    'refuses %j, which no client could take apart, and tells of port and encoding',
     (value) => {
-      expect(() => url(value)).toThrow(
-        new EnvironmentError('NAME', 'a URL that starts with a:// or b://', '…'),
-      );
+      expect(() => url(value)).toThrow(/^NAME takes a URL with a port .+ percent-encoded .+, not "…"\.$/);
     },
   );
 });
