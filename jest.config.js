@@ -9,5 +9,7 @@ module.exports = {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   maxWorkers: 2,
+  // A worker keeps what each file has loaded, and one with a full heap spends its time on collecting garbage.
+  workerIdleMemoryLimit: '700MB',
   testTimeout: 30_000,
 };

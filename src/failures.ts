@@ -18,6 +18,8 @@ const EXPLAINED = [
 
 /** PostgreSQL's codes (its appendix A) of a refused user or password, an unknown database and a missing right. */
 const REFUSED_CODE = /^(28...|3D000|42501)$/;
+/** A full disk, want of memory, a statement that took too long, or a standby: it was reached, and told why it refuses. */
+const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** What the driver and Node say of an encrypted connection that cannot be; their codes differ from case to case. */
 const REFUSED_TEXT = /^The server does not support SSL|certificate/;
 
@@ -33,7 +35,8 @@ function reasonOf(error: unknown): string | undefined {
   }
   if (isDatabaseUnavailable(error)) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return `The database of DATABASE_URL cannot be reached: ${message || code}.`;
+    const outcome = isUnable(error) ? 'could not do it' : 'of DATABASE_URL cannot be reached';
+    return `The database ${outcome}: ${message || code}.`;
   }
   if (isRefused(error)) {
     return `The database of DATABASE_URL cannot be used: ${(error as Error).message}.`;
@@ -49,6 +52,10 @@ function traceOf(error: unknown): string {
 function isRefused(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   return REFUSED_CODE.test(String(code)) || REFUSED_TEXT.test(String(message));
+}
+
+function isUnable(error: unknown): boolean {
+  return UNABLE_CODE.test(String((error as { code?: unknown }).code));
 }
 
 /** Ends the process with what there is to say on standard error. */

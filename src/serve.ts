@@ -5,6 +5,7 @@ import { Connections } from '#libs/http';
 import { createApp } from './create-app';
 import { type MetricsAddress, MetricsService } from './metrics';
 import { type OpenDatabase, openDatabase } from './open-database';
+import { endLog } from './pipeline/log-output';
 import { createLogger } from './pipeline/logger';
 import { terminalLog } from './pipeline/terminal-log';
 import { DEMO_CLIENT, SeedService } from './seed';
@@ -18,6 +19,8 @@ import { type Startup, welcome } from './welcome';
 /** Runs the service until it is told to stop (SIGTERM, SIGINT), then ends what is under way and writes what is waiting. */
 export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
   const signals = listenToStopSignals();
+  // Whoever read the output may have had enough of it, which is no reason to stop.
+  process.stdout.on('error', () => undefined);
   const logger = createLogger(
     settings.logLevel,
     await terminalLog(process.stdout, process.env),
@@ -48,6 +51,7 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
     } finally {
       await database.close();
       await tracing?.close();
+      await endLog(logger);
     }
   }
 }

@@ -76,8 +76,9 @@ function causeOf(failure: HttpException): string {
   const { error } = failure.getResponse() as { error?: Record<string, Record<string, unknown>> };
   return Object.entries(error ?? {})
     .map(([name, { status: _status, ...details }]) => {
-      const { message } = details;
-      return `${name} (${typeof message === 'string' ? message : JSON.stringify(details)})`;
+      // A ping that fails at once says nothing at all.
+      const { message = Object.keys(details).length > 0 ? details : 'it does not answer' } = details;
+      return `${name} (${typeof message === 'string' ? message : JSON.stringify(message)})`;
     })
     .join(', ');
 }

@@ -1,12 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../settings';
+import { type LogOutput, openLogOutput } from './log-output';
 
-/** Lines are written together: at the latest after this time, at the end of the process, or when there are this many bytes. */
+/** What waits is written after this time at the latest. */
 const WRITE_MS = 100;
-const WRITE_BYTES = 8_192;
-/** What waits while nobody reads the output. What comes beyond it is lost, so that a stalled reader does not cost the service its memory. */
-const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 let lostInAll = 0;
 
@@ -29,12 +27,7 @@ export function createLogger(
   if (typeof output !== 'number') {
     return pino(options, output);
   }
-  const destination = pino.destination({
-    dest: output,
-    sync: false,
-    minLength: WRITE_BYTES,
-    maxLength: MAX_WAITING_BYTES,
-  });
+  const destination = openLogOutput(output);
   if (level !== 'silent') {
     setInterval(() => destination.flush(), WRITE_MS).unref();
   }
@@ -43,7 +36,7 @@ export function createLogger(
   return logger;
 }
 
-function tellOfLostLines(output: ReturnType<typeof pino.destination>, logger: Logger): void {
+function tellOfLostLines(output: LogOutput, logger: Logger): void {
   let lostLines = 0;
   output.on('drop', () => {
     lostLines += 1;

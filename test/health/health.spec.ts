@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { Readiness } from '../../src/health';
 import { Dependencies } from '../../src/health/dependencies';
 import { eventually } from '../pipeline/support/eventually';
@@ -20,6 +21,19 @@ test('A service that is ready says what it looked at, without a key and uncounte
     },
   });
   expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
+});
+
+test('The log says of a database that fails that it does not answer', async () => {
+  const query = jest.spyOn(service.app.get(DataSource), 'query').mockRejectedValue(new Error('ECONNREFUSED'));
+  try {
+    await eventually(async () => expect((await health('ready')).status).toBe(503));
+  } finally {
+    query.mockRestore();
+  }
+  expect(service.log.lines).toContainEqual(
+    expect.objectContaining({ reason: 'Not ready: database (it does not answer).' }),
+  );
+  await eventually(async () => expect((await health('ready')).status).toBe(200));
 });
 
 describe('A database without the migrations of this version', () => {

@@ -2,6 +2,7 @@ import { MetricsService } from '../../src/metrics';
 import { aPet } from '../support/builders';
 import { useService } from '../support/use-service';
 import { type Sample, samplesOf, valueOf } from './support/exposition';
+import { eventually } from '../pipeline/support/eventually';
 
 const service = useService({ settings: { metrics: { host: '127.0.0.1', port: 0 } } });
 
@@ -91,15 +92,18 @@ test('What was handed back had been allowed', async () => {
 });
 
 test('A look-up of a key is a miss the first time and a hit from then on', async () => {
-  const change = await changes(async () => {
-    const caller = await service.caller();
-    await caller.get('/categories');
-    await caller.get('/categories');
-    await caller.get('/categories');
-    await service.anonymous().with({ 'X-API-Key': 'mistyped' }).get('/categories');
+  // What is read while the key's own beginning is being told of is not remembered.
+  await eventually(async () => {
+    const change = await changes(async () => {
+      const caller = await service.caller();
+      await caller.get('/categories');
+      await caller.get('/categories');
+      await caller.get('/categories');
+      await service.anonymous().with({ 'X-API-Key': 'mistyped' }).get('/categories');
+    });
+    expect(change('petstore_key_cache_requests_total', { result: 'miss' })).toBe(1);
+    expect(change('petstore_key_cache_requests_total', { result: 'hit' })).toBe(2);
   });
-  expect(change('petstore_key_cache_requests_total', { result: 'miss' })).toBe(1);
-  expect(change('petstore_key_cache_requests_total', { result: 'hit' })).toBe(2);
 });
 
 test('A replay is counted as one, the first answer and a conflict are not', async () => {

@@ -3,6 +3,7 @@ import { ClientsService } from '../../../src/auth';
 import { agreedPlan } from '../../../src/quotas';
 import { useService } from '../../support/use-service';
 import { failureOf, onService } from './support/on-service';
+import { eventually } from '../../pipeline/support/eventually';
 
 const service = useService();
 
@@ -48,7 +49,7 @@ describe('Limits', () => {
     }
     expect(statuses).toEqual([200, 200, 429]);
     await service.app.get(ClientsService).setPlan(name, agreedPlan('pro'));
-    expect((await client.GET('/rate-limit')).data.day.remaining).toBe(9_998);
+    await eventually(async () => expect((await client.GET('/rate-limit')).data.day.remaining).toBe(9_998));
     expect((await client.GET('/categories')).response.status).toBe(200);
   });
 });
