@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { giveUpSilentConnection, migrate } from '#libs/database';
 import { ApiKey } from './auth/api-key.entity';
@@ -47,6 +48,9 @@ export async function migrateToNewest(url: string): Promise<string[]> {
 
 /** Opens the database, at the newest migration. */
 export async function connectAndMigrate(options: DataSourceOptions & { url?: string }): Promise<DataSource> {
-  await migrateToNewest(options.url!);
+  const done = await migrateToNewest(options.url!);
+  if (done.length > 0) {
+    new Logger('Database').log(`Migrated: ${done.join(', ')}.`);
+  }
   return new DataSource(options).initialize();
 }

@@ -44,6 +44,9 @@ export function readSettings(environment: Environment): Settings {
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
+  if (settings.databaseReplicaUrls.length > 0 && settings.databaseUrl === undefined) {
+    throw new EnvironmentError('DATABASE_REPLICA_URLS', 'standbys of DATABASE_URL, which has to be set', '…');
+  }
   return settings;
 }
 
@@ -98,6 +101,9 @@ function readOrigins(reader: EnvironmentReader): string[] {
   const origins = reader.list('CORS_ORIGINS', '* or origins such as https://shop.example', (origin) => {
     return origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
   });
+  if (origins.length > 1 && origins.includes('*')) {
+    throw new EnvironmentError('CORS_ORIGINS', '* alone, or origins without it', origins.join(','));
+  }
   return origins.length === 0 ? ['*'] : origins;
 }
 

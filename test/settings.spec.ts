@@ -8,6 +8,8 @@ const TABLE: {
   absent: unknown;
   good: [text: string, value: unknown][];
   bad: string[];
+  /** What has to be set for it to be taken. */
+  needs?: Record<string, string>;
 }[] = [
   {
     variable: 'HOST',
@@ -56,6 +58,7 @@ const TABLE: {
     variable: 'DATABASE_REPLICA_URLS',
     setting: 'databaseReplicaUrls',
     absent: [],
+    needs: { DATABASE_URL: 'postgres://primary/shop' },
     good: [
       ['postgres://me:secret@one/shop', ['postgres://me:secret@one/shop']],
       [
@@ -144,6 +147,7 @@ const TABLE: {
       'https://*.example/',
       'null',
       'HTTPS://a.example',
+      '*,https://a.example',
     ],
   },
   {
@@ -197,13 +201,13 @@ it('An empty environment is one that the service starts with', () => {
   expect(readSettings({})).toEqual(Object.fromEntries(TABLE.map(({ setting, absent }) => [setting, absent])));
 });
 
-describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad }) => {
+describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad, needs }) => {
   test.each(['', '  '])('is absent when it is empty: "%s"', (text) => {
     expect(readSettings({ [variable]: text })[setting]).toEqual(absent);
   });
 
   test.each(good)('takes %s', (text, value) => {
-    expect(readSettings({ [variable]: text })[setting]).toEqual(value);
+    expect(readSettings({ ...needs, [variable]: text })[setting]).toEqual(value);
   });
 
   // HOST and DATA_DIR take any text; whether it can be listened on or written to is found out at the start.
@@ -227,6 +231,13 @@ test.each(['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'REDIS_URL', 'OTEL_EXPORTER_
     }
   },
 );
+
+it('Standbys of an embedded database are not taken: there are none', () => {
+  const failure = failureOf({ DATABASE_REPLICA_URLS: 'postgres://me:hunter2@one/shop' });
+  expect(failure.message).toBe(
+    'DATABASE_REPLICA_URLS takes standbys of DATABASE_URL, which has to be set, not "…".',
+  );
+});
 
 it('Other variables are left alone', () => {
   expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
 import { type Clock, SystemClock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../src/audit';
@@ -40,7 +41,7 @@ class EmptyRecords extends QuotaRecords {
 
 class EmptyDatabase extends Database {
   constructor() {
-    super(undefined as never);
+    super({} as DataSource);
   }
 
   override query<Row>(): Promise<Row[]> {

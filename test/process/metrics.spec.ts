@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net';
+import { sampleMemory } from '../bench/harness/memory';
 import { ServiceBench } from '../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -46,6 +47,9 @@ describe('metrics', () => {
     }
     expect((await fetch(`${metrics}/pets`)).status).toBe(404);
 
+    // The benchmark reads the service's memory there.
+    const { rssBytes, heapBytes } = await sampleMemory(`${metrics}/metrics`, performance.now());
+    expect(rssBytes).toBeGreaterThan(heapBytes);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     await expect(fetch(`${metrics}/metrics`)).rejects.toThrow();
   });

@@ -6,8 +6,8 @@ export interface MemorySample {
   heapBytes: number;
 }
 
-const RSS = 'petstore_process_resident_memory_bytes';
-const HEAP = 'petstore_nodejs_heap_size_used_bytes';
+const RSS = 'process_resident_memory_bytes';
+const HEAP = 'nodejs_heap_size_used_bytes';
 
 /** @param startedAt `performance.now()` of the first sample */
 export async function sampleMemory(
