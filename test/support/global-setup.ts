@@ -2,6 +2,7 @@ import './resolve-libs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { connectAndMigrate, dataSourceOptions } from '../../src/data-source';
@@ -17,6 +18,7 @@ export default async function globalSetup(): Promise<void> {
     // What these tests write need not outlive a crash of the machine.
     parameters: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
   });
+  Logger.overrideLogger(false);
   const dataSource = await connectAndMigrate(dataSourceOptions(postgres.url, 1));
   await dataSource.destroy();
   const client = new Client({ connectionString: postgres.url });
