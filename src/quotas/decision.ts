@@ -20,9 +20,9 @@ export interface Decision {
   exhausted: WindowName | null;
   /** Whole seconds, at least 1; 0 when allowed. */
   retryAfterSeconds: number;
-  /** Refused requests up to and including the one that bans; 0 for an address, which is never banned. */
+  /** Refused requests up to and including the one that bans; 0 when allowed, and for an address, which is never banned. */
   refusalsBeforeBan: number;
-  /** How long the next ban would last; 0 for an address. */
+  /** How long the next ban would last; 0 when allowed, and for an address. */
   nextBanSeconds: number;
   /** True for the one request whose refusal banned the key. */
   newlyBanned: boolean;
@@ -75,13 +75,14 @@ function decision(
   now: number,
   newlyBanned: boolean,
 ): Decision {
+  const isWarned = bans !== null && outcome !== 'allowed';
   return {
     outcome,
     standings: current,
     exhausted,
     retryAfterSeconds,
-    refusalsBeforeBan: bans === null ? 0 : refusalsBeforeBan(bans, now),
-    nextBanSeconds: bans === null ? 0 : wholeSeconds(nextBanMs(bans, now)),
+    refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
+    nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
     newlyBanned,
     takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
     decidedAt: now,
