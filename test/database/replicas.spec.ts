@@ -38,9 +38,11 @@ it('Lists are read from the replica, and nothing else is', async () => {
 
 it('A client finds in every list what it has just written, while others may not yet', async () => {
   await replicated.readsFromReplica(reader);
-  const before = await textsOf(reader);
   const arrange = new Arrange(writer);
+  let before: string[] = [];
   const write = async () => {
+    // Not earlier: until it stood still, the replica may have been behind.
+    before = await textsOf(reader);
     await arrange.pet(aPet().named('Owned'));
     await arrange.category('Ownership');
     await arrange.order(pet.id);
