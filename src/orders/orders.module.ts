@@ -6,11 +6,12 @@ import { OpenOrders } from './open-orders';
 import { OrdersController } from './orders.controller';
 import { OrdersService } from './orders.service';
 import { PlaceOrder } from './place-order';
+import { PlaceTogether } from './place-together';
 
 /** Who buys what. */
 @Module({
   imports: [PetsModule, InventoryModule],
   controllers: [OrdersController],
-  providers: [OrdersService, OpenOrders, PlaceOrder, ChangeOrder],
+  providers: [OrdersService, OpenOrders, PlaceOrder, PlaceTogether, ChangeOrder],
 })
 export class OrdersModule {}

@@ -23,7 +23,7 @@ export class Coalescer<Key, Value> {
 
   constructor(private readonly options: CoalescerOptions<Key, Value>) {}
 
-  /** The value of a key, or null when there is none; rejects when the question that it was part of fails. */
+  /** The value of a key, or null when there is none; rejects when the question that it was part of fails. An object is equal to itself only. */
   load(key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
       if (this.waiting.size === 0 && this.turns.free) {
