@@ -1,7 +1,8 @@
 import { type Server, createServer } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import { type Sample, addReadMetric } from './read-metric';
 import { RequestMetrics } from './request-metrics';
 
 export interface MetricsAddress {
@@ -26,29 +27,12 @@ export class MetricsService implements OnApplicationShutdown {
 
   /** A figure that is read whenever it is asked for. @param label names what a record's members stand for */
   gauge(name: string, help: string, read: () => Figures, label?: string): void {
-    new Gauge({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [this.registry],
-      collect() {
-        eachFigure(read(), label, (labels, value) => this.set(labels, value));
-      },
-    });
+    addReadMetric(this.registry, { name, help, type: 'gauge', read: () => samplesOf(read(), label) });
   }
 
   /** As `gauge`, for what only ever grows: it is counted elsewhere and read here. */
   counter(name: string, help: string, read: () => Figures, label?: string): void {
-    new Counter({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        eachFigure(read(), label, (labels, value) => this.inc(labels, value));
-      },
-    });
+    addReadMetric(this.registry, { name, help, type: 'counter', read: () => samplesOf(read(), label) });
   }
 
   /** All figures as Prometheus reads them, in its text format 0.0.4. */
@@ -81,14 +65,9 @@ export class MetricsService implements OnApplicationShutdown {
   }
 }
 
-function eachFigure(
-  figures: Figures,
-  label: string | undefined,
-  tell: (labels: Record<string, string>, value: number) => void,
-): void {
+function samplesOf(figures: Figures, label: string | undefined): Sample[] {
   if (label === undefined || typeof figures === 'number') {
-    tell({}, figures as number);
-    return;
+    return [{ labels: {}, value: figures as number }];
   }
-  Object.entries(figures).forEach(([value, figure]) => tell({ [label]: value }, figure));
+  return Object.entries(figures).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { routeOf } from '#libs/http';
 import {
   BAN_LEVELS,
@@ -8,47 +8,23 @@ import {
   earnedBanLevel,
   limiterDecisionOf,
 } from '../quotas';
+import { OperationsFigures } from './operation-figures';
+import { type ReadMetric, type Sample, addReadMetric } from './read-metric';
 
-const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+type Decisions = Record<LimiterDecision, number>;
 
-/** What is counted of one operation, method and status. */
-interface Series {
-  requests: Counter.Internal;
-  duration: Histogram.Internal<string>;
-}
+const DURATION = 'petstore_http_request_duration_seconds';
 
-/** What is counted of every answer. Labels are hashed whenever they are given, so each combination is given once. */
+/** What is counted of every answer. */
 export class RequestMetrics {
-  private readonly requests: Counter;
-  private readonly duration: Histogram;
-  private readonly series = new Map<string, Series>();
-  private readonly decisions: Record<'client' | 'address', Record<LimiterDecision, Counter.Internal>>;
-  private readonly bans: Counter.Internal[];
-  private readonly replays: Counter;
+  private readonly operations = new OperationsFigures();
+  // All of them are there from the start, with 0: a rate over what has not been there yet misses its first step.
+  private readonly decisions = { client: noDecisions(), address: noDecisions() };
+  private readonly bans = new Map(BAN_LEVELS.map((level) => [level, 0]));
+  private readonly replays = new Map<string, number>();
 
   constructor(registry: Registry) {
-    const registers = [registry];
-    this.requests = new Counter({
-      name: 'petstore_http_requests_total',
-      help: 'Requests answered, by operation (route pattern), method and status.',
-      labelNames: ['operation', 'method', 'status'],
-      registers,
-    });
-    this.duration = new Histogram({
-      name: 'petstore_http_request_duration_seconds',
-      help: 'Time from the request to the end of its answer.',
-      labelNames: ['operation', 'method'],
-      buckets: LATENCY_SECONDS,
-      registers,
-    });
-    this.replays = new Counter({
-      name: 'petstore_idempotent_replays_total',
-      help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
-      labelNames: ['operation'],
-      registers,
-    });
-    this.decisions = decisionCounters(registry);
-    this.bans = banCounters(registry);
+    this.metrics().forEach((metric) => addReadMetric(registry, metric));
   }
 
   /** Has every answer counted. Unknown paths share one label: a label for each would be anybody's to multiply. */
@@ -61,66 +37,75 @@ export class RequestMetrics {
 
   private count(request: FastifyRequest, reply: FastifyReply): void {
     const operation = routeOf(request).url ?? 'unknown';
-    const { requests, duration } = this.seriesOf(operation, request.method, reply.statusCode);
-    requests.inc();
-    duration.observe(reply.elapsedTime / 1000);
+    this.operations.of(operation, request.method).add(reply.statusCode, reply.elapsedTime / 1000);
     const decision = limiterDecisionOf(request, reply.statusCode);
     if (decision !== null) {
-      this.decisions[request.quotaUse!.subject.kind][decision].inc();
+      this.decisions[request.quotaUse!.subject.kind][decision] += 1;
       if (decision === 'banned') {
-        this.bans[earnedBanLevel(request)]?.inc();
+        this.countBan(earnedBanLevel(request));
       }
     }
     if (request.method === 'POST' && reply.hasHeader('Idempotent-Replayed')) {
-      this.replays.inc({ operation });
+      this.replays.set(operation, (this.replays.get(operation) ?? 0) + 1);
     }
   }
 
-  private seriesOf(operation: string, method: string, status: number): Series {
-    const name = `${method} ${status} ${operation}`;
-    let series = this.series.get(name);
-    if (series === undefined) {
-      series = {
-        requests: this.requests.labels({ operation, method, status }),
-        duration: this.duration.labels({ operation, method }),
-      };
-      this.series.set(name, series);
+  /** Nobody is banned to level 0. */
+  private countBan(level: number): void {
+    const bans = this.bans.get(level);
+    if (bans !== undefined) {
+      this.bans.set(level, bans + 1);
     }
-    return series;
+  }
+
+  private metrics(): ReadMetric[] {
+    return [
+      {
+        name: 'petstore_http_requests_total',
+        help: 'Requests answered, by operation (route pattern), method and status.',
+        type: 'counter',
+        read: () => this.operations.all().flatMap((figures) => figures.requests()),
+      },
+      {
+        name: DURATION,
+        help: 'Time from the request to the end of its answer.',
+        type: 'histogram',
+        read: () => this.operations.all().flatMap((figures) => figures.durations(DURATION)),
+      },
+      {
+        name: 'petstore_idempotent_replays_total',
+        help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
+        type: 'counter',
+        read: () => samplesOf(this.replays, 'operation'),
+      },
+      {
+        name: 'petstore_limiter_decisions_total',
+        help: 'What the limiter decided of clients and of addresses without a valid key: allowed, over the limit of the minute or of the day (429), or banned (403).',
+        type: 'counter',
+        read: () => [
+          ...samplesOf(Object.entries(this.decisions.client), 'decision', { subject: 'client' }),
+          ...samplesOf(Object.entries(this.decisions.address), 'decision', { subject: 'address' }),
+        ],
+      },
+      {
+        name: 'petstore_limiter_bans_total',
+        help: 'Bans that keys earned by requests to this instance, by level: 1 is the shortest.',
+        type: 'counter',
+        read: () => samplesOf(this.bans, 'level'),
+      },
+    ];
   }
 }
 
-/** All of them are there from the start, with 0: a rate over what has not been there yet misses its first step. */
-function decisionCounters(registry: Registry): RequestMetrics['decisions'] {
-  const counter = new Counter({
-    name: 'petstore_limiter_decisions_total',
-    help: 'What the limiter decided of clients and of addresses without a valid key: allowed, over the limit of the minute or of the day (429), or banned (403).',
-    labelNames: ['subject', 'decision'],
-    registers: [registry],
-  });
-  const countersOf = (subject: string) =>
-    Object.fromEntries(
-      LIMITER_DECISIONS.map((decision) => [decision, started(counter, { subject, decision })]),
-    ) as Record<LimiterDecision, Counter.Internal>;
-  return { client: countersOf('client'), address: countersOf('address') };
+function noDecisions(): Decisions {
+  return Object.fromEntries(LIMITER_DECISIONS.map((decision) => [decision, 0])) as Decisions;
 }
 
-/** By level; nobody is banned to level 0. */
-function banCounters(registry: Registry): Counter.Internal[] {
-  const counter = new Counter({
-    name: 'petstore_limiter_bans_total',
-    help: 'Bans that keys earned by requests to this instance, by level: 1 is the shortest.',
-    labelNames: ['level'],
-    registers: [registry],
-  });
-  const levels: Counter.Internal[] = [];
-  for (const level of BAN_LEVELS) {
-    levels[level] = started(counter, { level });
-  }
-  return levels;
-}
-
-function started(counter: Counter, labels: Record<string, string | number>): Counter.Internal {
-  counter.inc(labels, 0);
-  return counter.labels(labels);
+/** @param label names what the counts are by */
+function samplesOf(
+  counts: Iterable<[string | number, number]>,
+  label: string,
+  labels: Record<string, string> = {},
+): Sample[] {
+  return [...counts].map(([counted, value]) => ({ labels: { ...labels, [label]: counted }, value }));
 }
