@@ -22,27 +22,31 @@ export class Authenticator {
     private readonly clock: Clock,
   ) {}
 
-  /** Sets `request.caller` if nobody has to be asked for it. */
-  identifyKnown(request: FastifyRequest): void {
+  /**
+   * Sets `request.caller` where nobody has to be asked for it.
+   * @returns the digest of a key that has to be looked up, else null
+   */
+  identifyKnown(request: FastifyRequest): string | null {
     const key = keyOrRefusal(request);
-    const found = key instanceof ApiError ? key : this.directory.findKnown(digestOf(key));
-    if (found !== undefined) {
-      request.caller = found instanceof ApiError ? { holder: null, refusal: found } : this.callerOf(found);
+    if (key instanceof ApiError) {
+      request.caller = { holder: null, refusal: key };
+      return null;
     }
+    const digest = digestOf(key);
+    const holder = this.directory.findKnown(digest);
+    if (holder === undefined) {
+      return digest;
+    }
+    request.caller = this.callerOf(holder);
+    return null;
   }
 
   /** Sets `request.caller`; answers at once for a key that is known. Rejects when the key cannot be looked up. */
   identify(request: FastifyRequest): void | Promise<void> {
-    const key = keyOrRefusal(request);
-    if (key instanceof ApiError) {
-      request.caller = { holder: null, refusal: key };
-      return;
+    const digest = this.identifyKnown(request);
+    if (digest !== null) {
+      return this.directory.lookUp(digest).then((holder) => void (request.caller = this.callerOf(holder)));
     }
-    const found = this.directory.find(digestOf(key));
-    if (found instanceof Promise) {
-      return found.then((holder) => void (request.caller = this.callerOf(holder)));
-    }
-    request.caller = this.callerOf(found);
   }
 
   private callerOf(holder: KeyHolder | null): Caller {

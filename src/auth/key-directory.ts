@@ -75,16 +75,6 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     await this.listener.close();
   }
 
-  /** Answers at once for a key that is known; null means that no valid key has this digest. */
-  find(digest: string): KeyHolder | null | Promise<KeyHolder | null> {
-    const known = this.findKnown(digest);
-    if (known === undefined) {
-      this.uses.miss += 1;
-      return this.lookUp(digest);
-    }
-    return known;
-  }
-
   /** The holder of a key that is known, null for one that is known to be nobody's, undefined when it has to be looked up. */
   findKnown(digest: string): KeyHolder | null | undefined {
     const known = this.known.get(digest) ?? (this.unknown.has(digest) ? null : undefined);
@@ -94,7 +84,9 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     return known;
   }
 
-  private lookUp(digest: string): Promise<KeyHolder | null> {
+  /** Asks for the holder of a key that is not known; null means that no valid key has this digest. */
+  lookUp(digest: string): Promise<KeyHolder | null> {
+    this.uses.miss += 1;
     let lookUp = this.underWay.get(digest);
     if (!lookUp) {
       lookUp = this.read(digest).finally(() => this.underWay.delete(digest));
