@@ -28,7 +28,7 @@ export class Stragglers {
 
   /** The refusal that takes the place of the request's own error, if its sender is over the limit. */
   async admit(request: FastifyRequest): Promise<ApiError | null> {
-    if (request.isTaken || request.quotaUse || NEVER_COUNTED.has(routeOf(request).url ?? '')) {
+    if (request.isTaken || NEVER_COUNTED.has(routeOf(request).url ?? '')) {
       return null;
     }
     await this.authenticator.identify(request);

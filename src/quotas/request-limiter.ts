@@ -23,6 +23,8 @@ interface QuotaUse {
 declare module 'fastify' {
   interface FastifyRequest {
     quotaUse?: QuotaUse;
+    /** Who the request is counted for, once that was asked. */
+    limitedBy?: Subject;
     /** True when the limiter was asked to count the request, whatever came of it. */
     isTaken?: boolean;
   }
@@ -43,7 +45,7 @@ export class RequestLimiter {
 
   /** Takes the request from the limits of whoever sent it; the refusal if that was not possible. */
   take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
-    const subject = subjectOf(request.caller, request.ip);
+    const subject = limitedBy(request);
     request.isTaken = true;
     const taken = this.store.take(subject);
     return taken instanceof Promise
@@ -56,7 +58,7 @@ export class RequestLimiter {
    * over its limit, a banned key. Null when the request has to be counted.
    */
   knownRefusal(request: FastifyRequest): ApiError | null {
-    const subject = subjectOf(request.caller, request.ip);
+    const subject = limitedBy(request);
     const known = this.store.knownRefusal(subject);
     return known === null ? null : this.note(request, subject, known);
   }
@@ -126,6 +128,11 @@ export class RequestLimiter {
   private offsetTo({ decidedAt }: { decidedAt: number }): number {
     return decidedAt - this.clock.now();
   }
+}
+
+/** Asked for when the caller is known, and kept: an address has to be read and normalised first. */
+function limitedBy(request: FastifyRequest): Subject {
+  return (request.limitedBy ??= subjectOf(request.caller, request.ip));
 }
 
 function refusalOf(decision: Decision): ApiError | null {
