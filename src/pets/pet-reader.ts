@@ -31,10 +31,11 @@ export class PetReader {
     return this.pets.load(id);
   }
 
-  list({ limit, cursor, ...filters }: ListPetsQuery): Promise<Page<PetDto>> {
-    const { values, ...statement } = petListStatement(filters, idBefore(cursor), limit + 1);
+  list(query: ListPetsQuery): Promise<Page<PetDto>> {
     const source = this.database.listSource();
-    return this.pages.read(`${source.name} ${statement.text} ${JSON.stringify(values)}`, async () => {
+    return this.pages.read(`${source.name} ${JSON.stringify(query)}`, async () => {
+      const { limit, cursor, ...filters } = query;
+      const { values, ...statement } = petListStatement(filters, idBefore(cursor), limit + 1);
       const rows = await source.rows<PetRow>(statement, values);
       return pageOf(rows.map(petOf), limit, ({ id }) => id);
     });

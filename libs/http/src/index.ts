@@ -18,7 +18,7 @@ export {
 } from './errors';
 export { JsonBodyGuard, deferBodyParsing } from './json-body.guard';
 export { MAX_BODY_BYTES, parseJson } from './read-json';
-export { RepresentedBy, representationOf, type Representation } from './representation';
+export { JSON_TYPE, RepresentedBy, representationOf, type Representation } from './representation';
 export { requestIdOf } from './request-id';
 export { repairRequestTarget } from './request-target';
 export { routeOf } from './route-of';

@@ -3,6 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const REPRESENTATION = Symbol('representation');
 
+/** What a representation that is text already has to be declared as. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /**
  * Makes the body of a successful answer out of what the operation returned, and sets the status and header fields that
  * depend on it; undefined is no body.

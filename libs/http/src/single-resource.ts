@@ -3,9 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { documentErrors, documentHeaders, documentParameters } from '#libs/openapi';
 import { Precondition, entityTag, noneMatchHits } from './entity-tag';
 import { PreconditionFailedError } from './errors';
-import { RepresentedBy } from './representation';
-
-const JSON_TYPE = 'application/json; charset=utf-8';
+import { JSON_TYPE, RepresentedBy } from './representation';
 
 /** Gives a single resource its ETag, and answers 304 to a GET that holds the same one already. */
 function asSingleResource(

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RepresentedBy, routeOf } from '#libs/http';
+import { JSON_TYPE, RepresentedBy, routeOf } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { InvalidCursorError, cursorAfter } from './cursor';
 
@@ -22,11 +22,24 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
 }
 
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) when, and only when, more follows. */
-function asPage({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): unknown[] {
+function asPage({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string {
   if (lastId !== null) {
     void reply.header('Link', `<${nextTarget(request, lastId)}>; rel="next"`);
   }
-  return entries;
+  void reply.type(JSON_TYPE);
+  return textOf(entries);
+}
+
+/** Pages that were answered lately. Requests that share a read share the page, and so its text. */
+const texts = new WeakMap<unknown[], string>();
+
+function textOf(entries: unknown[]): string {
+  let text = texts.get(entries);
+  if (text === undefined) {
+    text = JSON.stringify(entries);
+    texts.set(entries, text);
+  }
+  return text;
 }
 
 /**
