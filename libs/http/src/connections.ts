@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { noteAnswers, openAnswers } from './pipelined-answers';
 
 /** What has begun to arrive when the server stops listening has this long to become a request. */
 const GRACE_MS = 1_000;
@@ -7,22 +8,14 @@ const GRACE_MS = 1_000;
 /** The connections of a server, so that it can be ended without breaking off what has begun. */
 export class Connections {
   private readonly sockets = new Set<Socket>();
-  private readonly answers = new Set<ServerResponse>();
   private ending = false;
-  private closing = false;
 
   /** @param server one that does not listen yet, or connections that it has already are not known */
   constructor(private readonly server: Server) {
+    noteAnswers(server);
     server.on('connection', (socket) => {
       this.sockets.add(socket);
-      socket.once('close', () => this.lost(socket));
-    });
-    server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) => {
-      answer.once('close', () => this.answered(answer));
-      if (this.ending) {
-        this.makeLast(answer, request.socket);
-      }
-      this.answers.add(answer);
+      socket.once('close', () => this.sockets.delete(socket));
     });
   }
 
@@ -33,7 +26,7 @@ export class Connections {
 
   /** Number of requests that are not answered, or not to the end. */
   get requestsInProgress(): number {
-    return this.answers.size;
+    return [...this.sockets].reduce((sum, socket) => sum + openAnswers(socket).length, 0);
   }
 
   /**
@@ -41,10 +34,14 @@ export class Connections {
    * more opens another one: with somebody else, where there is a choice. New connections are taken as before.
    */
   announceEnd(): void {
+    if (this.ending) {
+      return;
+    }
     this.ending = true;
-    // Of requests that were sent without waiting for answers, the last one is what stays in the map.
-    const last = new Map([...this.answers].map((answer) => [answer.req.socket, answer]));
-    last.forEach((answer) => (answer.shouldKeepAlive = false));
+    this.sockets.forEach((socket) => endWithLast(openAnswers(socket)));
+    this.server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
+      endWithLast([...openAnswers(socket), answer]);
+    });
   }
 
   /**
@@ -69,38 +66,23 @@ export class Connections {
     this.sockets.forEach((socket) => socket.destroy());
   }
 
-  private makeLast(answer: ServerResponse, socket: Socket): void {
-    for (const earlier of this.answers) {
-      if (earlier.req.socket === socket) {
-        // Requests that were sent without waiting for answers (pipelined) are all answered, and the last one closes.
-        earlier.shouldKeepAlive = true;
-      }
-    }
-    answer.shouldKeepAlive = false;
-  }
-
-  private answered(answer: ServerResponse): void {
-    this.answers.delete(answer);
-    if (this.closing) {
-      // Its header was written before the end was announced, so that it said nothing of it.
-      this.closeUnused();
-    }
-  }
-
-  /** Node closes the answer that it was sending on a lost connection, and never those that waited for their turn. */
-  private lost(socket: Socket): void {
-    this.sockets.delete(socket);
-    for (const answer of this.answers) {
-      if (answer.req.socket === socket) {
-        this.answers.delete(answer);
-      }
-    }
-  }
-
   private closeUnused(): void {
-    this.closing = true;
-    const used = new Set([...this.answers].map(({ req }) => req.socket));
-    this.sockets.forEach((socket) => used.has(socket) || socket.destroySoon());
+    this.sockets.forEach(closeWhenUnused);
+  }
+}
+
+/** Requests that were sent without waiting for answers (pipelined) are all answered, and the last one closes. */
+function endWithLast(answers: ServerResponse[]): void {
+  answers.forEach((answer, index) => (answer.shouldKeepAlive = index < answers.length - 1));
+}
+
+/** An answer may have said that its connection stays, because its header was written before the end was announced. */
+function closeWhenUnused(socket: Socket): void {
+  const [next] = openAnswers(socket);
+  if (next === undefined) {
+    socket.destroySoon();
+  } else {
+    next.once('close', () => closeWhenUnused(socket));
   }
 }
 

@@ -10,7 +10,7 @@ import {
   PayloadTooLargeError,
   RequestTimeoutError,
 } from './errors';
-import { MAX_PIPELINED, isCrowded, isFlooded, newestAnswer, noteAnswer } from './pipelined-answers';
+import { MAX_PIPELINED, isCrowded, isFlooded, newestAnswer, noteAnswers } from './pipelined-answers';
 import { MAX_BODY_BYTES, loseBody } from './read-json';
 
 /** What is to be written for a request that Node refused before it became one: the error, and its header fields. */
@@ -114,9 +114,7 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   server.on('clientError', (error, socket) => {
     answer(error, socket as Socket).catch(() => socket.destroy());
   });
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    noteAnswer(request.socket, response);
-  });
+  noteAnswers(server);
   // An unknown `Expect` may be ignored (RFC 9110, section 10.1.1); Node would answer an empty 417.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
