@@ -8,6 +8,8 @@ import type { Order } from './order.entity';
 import type { NewOrderDto } from './orders.dto';
 
 const MAX_BATCH = 100;
+/** One transaction waits for the disk, or for this process, while another one works. More would be smaller ones. */
+const AT_ONCE = 2;
 
 /**
  * Places orders that come at the same time in one transaction: one commit, and one wait for the disk, for all of them.
@@ -18,6 +20,9 @@ const MAX_BATCH = 100;
 export class PlaceTogether {
   private readonly orders = new Coalescer<NewOrderDto, Order>({
     maxBatch: MAX_BATCH,
+    atOnce: AT_ONCE,
+    // Or orders of one pet would find it locked by each other.
+    about: ({ petId }) => petId,
     loadMany: (bodies) =>
       this.database
         .transaction((transaction) => this.placeAll(transaction, bodies))

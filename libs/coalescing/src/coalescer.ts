@@ -5,6 +5,10 @@ export interface CoalescerOptions<Key, Value> {
   loadMany: (keys: Key[]) => Promise<Map<Key, Value>>;
   /** Keys asked for in one go at the most. */
   maxBatch: number;
+  /** Questions under way at a time; 1 when left out. */
+  atOnce?: number;
+  /** What a key is about. Keys that are about the same are in one question, unless the one under way has taken long. */
+  about?: (key: Key) => unknown;
 }
 
 interface Waiting<Value> {
@@ -14,22 +18,24 @@ interface Waiting<Value> {
 
 /**
  * Asks for single things in batches: while one question is under way, those that come meanwhile are collected for the
- * next. However many ask at once, one question at a time is put, so that they cannot crowd out other work; only when it
- * has taken long is the next one put beside it: see `Turns`. Nobody gets what was read before they asked.
+ * next. However many ask at once, one question at a time is put (or `atOnce`), so that they cannot crowd out other work;
+ * only when it has taken long is the next one put beside it: see `Turns`. Nobody gets what was read before they asked.
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();
-  private readonly turns = new Turns(() => this.run());
+  private readonly turns: Turns;
+  private soon = false;
+  /** What the questions under way are about. */
+  private readonly taken = new Set<unknown>();
 
-  constructor(private readonly options: CoalescerOptions<Key, Value>) {}
+  constructor(private readonly options: CoalescerOptions<Key, Value>) {
+    this.turns = new Turns(() => this.run(), options.atOnce);
+  }
 
   /** The value of a key, or null when there is none; rejects when the question that it was part of fails. An object is equal to itself only. */
   load(key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
-      if (this.waiting.size === 0 && this.turns.free) {
-        // Requests of the same turn of the event loop are asked for together.
-        setImmediate(() => this.run());
-      }
+      this.runSoon();
       const others = this.waiting.get(key);
       if (others) {
         others.push({ resolve, reject });
@@ -39,20 +45,43 @@ export class Coalescer<Key, Value> {
     });
   }
 
+  /** Requests of the same turn of the event loop are asked for together. */
+  private runSoon(): void {
+    if (!this.soon && this.turns.free) {
+      this.soon = true;
+      setImmediate(() => {
+        this.soon = false;
+        this.run();
+      });
+    }
+  }
+
   private run(): void {
-    if (this.waiting.size > 0 && this.turns.free) {
-      const batch = this.nextBatch();
-      void this.turns.take(() => this.answer(batch));
+    if (this.waiting.size === 0 || !this.turns.free) {
+      return;
+    }
+    const { about } = this.options;
+    const batch = this.nextBatch();
+    if (batch.size > 0) {
+      const subjects = about === undefined ? [] : [...batch.keys()].map(about);
+      subjects.forEach((subject) => this.taken.add(subject));
+      void this.turns.take(
+        () => this.answer(batch),
+        () => subjects.forEach((subject) => this.taken.delete(subject)),
+      );
+      this.run();
     }
   }
 
   private nextBatch(): Map<Key, Waiting<Value>[]> {
-    if (this.waiting.size <= this.options.maxBatch) {
+    const { maxBatch, about } = this.options;
+    if (this.waiting.size <= maxBatch && about === undefined) {
       const batch = this.waiting;
       this.waiting = new Map();
       return batch;
     }
-    const batch = new Map([...this.waiting].slice(0, this.options.maxBatch));
+    const ready = [...this.waiting].filter(([key]) => about === undefined || !this.taken.has(about(key)));
+    const batch = new Map(ready.slice(0, maxBatch));
     for (const key of batch.keys()) {
       this.waiting.delete(key);
     }

@@ -3,17 +3,23 @@ const PATIENCE_MS = 100;
 /** However many fall silent, no more than these take connections from other work. */
 const MAX_UNDER_WAY = 4;
 
-/** Lets one piece of work in at a time, and a further one only when the last has taken more than 100 ms; four in all. */
+/** Lets so many pieces of work in at a time, and a further one only when one has taken more than 100 ms; four in all. */
 export class Turns {
   private underWay = 0;
-  private taken = false;
+  private taken = 0;
 
-  /** @param onChange called when a piece of work has ended or has taken too long, so that another may be let in */
-  constructor(private readonly onChange: () => void) {}
+  /**
+   * @param onChange called when a piece of work has ended or has taken too long, so that another may be let in
+   * @param atOnce how many are let in at a time
+   */
+  constructor(
+    private readonly onChange: () => void,
+    private readonly atOnce = 1,
+  ) {}
 
   /** True when a piece of work may begin. */
   get free(): boolean {
-    return !this.taken && this.underWay < MAX_UNDER_WAY;
+    return this.taken < this.atOnce && this.underWay < MAX_UNDER_WAY;
   }
 
   /** True when nothing is under way. */
@@ -21,15 +27,20 @@ export class Turns {
     return this.underWay === 0;
   }
 
-  /** Takes the turn, which has to be free. @param work must not reject */
-  async take(work: () => Promise<void>): Promise<void> {
+  /**
+   * Takes a turn, which has to be free.
+   * @param work must not reject
+   * @param onReturn called when the turn is given back: the work has ended or has taken too long
+   */
+  async take(work: () => Promise<void>, onReturn?: () => void): Promise<void> {
     let holdsTurn = true;
-    this.taken = true;
+    this.taken += 1;
     this.underWay += 1;
     const giveTurnBack = (): void => {
       if (holdsTurn) {
         holdsTurn = false;
-        this.taken = false;
+        this.taken -= 1;
+        onReturn?.();
       }
     };
     const patience = setTimeout(() => {
