@@ -1,5 +1,5 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { sampleMemory } from '../bench/harness/memory';
+import { freePort } from '../support/redis-server';
 import { ServiceBench } from '../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -14,14 +14,6 @@ afterAll(async () => {
   await bench.clear();
   await database.drop();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('metrics', () => {
   it('are served on their own port, and not to those who use the service', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Client, Pool } from 'pg';
+import { Pool } from 'pg';
+import { queryOnce } from './query-once';
 
 export interface TestDatabase {
   url: string;
@@ -11,13 +12,7 @@ export interface TestDatabase {
 async function administer(statement: string): Promise<void> {
   const url = new URL(process.env.TEST_POSTGRES_URL!);
   url.pathname = '/postgres';
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await queryOnce(url.href, statement);
 }
 
 /** A database of the caller's own: a clone of the migrated template, or an empty one. */

@@ -4,6 +4,7 @@ import { appendFileSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, w
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { until } from '../../libs/embedded-postgres/support/bench';
+import { queryOnce } from '../../support/query-once';
 import { freePort } from '../../support/redis-server';
 
 /** What belongs to the running primary alone. */
@@ -64,14 +65,8 @@ export class Standby {
   }
 
   /** Runs a statement on a connection of its own. */
-  async query<Row extends object>(sql: string): Promise<Row[]> {
-    const client = new Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      return (await client.query<Row>(sql)).rows;
-    } finally {
-      await client.end();
-    }
+  query<Row extends object>(sql: string): Promise<Row[]> {
+    return queryOnce<Row>(this.url, sql);
   }
 
   /** Ends the server at once, in the middle of whatever it does. */

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { queryOnce } from '../../support/query-once';
 import { Bench, killPostmaster, postmasterPid } from '../../libs/embedded-postgres/support/bench';
 
 /** A PostgreSQL of a test's own, which may be stopped, killed and paused, and comes back at the same address. */
@@ -80,14 +81,8 @@ export class FaultyPostgres {
     this.paused.clear();
   }
 
-  async query<Row extends object>(sql: string): Promise<Row[]> {
-    const client = new Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      return (await client.query<Row>(sql)).rows;
-    } finally {
-      await client.end();
-    }
+  query<Row extends object>(sql: string): Promise<Row[]> {
+    return queryOnce<Row>(this.url, sql);
   }
 
   async close(): Promise<void> {

@@ -1,30 +1,21 @@
 import { BanRegister, QuotaResets, QuotaStore } from '../../../src/quotas';
 import { QuotaRecords } from '../../../src/quotas/store/quota-records';
 import type { ApiClient } from '../../support/api-client';
-import { RedisServer } from '../../support/redis-server';
 import { until } from '../../support/service-process';
-import { TcpProxy } from '../../support/tcp-proxy';
 import { COUNTED, standing } from '../support/limits';
-import { Pair } from './support/pair';
+import { CutOffPair } from './support/cut-off-pair';
+import type { Pair } from './support/pair';
 
 const HOUR = 3_600_000;
 
-let redis: RedisServer;
-/** The way of either instance to Redis, which keeps what it knows when nobody reaches it. */
-let ways: [TcpProxy, TcpProxy];
+let instances: CutOffPair;
 let pair: Pair;
 
 beforeAll(async () => {
-  redis = await RedisServer.start();
-  ways = [await TcpProxy.start(redis.url), await TcpProxy.start(redis.url)];
-  pair = await Pair.start(ways[0].url, ways[1].url);
-  await until(() => !pair.degraded.some(Boolean));
+  instances = await CutOffPair.start();
+  ({ pair } = instances);
 });
-afterAll(async () => {
-  await pair?.close();
-  await Promise.all(ways.map((way) => way.close()));
-  await redis?.close();
-});
+afterAll(() => instances?.close());
 
 async function statusesOf(callers: ApiClient[]): Promise<number[]> {
   return Promise.all(callers.map(async (caller) => (await caller.get(COUNTED)).status));
@@ -35,29 +26,17 @@ async function bothAnswer(callers: ApiClient[], status: number): Promise<void> {
   await until(async () => (await statusesOf(callers)).every((one) => one === status));
 }
 
-async function aKey(options = {}): Promise<{ keyId: number; clientId: number; callers: ApiClient[] }> {
-  const { key, keyId, client } = await pair.services[0].issueKey(options);
-  const { rows } = await pair.services[0].database.pool.query<{ id: string }>(
-    'SELECT id FROM clients WHERE name = $1',
-    [client],
-  );
-  const callers = pair.services.map((service) => service.anonymous().with({ 'X-API-Key': key }));
-  return { keyId, clientId: Number(rows[0]!.id), callers };
-}
-
 const bans = () => pair.services[0].app.get(BanRegister);
 
 async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
-  await Promise.all(ways.map((way) => way.refuse()));
-  await until(() => pair.degraded.every(Boolean));
+  await Promise.all([instances.loseRedis(0), instances.loseRedis(1)]);
   await work();
-  await Promise.all(ways.map((way) => way.restore()));
-  await until(() => !pair.degraded.some(Boolean));
+  await Promise.all([instances.findRedis(0), instances.findRedis(1)]);
 }
 
 describe('while Redis is away, and for a key that is silent meanwhile', () => {
   test('a ban that is lifted is lifted when Redis is back', async () => {
-    const { keyId, callers } = await aKey();
+    const { keyId, callers } = await pair.client();
     await bans().ban(keyId, 72 * HOUR);
     await bothAnswer(callers, 403);
     await withoutRedis(() => bans().unban(keyId));
@@ -65,14 +44,14 @@ describe('while Redis is away, and for a key that is silent meanwhile', () => {
   });
 
   test('a ban that is made holds when Redis is back', async () => {
-    const { keyId, callers } = await aKey();
+    const { keyId, callers } = await pair.client();
     await bothAnswer(callers, 200);
     await withoutRedis(() => bans().ban(keyId, HOUR));
     await bothAnswer(callers, 403);
   });
 
   test('windows that are reset begin anew when Redis is back', async () => {
-    const { clientId, callers } = await aKey({ plan: 'enterprise', perMinute: 100, perDay: 100 });
+    const { clientId, callers } = await pair.client({ plan: 'enterprise', perMinute: 100, perDay: 100 });
     await bothAnswer(callers, 200);
     pair.advance(1_000);
     await withoutRedis(() => pair.services[0].app.get(QuotaResets).reset(clientId));
@@ -81,7 +60,7 @@ describe('while Redis is away, and for a key that is silent meanwhile', () => {
 });
 
 test('what changed while nobody listened is taken over by who listens again', async () => {
-  const { keyId, callers } = await aKey();
+  const { keyId, callers } = await pair.client();
   const { pool } = pair.services[0].database;
   await bans().ban(keyId, 72 * HOUR);
   await bothAnswer(callers, 403);
@@ -93,7 +72,7 @@ test('what changed while nobody listened is taken over by who listens again', as
 });
 
 test('a change that cannot be taken over at once is taken over later', async () => {
-  const { keyId, callers } = await aKey();
+  const { keyId, callers } = await pair.client();
   await bothAnswer(callers, 200);
   const reading = jest.spyOn(QuotaRecords.prototype, 'bans');
   reading.mockRejectedValueOnce(new Error('busy')).mockRejectedValueOnce(new Error('busy'));
@@ -104,12 +83,12 @@ test('a change that cannot be taken over at once is taken over later', async () 
 });
 
 test('short silences of Redis, one after another, give nobody more than its day', async () => {
-  const { callers } = await aKey({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
-  const { callers: others } = await aKey();
+  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
+  const { callers: others } = await pair.client();
   const silence = async (silenced: ApiClient[]): Promise<void> => {
-    redis.pause();
+    instances.redis.pause();
     await statusesOf(silenced);
-    redis.resume();
+    instances.redis.resume();
     await until(() => !pair.degraded.some(Boolean));
     await statusesOf(others);
   };
@@ -122,13 +101,13 @@ test('short silences of Redis, one after another, give nobody more than its day'
     pair.advance(50_000);
     await silence(others);
   }
-  redis.pause();
+  instances.redis.pause();
   for (const caller of callers) {
     while ((await caller.get(COUNTED)).status === 200) {
       allowed += 1;
     }
   }
-  redis.resume();
+  instances.redis.resume();
   await until(() => !pair.degraded.some(Boolean));
   // The two of the first silence may have been counted twice, by the instances and by Redis; nothing more may.
   expect(allowed).toBeLessThanOrEqual(102);
