@@ -5,14 +5,13 @@ import type { NewOrderDto } from './orders.dto';
 const INSERT = {
   name: 'orders-insert',
   text: `INSERT INTO orders (pet_id, quantity, ship_date, complete)
-    SELECT * FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[]) RETURNING id`,
+    SELECT pet_id, quantity, ship_date, complete
+    FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[]) WITH ORDINALITY AS asked (pet_id, quantity, ship_date, complete, place)
+    ORDER BY place RETURNING id`,
 };
 
 /** Writes the orders down, in their order, with what a body may leave out. */
 export async function insertOrders(transaction: Transaction, bodies: NewOrderDto[]): Promise<Order[]> {
-  if (bodies.length === 0) {
-    return [];
-  }
   const orders = bodies.map(toOrder);
   const columns = [
     orders.map(({ petId }) => petId),
@@ -21,6 +20,9 @@ export async function insertOrders(transaction: Transaction, bodies: NewOrderDto
     orders.map(({ complete }) => complete),
   ];
   const rows = await prepared<{ id: string }>(transaction, INSERT, columns);
+  if (rows.length !== orders.length) {
+    throw new Error(`${orders.length} orders were to be written, and ${rows.length} were.`);
+  }
   return orders.map((order, index) => ({ ...order, id: int8ToNumber(rows[index]!.id) }));
 }
 

@@ -8,7 +8,7 @@ const LOCK = {
   text: `SELECT status FROM pets WHERE id = $1 AND deleted_at IS NULL FOR UPDATE`,
 };
 
-/** Whoever is held by somebody else is passed over, so that nobody waits, and no two wait for each other. */
+/** A pet that somebody else has locked is passed over, so that nobody waits, and no two wait for each other. */
 const LOCK_AVAILABLE = {
   name: 'pets-lock-available',
   text: `SELECT id FROM pets WHERE id = ANY($1) AND status = 'available' AND deleted_at IS NULL FOR UPDATE SKIP LOCKED`,

@@ -32,10 +32,11 @@ export class PetReader {
   }
 
   list(query: ListPetsQuery): Promise<Page<PetDto>> {
+    const { limit, cursor, ...filters } = query;
+    const after = idBefore(cursor);
     const source = this.database.listSource();
     return this.pages.read(`${source.name} ${JSON.stringify(query)}`, async () => {
-      const { limit, cursor, ...filters } = query;
-      const { values, ...statement } = petListStatement(filters, idBefore(cursor), limit + 1);
+      const { values, ...statement } = petListStatement(filters, after, limit + 1);
       const rows = await source.rows<PetRow>(statement, values);
       return pageOf(rows.map(petOf), limit, ({ id }) => id);
     });

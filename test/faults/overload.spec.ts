@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { PoolClient } from 'pg';
@@ -38,7 +39,8 @@ async function timed(sent: Promise<Answer<{ code?: string }>>): Promise<Timed> {
   return { answer, took: performance.now() - begin };
 }
 
-const order = () => timed(caller.post('/store/orders', { petId }));
+/** With a key of its own, each order has a transaction of its own. */
+const order = () => timed(caller.with({ 'Idempotency-Key': randomUUID() }).post('/store/orders', { petId }));
 const read = () => timed(caller.get(`/pets?id=${petId}`));
 const poolUse = () => service.app.get(Database).poolUse;
 
@@ -74,7 +76,7 @@ it('Orders that wait for a lock for too long are answered 503 in bounded time, a
   const memory = memoryInUse();
   const answers = await whileOrdersWait(async () => {
     const orders = Array.from({ length: AT_ONCE }, order);
-    await until(() => poolUse().busy === CONNECTIONS && poolUse().waiting > 0);
+    await until(() => poolUse().busy === CONNECTIONS && poolUse().waiting > AT_ONCE / 2);
     const reads = Array.from({ length: AT_ONCE }, read);
     expect(await sessions()).toBe(CONNECTIONS);
     expect(memoryInUse() - memory).toBeLessThan(2 * AT_ONCE * REQUEST_BYTES);
@@ -101,6 +103,20 @@ it('Orders whose lock comes free in time are all placed, however few connections
     orders = Array.from({ length: AT_ONCE }, order);
     await until(() => poolUse().busy === CONNECTIONS);
   });
+  const statuses = (await Promise.all(orders)).map(({ answer }) => answer.status);
+  expect(statuses).toEqual(Array.from({ length: AT_ONCE }, () => 201));
+  const { body: after } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);
+  expect(after.quantity).toBe(before.quantity - AT_ONCE);
+});
+
+it('Orders without a key wait for their pet together, and leave connections to others', async () => {
+  const { body: before } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);
+  const { orders, reads } = await whileOrdersWait(async () => {
+    const waiting = Array.from({ length: AT_ONCE }, () => timed(caller.post('/store/orders', { petId })));
+    await until(() => poolUse().busy > 0);
+    return { orders: waiting, reads: await Promise.all(Array.from({ length: AT_ONCE }, read)) };
+  });
+  expect(reads.every(({ answer }) => answer.status === 200)).toBe(true);
   const statuses = (await Promise.all(orders)).map(({ answer }) => answer.status);
   expect(statuses).toEqual(Array.from({ length: AT_ONCE }, () => 201));
   const { body: after } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);

@@ -1,5 +1,6 @@
 import type { Answer, ApiClient } from '../support/api-client';
 import { Arrange, type InventoryItem, type Order, aPet } from '../support/builders';
+import { until } from '../support/service-process';
 import { type TestService, startService } from '../support/service';
 
 describe('orders that come at the same time', () => {
@@ -34,6 +35,14 @@ describe('orders that come at the same time', () => {
       [answers.map(({ body }) => body.id)],
     );
     return rows[0]!.transactions;
+  }
+
+  async function waitingForLocks(): Promise<number> {
+    const { rows } = await service.database.pool.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.count;
   }
 
   it('share transactions, and each is answered with its own', async () => {
@@ -106,6 +115,7 @@ describe('orders that come at the same time', () => {
       const first = await Promise.all(free.map((petId) => place({ petId })));
       const later = await Promise.all(free.map((petId) => place({ petId })));
       expect([...first, ...later].every(({ status }) => status === 201)).toBe(true);
+      expect(await transactionsOf([...first, ...later])).toBeLessThan(20);
       expect(await inventory(held!)).toMatchObject({ quantity: 5 });
       await holder.query('COMMIT');
       expect((await waiting).status).toBe(201);
@@ -115,10 +125,39 @@ describe('orders that come at the same time', () => {
     }
   });
 
+  it('of a pet that somebody else has locked wait for it together', async () => {
+    const [held] = await petsWith(100, 1);
+    const holder = await service.database.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM pets WHERE id = $1 FOR UPDATE', [held]);
+      const waiting = Promise.all(Array.from({ length: 40 }, () => place({ petId: held! })));
+      await until(async () => (await waitingForLocks()) > 0);
+      await holder.query('COMMIT');
+      const answers = await waiting;
+      expect(answers.every(({ status }) => status === 201)).toBe(true);
+      expect(await transactionsOf(answers)).toBeLessThan(20);
+      expect(await inventory(held!)).toMatchObject({ quantity: 60 });
+    } finally {
+      holder.release(true);
+    }
+  });
+
+  it('are placed one by one where they would take more than there is', async () => {
+    const [petId] = await petsWith(10, 1);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => place({ petId: petId! })));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array<number>(10).fill(201), ...Array<number>(10).fill(409)]);
+    expect(await inventory(petId!)).toEqual({ petId, quantity: 0, status: 'pending' });
+  });
+
   it('do not fail with one that fails', async () => {
     const [broken, ...sound] = await petsWith(5, 11);
-    await service.database.pool.query(`
-      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken'; END $$;
+    const { pool } = service.database;
+    await pool.query(`
+      CREATE SEQUENCE failures;
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM nextval('failures'); RAISE EXCEPTION 'broken'; END $$;
       CREATE TRIGGER fail BEFORE INSERT ON orders FOR EACH ROW WHEN (NEW.pet_id = ${broken}) EXECUTE FUNCTION fail();`);
     const answers = await Promise.all([broken!, ...sound].map((petId) => place({ petId })));
     expect(answers.map(({ status }) => status)).toEqual([500, ...sound.map(() => 201)]);
@@ -126,5 +165,9 @@ describe('orders that come at the same time', () => {
       expect(await inventory(petId)).toMatchObject({ quantity: 4 });
     }
     expect(await inventory(broken!)).toMatchObject({ quantity: 5 });
+    // A sequence does not roll back: it failed with others first, and then alone.
+    const { rows } = await pool.query<{ count: string }>(`SELECT last_value AS count FROM failures`);
+    expect(Number(rows[0]!.count)).toBe(2);
+    await pool.query('DROP TRIGGER fail ON orders');
   });
 });

@@ -7,7 +7,7 @@ export interface CoalescerOptions<Key, Value> {
   maxBatch: number;
   /** Questions under way at a time; 1 when left out. */
   atOnce?: number;
-  /** What a key is about. Keys that are about the same are in one question, unless the one under way has taken long. */
+  /** What a key is about. Keys about the same are never in two questions at once, unless the first has taken long. */
   about?: (key: Key) => unknown;
 }
 
@@ -32,7 +32,10 @@ export class Coalescer<Key, Value> {
     this.turns = new Turns(() => this.run(), options.atOnce);
   }
 
-  /** The value of a key, or null when there is none; rejects when the question that it was part of fails. An object is equal to itself only. */
+  /**
+   * The value of a key, or null when there is none. A key that is an object is equal to itself only.
+   * @throws what the question that it was part of fails with
+   */
   load(key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
       this.runSoon();

@@ -13,6 +13,7 @@ export type { ListSource } from './list-source';
 export { prepared, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
+  isRefusedStatement,
   isSerializationConflict,
   violatesForeignKey,
   violatesUnique,

@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import { QueryFailedError } from 'typeorm';
 
 /** Codes of the errors that PostgreSQL and Node report; source: PostgreSQL, appendix A, and Node's `errors`. */
@@ -58,6 +59,15 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     return errors.every((inner) => isDatabaseUnavailable(inner));
   }
   return typeof message === 'string' && CONNECTION_LOST_TEXT.test(message);
+}
+
+/**
+ * True when PostgreSQL itself has refused a statement, and so has done nothing of its transaction. Of whatever else fails
+ * nobody knows how far it came: a commit may have been done whose answer was lost.
+ */
+export function isRefusedStatement(error: unknown): boolean {
+  const source = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
+  return source instanceof DatabaseError && source.code !== '40003' && !isDatabaseUnavailable(error);
 }
 
 /** True when the transaction lost against another one and may simply be run again. */
