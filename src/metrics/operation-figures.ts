@@ -46,7 +46,7 @@ export class OperationFigures {
 }
 
 /** The figures of all operations and methods that were ever asked for. */
-export class OperationsFigures {
+export class FiguresByOperation {
   private readonly byOperation = new Map<string, Map<string, OperationFigures>>();
 
   of(operation: string, method: string): OperationFigures {

@@ -8,7 +8,7 @@ import {
   earnedBanLevel,
   limiterDecisionOf,
 } from '../quotas';
-import { OperationsFigures } from './operation-figures';
+import { FiguresByOperation } from './operation-figures';
 import { type ReadMetric, type Sample, addReadMetric } from './read-metric';
 
 type Decisions = Record<LimiterDecision, number>;
@@ -17,7 +17,7 @@ const DURATION = 'petstore_http_request_duration_seconds';
 
 /** What is counted of every answer. */
 export class RequestMetrics {
-  private readonly operations = new OperationsFigures();
+  private readonly operations = new FiguresByOperation();
   // All of them are there from the start, with 0: a rate over what has not been there yet misses its first step.
   private readonly decisions = { client: noDecisions(), address: noDecisions() };
   private readonly bans = new Map(BAN_LEVELS.map((level) => [level, 0]));
@@ -76,22 +76,22 @@ export class RequestMetrics {
         name: 'petstore_idempotent_replays_total',
         help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
         type: 'counter',
-        read: () => samplesOf(this.replays, 'operation'),
+        read: () => countsBy(this.replays, 'operation'),
       },
       {
         name: 'petstore_limiter_decisions_total',
         help: 'What the limiter decided of clients and of addresses without a valid key: allowed, over the limit of the minute or of the day (429), or banned (403).',
         type: 'counter',
         read: () => [
-          ...samplesOf(Object.entries(this.decisions.client), 'decision', { subject: 'client' }),
-          ...samplesOf(Object.entries(this.decisions.address), 'decision', { subject: 'address' }),
+          ...countsBy(Object.entries(this.decisions.client), 'decision', { subject: 'client' }),
+          ...countsBy(Object.entries(this.decisions.address), 'decision', { subject: 'address' }),
         ],
       },
       {
         name: 'petstore_limiter_bans_total',
         help: 'Bans that keys earned by requests to this instance, by level: 1 is the shortest.',
         type: 'counter',
-        read: () => samplesOf(this.bans, 'level'),
+        read: () => countsBy(this.bans, 'level'),
       },
     ];
   }
@@ -102,7 +102,7 @@ function noDecisions(): Decisions {
 }
 
 /** @param label names what the counts are by */
-function samplesOf(
+function countsBy(
   counts: Iterable<[string | number, number]>,
   label: string,
   labels: Record<string, string> = {},
