@@ -24,7 +24,9 @@ afterAll(async () => {
   await replicated?.close();
 });
 
-beforeEach(() => {
+beforeEach(async () => {
+  // A busy machine may have it left for a moment before, and a replica that is left is not told of again.
+  await replicated.inUse(true);
   told.mockClear();
   warned.mockClear();
 });
