@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { PoolClient } from 'pg';
 import { Database } from '#libs/database';
 import type { Answer, ApiClient } from '../support/api-client';
 import { Arrange, aPet } from '../support/builders';
 import { until } from '../support/service-process';
 import { useService } from '../support/use-service';
+import { whileLocked } from '../support/while-locked';
 
 const CONNECTIONS = 4;
 const AT_ONCE = 100;
@@ -60,17 +60,8 @@ async function sessions(): Promise<number> {
 }
 
 /** Holds what every order needs until the work is done. */
-async function whileOrdersWait<Result>(work: (holder: PoolClient) => Promise<Result>): Promise<Result> {
-  const holder = await service.database.pool.connect();
-  try {
-    await holder.query('BEGIN');
-    await holder.query('SELECT FROM pets WHERE id = $1 FOR UPDATE', [petId]);
-    return await work(holder);
-  } finally {
-    await holder.query('ROLLBACK');
-    holder.release();
-  }
-}
+const whileOrdersWait = <Result>(work: () => Promise<Result>) =>
+  whileLocked(service.database.pool, petId, work);
 
 it('Orders that wait for a lock for too long are answered 503 in bounded time, and others meanwhile as well', async () => {
   const memory = memoryInUse();

@@ -1,20 +1,18 @@
 import type { Answer, ApiClient } from '../support/api-client';
 import { Arrange, type InventoryItem, type Order, aPet } from '../support/builders';
 import { until } from '../support/service-process';
-import { type TestService, startService } from '../support/service';
+import { useService } from '../support/use-service';
+import { whileLocked } from '../support/while-locked';
 
 describe('orders that come at the same time', () => {
-  let service: TestService;
+  const service = useService();
   let caller: ApiClient;
   let arrange: Arrange;
 
   beforeAll(async () => {
-    service = await startService();
     caller = await service.caller();
     arrange = new Arrange(caller);
   });
-
-  afterAll(() => service.close());
 
   const place = (body: Partial<Order>) => caller.post<Order>('/store/orders', body);
   const inventory = async (petId: number) =>
@@ -106,41 +104,31 @@ describe('orders that come at the same time', () => {
 
   it('do not wait for one whose pet somebody else has locked', async () => {
     const [held, ...free] = await petsWith(5, 11);
-    const holder = await service.database.pool.connect();
-    try {
-      await holder.query('BEGIN');
-      await holder.query('SELECT FROM pets WHERE id = $1 FOR UPDATE', [held]);
-      const waiting = place({ petId: held! });
+    const { waiting } = await whileLocked(service.database.pool, held!, async () => {
+      const order = place({ petId: held! });
       // In the same turn as the one that waits, and after it.
       const first = await Promise.all(free.map((petId) => place({ petId })));
       const later = await Promise.all(free.map((petId) => place({ petId })));
       expect([...first, ...later].every(({ status }) => status === 201)).toBe(true);
       expect(await transactionsOf([...first, ...later])).toBeLessThan(20);
       expect(await inventory(held!)).toMatchObject({ quantity: 5 });
-      await holder.query('COMMIT');
-      expect((await waiting).status).toBe(201);
-      expect(await inventory(held!)).toMatchObject({ quantity: 4 });
-    } finally {
-      holder.release(true);
-    }
+      return { waiting: order };
+    });
+    expect((await waiting).status).toBe(201);
+    expect(await inventory(held!)).toMatchObject({ quantity: 4 });
   });
 
   it('of a pet that somebody else has locked wait for it together', async () => {
     const [held] = await petsWith(100, 1);
-    const holder = await service.database.pool.connect();
-    try {
-      await holder.query('BEGIN');
-      await holder.query('SELECT FROM pets WHERE id = $1 FOR UPDATE', [held]);
-      const waiting = Promise.all(Array.from({ length: 40 }, () => place({ petId: held! })));
+    const { waiting } = await whileLocked(service.database.pool, held!, async () => {
+      const orders = Array.from({ length: 40 }, () => place({ petId: held! }));
       await until(async () => (await waitingForLocks()) > 0);
-      await holder.query('COMMIT');
-      const answers = await waiting;
-      expect(answers.every(({ status }) => status === 201)).toBe(true);
-      expect(await transactionsOf(answers)).toBeLessThan(20);
-      expect(await inventory(held!)).toMatchObject({ quantity: 60 });
-    } finally {
-      holder.release(true);
-    }
+      return { waiting: orders };
+    });
+    const answers = await Promise.all(waiting);
+    expect(answers.every(({ status }) => status === 201)).toBe(true);
+    expect(await transactionsOf(answers)).toBeLessThan(20);
+    expect(await inventory(held!)).toMatchObject({ quantity: 60 });
   });
 
   it('are placed one by one where they would take more than there is', async () => {
