@@ -75,7 +75,7 @@ export class PlaceTogether {
   private placePlain(bodies: NewOrderDto[], lock: Lock): Promise<Placed> {
     return this.database
       .transaction(async (transaction) => {
-        const available = await lock(transaction, [...unitsByPet(bodies).keys()]);
+        const available = await lock(transaction, [...new Set(bodies.map(({ petId }) => petId))]);
         const free = bodies.filter(({ petId }) => available.has(petId));
         const served = await this.stock.takeFromPlenty(transaction, unitsByPet(free));
         const plain = free.filter(({ petId }) => served.has(petId));

@@ -37,8 +37,13 @@ interface ErrorFields {
   errors?: unknown;
 }
 
+/** What the driver reported, which TypeORM wraps. */
+function reportOf(error: unknown): unknown {
+  return error instanceof QueryFailedError ? error.driverError : error;
+}
+
 function fieldsOf(error: unknown): ErrorFields {
-  const source = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
+  const source = reportOf(error);
   return typeof source === 'object' && source !== null ? source : {};
 }
 
@@ -66,8 +71,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  * nobody knows how far it came: a commit may have been done whose answer was lost.
  */
 export function isRefusedStatement(error: unknown): boolean {
-  const source = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
-  return source instanceof DatabaseError && source.code !== '40003' && !isDatabaseUnavailable(error);
+  return (
+    reportOf(error) instanceof DatabaseError && codeOf(error) !== '40003' && !isDatabaseUnavailable(error)
+  );
 }
 
 /** True when the transaction lost against another one and may simply be run again. */
