@@ -1,6 +1,6 @@
 'use strict';
 
-// Who may know whom. The rules are held by test/architecture/dependencies.spec.ts, which also plants a violation of each;
+// Who may know whom. The rules are held by test/unit/architecture/dependencies.spec.ts, which also plants a violation of each;
 // `npx depcruise --config .dependency-cruiser.cjs src libs` tells of them on the command line.
 
 /** Modules of the domain, each with the modules that it may know. Controllers may also know auth, for its decorators. */
@@ -9,7 +9,7 @@ const KNOWS = {
   inventory: ['pets'],
   pets: ['categories'],
   categories: [],
-  'catalogue-transfer': ['categories', 'pets', 'inventory', 'audit'],
+  catalogue: ['categories', 'pets', 'inventory', 'audit'],
   quotas: ['auth', 'audit'],
   auth: ['audit'],
   audit: [],
@@ -17,11 +17,9 @@ const KNOWS = {
 };
 /** Modules that read the service's settings. */
 const READ_SETTINGS = ['quotas', 'deprecations'];
-/** Modules for whoever runs the service: they may know any face, and the domain does not know them. */
-const OPERATIONS = ['health', 'metrics', 'seed', 'tracing'];
-const FACES = [...Object.keys(KNOWS), ...OPERATIONS, 'migrations'].join('|');
-
-const INDEX = '^src/[^/]+/index\\.ts$';
+/** Folders with a face. */
+const FOLDER = '(?:modules|runtime)/[^/]+|migrations';
+const INDEX = `^src/(?:${FOLDER})/index\\.ts$`;
 const PURE =
   'order-status|pet-status|rate-window|ban-rules|decision|rate-limit-headers|plans|catalogue-line|bad-lines';
 
@@ -34,14 +32,14 @@ function sentenceOf(module, known) {
 const whoKnowsWhom = Object.entries(KNOWS).map(([module, known]) => ({
   name: sentenceOf(module, known),
   severity: 'error',
-  from: { path: `^src/${module}/` },
+  from: { path: `^src/modules/${module}/` },
   to: {
     path: '^src/',
     pathNot: [
-      ...[module, ...known].map((name) => `^src/${name}/`),
+      ...[module, ...known].map((name) => `^src/modules/${name}/`),
       ...(READ_SETTINGS.includes(module) ? ['^src/settings\\.ts$'] : []),
       // Controllers: the rule "Auth is known for its decorators".
-      '^src/auth/',
+      '^src/modules/auth/',
     ],
   },
 }));
@@ -54,27 +52,27 @@ module.exports = {
       name: 'The store knows auth in its controllers only',
       severity: 'error',
       from: {
-        path: '^src/(orders|inventory|pets|categories|catalogue-transfer|deprecations)/',
+        path: '^src/modules/(orders|inventory|pets|categories|catalogue|deprecations)/',
         pathNot: '\\.controller\\.ts$',
       },
-      to: { path: '^src/auth/' },
+      to: { path: '^src/modules/auth/' },
     },
     {
       name: 'Outsiders know a module by its face only',
       severity: 'error',
-      from: { path: '^src/([^/]+)', pathNot: '^src/data-source\\.ts$' },
-      to: { path: `^src/(${FACES})/`, pathNot: [INDEX, '^src/$1/'] },
+      from: { path: `^src/(${FOLDER}/|.*)`, pathNot: '^src/runtime/data-source\\.ts$' },
+      to: { path: `^src/(${FOLDER})/`, pathNot: [INDEX, '^src/$1'] },
     },
     {
       name: 'The data source knows entities and migrations only',
       severity: 'error',
-      from: { path: '^src/data-source\\.ts$' },
+      from: { path: '^src/runtime/data-source\\.ts$' },
       to: { path: '^src/', pathNot: ['\\.entity\\.ts$', '^src/migrations/index\\.ts$'] },
     },
     {
       name: 'Siblings do not import their own face',
       severity: 'error',
-      from: { path: '^(src/[^/]+|libs/[^/]+/src)/' },
+      from: { path: `^(src/(?:${FOLDER})|libs/[^/]+/src)/` },
       to: { path: '^$1/index\\.ts$' },
     },
     {
@@ -116,6 +114,24 @@ module.exports = {
       to: { path: 'node_modules/(@nestjs|typeorm|fastify|pg|ioredis)/' },
     },
     {
+      name: 'Modules know neither HTTP nor the runtime',
+      severity: 'error',
+      from: { path: '^src/modules/' },
+      to: { path: '^src/(http|runtime)/' },
+    },
+    {
+      name: 'HTTP does not know the runtime',
+      severity: 'error',
+      from: { path: '^src/http/' },
+      to: { path: '^src/runtime/' },
+    },
+    {
+      name: 'Nobody imports the command line',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: '^src/cli/' },
+      to: { path: '^src/cli/' },
+    },
+    {
       name: 'Every import leads somewhere',
       severity: 'error',
       from: {},
@@ -128,7 +144,7 @@ module.exports = {
     // An import of a type is knowledge, too.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    webpackConfig: { fileName: 'test/architecture/support/resolve-sources.cjs' },
+    webpackConfig: { fileName: 'test/support/resolve-sources.cjs' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['require', 'node', 'default', 'types'],

@@ -1,17 +1,17 @@
 import 'reflect-metadata';
-import { loadEnvironmentFile } from './environment-file';
+import { loadEnvironmentFile } from './runtime/environment-file';
 import { readSettings } from './settings';
 
 /** The HTTP door. The settings come first: a bad one should not have to wait for the rest to be loaded. */
 async function main(): Promise<void> {
   loadEnvironmentFile();
   const settings = readSettings(process.env);
-  const { start } = await import('./start.js');
+  const { start } = await import('./runtime/start.js');
   await start(settings);
 }
 
 async function fail(error: unknown): Promise<never> {
-  const { reportFailure } = await import('./failures.js');
+  const { reportFailure } = await import('./runtime/failures.js');
   return reportFailure(error);
 }
 

@@ -1,5 +1,5 @@
 import { Command, Help, Option } from 'nest-commander';
-import type { AuditFilter, RecordedEntry } from '../audit';
+import type { AuditFilter, RecordedEntry } from '../modules/audit';
 import { administer } from './administer';
 import { detailsInShort } from './audit-details';
 import { ReportingCommand, examples } from './command';
@@ -69,8 +69,8 @@ export class AuditCommand extends ReportingCommand {
 /** A client that is gone is still found by its name; one that never was is more likely a slip of the pen. */
 async function read(filter: AuditFilter): Promise<RecordedEntry[]> {
   const [{ AuditTrail }, { ClientsService }] = await Promise.all([
-    import('../audit/index.js'),
-    import('../auth/index.js'),
+    import('../modules/audit/index.js'),
+    import('../modules/auth/index.js'),
   ]);
   return administer(async (services) => {
     const entries = await services.get(AuditTrail).newest(filter);

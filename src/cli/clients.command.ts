@@ -15,7 +15,7 @@ interface ClientFields {
 }
 
 async function describe(client: ClientFields): Promise<Row> {
-  const { limitsOf } = await import('../quotas/index.js');
+  const { limitsOf } = await import('../modules/quotas/index.js');
   const { perMinute, perDay } = limitsOf(client);
   const { id, name, plan, createdAt } = client;
   return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
@@ -43,7 +43,7 @@ export class CreateClientCommand extends PlanCommand {
 
   async run(_arguments: string[], options: PlanOptions & { name: string }): Promise<void> {
     const choice = await chosenPlan(options);
-    const { ClientsService } = await import('../auth/index.js');
+    const { ClientsService } = await import('../modules/auth/index.js');
     const client = await administer((services) => services.get(ClientsService).create(options.name, choice));
     printOne(await describe(client), options.json);
   }
@@ -52,7 +52,7 @@ export class CreateClientCommand extends PlanCommand {
 @SubCommand({ name: 'list', description: 'list all clients' })
 export class ListClientsCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
-    const { ClientsService } = await import('../auth/index.js');
+    const { ClientsService } = await import('../modules/auth/index.js');
     const clients = await administer((services) => services.get(ClientsService).list());
     printMany(await Promise.all(clients.map(describe)), json, 'There are no clients yet.');
   }
@@ -61,7 +61,7 @@ export class ListClientsCommand extends ReportingCommand {
 @SubCommand({ name: 'show', arguments: '<name>', description: 'show a client and its keys' })
 export class ShowClientCommand extends ReportingCommand {
   async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
-    const { ClientsService, KeysService, describeKey } = await import('../auth/index.js');
+    const { ClientsService, KeysService, describeKey } = await import('../modules/auth/index.js');
     const [client, keys] = await administer(async (services) => {
       const found = await services.get(ClientsService).named(name);
       return [found, await services.get(KeysService).list(name)] as const;
@@ -99,7 +99,7 @@ export class SetPlanCommand extends PlanCommand {
 
   async run([name = '']: string[], options: PlanOptions): Promise<void> {
     const choice = await chosenPlan(options);
-    const { ClientsService } = await import('../auth/index.js');
+    const { ClientsService } = await import('../modules/auth/index.js');
     const client = await administer((services) => services.get(ClientsService).setPlan(name, choice));
     printOne(await describe(client), options.json);
   }

@@ -1,5 +1,5 @@
 import { CommandRunner, Option } from 'nest-commander';
-import { complaint } from './complaint';
+import { complaint } from '../runtime/complaint';
 
 /** The command of commander that nest-commander itself uses. */
 type Command = Parameters<CommandRunner['setCommand']>[0];

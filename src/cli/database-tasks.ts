@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { type MigrationState, migrationStates } from '#libs/database';
-import { migrateToNewest } from '../data-source';
+import { migrateToNewest } from '../runtime/data-source';
 import { withDatabase } from './administration';
 
 /** Names of the migrations that were run now. */

@@ -27,7 +27,7 @@ export class StatusCommand extends ReportingCommand {
 @SubCommand({ name: 'seed', description: 'add a small catalogue and a client demo to an empty store' })
 export class SeedCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
-    const { SeedService } = await import('../seed/index.js');
+    const { SeedService } = await import('../runtime/seed/index.js');
     const seeded = await administer((services) => services.get(SeedService).seed());
     printOne({ ...seeded }, json);
     if (!json && seeded.key === null) {

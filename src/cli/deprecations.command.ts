@@ -1,5 +1,5 @@
 import { Command, Help, Option } from 'nest-commander';
-import type { DeprecatedUse } from '../deprecations';
+import type { DeprecatedUse } from '../modules/deprecations';
 import { administer } from './administer';
 import { ReportingCommand, examples } from './command';
 import { type Row, printMany } from './output';
@@ -34,8 +34,8 @@ export class DeprecationsCommand extends ReportingCommand {
   async run(_arguments: string[], { days, client, json }: ReportOptions): Promise<void> {
     const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
     const [{ ClientsService }, { DeprecationReport }] = await Promise.all([
-      import('../auth/index.js'),
-      import('../deprecations/index.js'),
+      import('../modules/auth/index.js'),
+      import('../modules/deprecations/index.js'),
     ]);
     const uses = await administer(async (services) => {
       if (client !== undefined) {
@@ -59,7 +59,7 @@ function describe(uses: DeprecatedUse[], sunsetOf: ReadonlyMap<string, string>):
 
 /** Sunsets by operation. The interface description is where they can be read without knowing any controller. */
 async function sunsets(): Promise<Map<string, string>> {
-  const { describeInterface } = await import('../document/describe-interface.js');
+  const { describeInterface } = await import('../http/document/describe-interface.js');
   const { paths } = JSON.parse(await describeInterface('json')) as {
     paths: Record<string, Record<string, { operationId?: string; 'x-deprecated-sunset'?: string }>>;
   };

@@ -1,5 +1,5 @@
 import { Command, Help, Option } from 'nest-commander';
-import type { CatalogueSize } from '../catalogue-transfer';
+import type { CatalogueSize } from '../modules/catalogue';
 import { administer } from './administer';
 import type { CatalogueOutput } from './catalogue-output';
 import { ReportingCommand, examples } from './command';
@@ -57,7 +57,7 @@ async function exportTo(
   toStandardOutput: boolean,
   signal: AbortSignal,
 ): Promise<CatalogueSize> {
-  const { ExportCatalogue } = await import('../catalogue-transfer/index.js');
+  const { ExportCatalogue } = await import('../modules/catalogue/index.js');
   const { withProgress } = await import('./progress.js');
   // The catalogue itself may be going to the same terminal.
   const stream = toStandardOutput && process.stdout.isTTY ? undefined : process.stderr;

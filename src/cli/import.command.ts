@@ -1,5 +1,5 @@
 import { Command, Help, Option } from 'nest-commander';
-import type { BadLines, ImportResult } from '../catalogue-transfer';
+import type { BadLines, ImportResult } from '../modules/catalogue';
 import { administer } from './administer';
 import type { CatalogueInput } from './catalogue-input';
 import { counted } from './counted';
@@ -7,7 +7,7 @@ import { ReportingCommand, examples } from './command';
 import { CommandFailure } from './command-failure';
 import { interruptible } from './interruption';
 import { print } from './output';
-import { printable } from './text';
+import { printable } from '../runtime/text';
 
 interface ImportFlags {
   intoExisting?: boolean;
@@ -58,7 +58,7 @@ export class ImportCommand extends ReportingCommand {
 }
 
 async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<ImportResult> {
-  const { CatalogueRefusedError, ImportCatalogue } = await import('../catalogue-transfer/index.js');
+  const { CatalogueRefusedError, ImportCatalogue } = await import('../modules/catalogue/index.js');
   const { readInput } = await import('./catalogue-input.js');
   const { withProgress } = await import('./progress.js');
   const place = { title: 'Importing', unit: 'bytes', stream: process.stderr } as const;

@@ -1,6 +1,6 @@
 import { Help, Option, SubCommand } from 'nest-commander';
-import type { KeysService } from '../auth';
-import type { BanRegister } from '../quotas';
+import type { KeysService } from '../modules/auth';
+import type { BanRegister } from '../modules/quotas';
 import { administer } from './administer';
 import { ReportingCommand, examples } from './command';
 import { CommandFailure } from './command-failure';
@@ -18,8 +18,8 @@ interface Services {
 
 async function withKeysAndBans<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
   const [{ KeysService }, { BanRegister }] = await Promise.all([
-    import('../auth/index.js'),
-    import('../quotas/index.js'),
+    import('../modules/auth/index.js'),
+    import('../modules/quotas/index.js'),
   ]);
   return administer((all) => work({ keys: all.get(KeysService), bans: all.get(BanRegister) }));
 }
@@ -50,7 +50,7 @@ export class RotateKeyCommand extends ReportingCommand {
     const { key, record } = await withKeysAndBans(({ keys, bans }) =>
       keys.rotate(id, overlapMs, (transaction, newId) => bans.inherit(transaction, id, newId)),
     );
-    const { describeKey } = await import('../auth/index.js');
+    const { describeKey } = await import('../modules/auth/index.js');
     const { id: newId, ...rest } = describeKey(record, Date.now());
     printKey({ id: newId, key, ...rest, replaces: id }, json);
   }

@@ -1,5 +1,5 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
-import type { Scope } from '../auth';
+import type { Scope } from '../modules/auth';
 import { administer } from './administer';
 import { CommandGroup, ReportingCommand, UsageError, examples } from './command';
 import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
@@ -49,7 +49,7 @@ export class IssueKeyCommand extends ReportingCommand {
   async run(_arguments: string[], { client, scopes, expires, json }: IssueOptions): Promise<void> {
     const chosen = typeof scopes === 'string' ? this.parseScopes(scopes) : scopes;
     const request = { client, scopes: chosen, expiresAt: expires ?? null };
-    const { KeysService, describeKey } = await import('../auth/index.js');
+    const { KeysService, describeKey } = await import('../modules/auth/index.js');
     const { key, record } = await administer((services) => services.get(KeysService).issue(request));
     const { id, ...rest } = describeKey(record, Date.now());
     printKey({ id, key, ...rest }, json);
@@ -64,8 +64,8 @@ export class ListKeysCommand extends ReportingCommand {
   }
 
   async run(_arguments: string[], { client, json }: { client?: string; json?: boolean }): Promise<void> {
-    const { KeysService, describeKey } = await import('../auth/index.js');
-    const { BanRegister } = await import('../quotas/index.js');
+    const { KeysService, describeKey } = await import('../modules/auth/index.js');
+    const { BanRegister } = await import('../modules/quotas/index.js');
     const [list, bans] = await administer((services) =>
       Promise.all([services.get(KeysService).list(client), services.get(BanRegister).running()]),
     );
@@ -85,7 +85,7 @@ export class ListKeysCommand extends ReportingCommand {
 export class RevokeKeyCommand extends ReportingCommand {
   async run([text = '']: string[], { json }: { json?: boolean }): Promise<void> {
     const id = keyId(text);
-    const { KeysService, describeKey } = await import('../auth/index.js');
+    const { KeysService, describeKey } = await import('../modules/auth/index.js');
     const record = await administer((services) => services.get(KeysService).revoke(id));
     printOne({ ...describeKey(record, Date.now()) }, json);
   }

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
-import { loadEnvironmentFile } from '../environment-file';
+import { loadEnvironmentFile } from '../runtime/environment-file';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, UsageError, writeUsageError } from './command';
 import { CommandFailure } from './command-failure';
-import { complaint } from './complaint';
+import { complaint } from '../runtime/complaint';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
 
 /** The admin's door. */
@@ -29,7 +29,7 @@ async function fail(error: unknown): Promise<never> {
     process.stderr.write(complaint(error.message));
     process.exit(error.exitCode);
   }
-  const { reportFailure } = await import('../failures.js');
+  const { reportFailure } = await import('../runtime/failures.js');
   return reportFailure(error);
 }
 

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { Actor } from '../audit';
+import type { Actor } from '../modules/audit';
 
 /** What a user's name may be; more than that has been made up. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;

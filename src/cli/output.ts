@@ -2,7 +2,7 @@ import { terminalOf } from '#libs/terminal';
 import { CommandFailure } from './command-failure';
 import { OutputFailure, writeOutput } from './standard-output';
 import { type Row, recordLines, tableLines } from './table';
-import { printable, printableJson } from './text';
+import { printable, printableJson } from '../runtime/text';
 
 export type { Row } from './table';
 

@@ -1,10 +1,10 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
-import type { ClientOverview } from '../quotas';
+import type { ClientOverview } from '../modules/quotas';
 import { administer } from './administer';
 import { CommandGroup, ReportingCommand, examples } from './command';
 import { print, printMany, printOne } from './output';
 import { wholeNumber } from './parse';
-import { printable } from './text';
+import { printable } from '../runtime/text';
 
 /** What people have to know of the numbers, by how far Redis had a part in them. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
@@ -21,7 +21,7 @@ const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
 })
 export class ShowQuotaCommand extends ReportingCommand {
   async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
-    const { QuotaOverview } = await import('../quotas/index.js');
+    const { QuotaOverview } = await import('../modules/quotas/index.js');
     const overview = await administer((services) => services.get(QuotaOverview).of(name));
     if (json) {
       printOne({ ...overview }, json);
@@ -67,7 +67,7 @@ export class TopQuotasCommand extends ReportingCommand {
   ): Promise<void> {
     const most = wholeNumber('--limit', limit, { min: 1, max: 1_000 });
     const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
-    const { UsageRanking } = await import('../quotas/index.js');
+    const { UsageRanking } = await import('../modules/quotas/index.js');
     const ranking = await administer((services) => services.get(UsageRanking).top(most, lastDays));
     printMany(ranking, json, 'Nobody has used anything.');
   }
@@ -82,8 +82,8 @@ export class TopQuotasCommand extends ReportingCommand {
 export class ResetQuotaCommand extends ReportingCommand {
   async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
     const [{ ClientsService }, { QuotaResets }] = await Promise.all([
-      import('../auth/index.js'),
-      import('../quotas/index.js'),
+      import('../modules/auth/index.js'),
+      import('../modules/quotas/index.js'),
     ]);
     const client = await administer(async (services) => {
       const found = await services.get(ClientsService).named(name);

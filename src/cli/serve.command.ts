@@ -8,7 +8,7 @@ import { PetstoreCommand } from './command';
 export class ServeCommand extends PetstoreCommand {
   async run(): Promise<void> {
     const [{ start }, { readSettings }] = await Promise.all([
-      import('../start.js'),
+      import('../runtime/start.js'),
       import('../settings.js'),
     ]);
     await start(readSettings(process.env));

@@ -2,7 +2,7 @@
 
 import type { Terminal } from '#libs/terminal';
 import { bold, coloured } from './terminal';
-import { cut, pad, printable, widthOf } from './text';
+import { cut, pad, printable, widthOf } from '../runtime/text';
 
 export type Row = Record<string, unknown>;
 

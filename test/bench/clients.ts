@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { digestOf, newApiKey } from '../../src/auth/api-key-format';
+import { digestOf, newApiKey } from '../../src/modules/auth/api-key-format';
 import { contender } from './contenders';
 import { withCleanUp } from './harness/clean-up';
 import { run } from './harness/databases';

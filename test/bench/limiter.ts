@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { type Clock, SystemClock } from '#libs/clock';
 import { Database } from '#libs/database';
-import { AuditTrail } from '../../src/audit';
-import type { Caller, KeyHolder } from '../../src/auth';
-import { MemoryQuotaStore } from '../../src/quotas/store/memory-quota-store';
-import { QuotaRecords } from '../../src/quotas/store/quota-records';
-import { subjectOf } from '../../src/quotas/subject';
+import { AuditTrail } from '../../src/modules/audit';
+import type { Caller, KeyHolder } from '../../src/modules/auth';
+import { MemoryQuotaStore } from '../../src/modules/quotas/store/memory-quota-store';
+import { QuotaRecords } from '../../src/modules/quotas/store/quota-records';
+import { subjectOf } from '../../src/modules/quotas/subject';
 import { type Spread, spreadOf } from './harness/statistics';
 
 export interface LimiterFigures {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { connectAndMigrate, dataSourceOptions } from '../../src/data-source';
+import { connectAndMigrate, dataSourceOptions } from '../../src/runtime/data-source';
 import { CHROMIUM, HAPROXY, REDIS, ensurePrograms } from './programs';
 
 /** One PostgreSQL for the whole run, and a migrated database that every test file clones. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { Bench, postmasterPid, until } from '../libs/embedded-postgres/support/bench';
+import { Bench, postmasterPid, until } from './embedded-postgres-bench';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
 import { WatchedLog } from './watched-log';
 

@@ -1,0 +1,73 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { completeDocument } from '#libs/openapi';
+import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
+import { sharedParts } from './shared-parts';
+
+const DESCRIPTION = `Manages animals (pets), the categories they belong to, orders for animals, and stock counts per animal.
+
+**Guides:** [getting started](/docs/guides/getting-started), [authentication](/docs/guides/authentication), [limits](/docs/guides/limits),
+[errors](/docs/guides/errors), [pagination](/docs/guides/pagination), [safe retries](/docs/guides/idempotency),
+[deprecation and versioning](/docs/guides/deprecation), [changelog](/docs/guides/changelog).
+
+**Keys.** Send your API key as \`X-API-Key: <key>\` or \`Authorization: Bearer <key>\`.
+
+**Limits.** Every answer tells where you stand: \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`.
+Past a limit the answer is 429: wait for \`Retry-After\` seconds, and back off exponentially if you are refused again. A client that keeps
+sending requests after a 429 has its API key temporarily banned: at the 11th refused request, for 2 minutes at first and longer each time.
+
+| Plan | Requests per minute | Requests per day |
+|---|---|---|
+| Free | 60 | 1000 |
+| Pro | 300 | 10000 |
+| Business | 1000 | 100000 |
+| Enterprise | custom | custom |
+
+Without a valid key an address has 60 requests per minute.
+
+**Values.** Fields and query parameters that are not described here are refused (400).
+
+**Errors** are \`{code, message, status}\`. Rely on the code; the message is for people. A path that is not described here is 404
+\`route_not_found\`, another method on one that is, 405 \`method_not_allowed\`.
+
+**Retries.** Send an \`Idempotency-Key\` with a POST, and sending it again does nothing twice.
+
+**Changes.** Deprecated operations stay available until their sunset date, and say so in \`Deprecation\`, \`Sunset\` and \`Link\`.
+An operation marked \`x-stability: beta\` is meant to stay but may still change; an \`experimental\` one may change or go with any release.`;
+
+/** Tags in their order. Pets and Store group others and have no operations; `x-parent` is what OpenAPI 3.2 calls `parent`. */
+const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
+  { name: 'Pets' },
+  { name: 'Animals', description: 'Animals (pets): what there is to buy.', 'x-parent': 'Pets' },
+  { name: 'Categories', description: 'The categories that animals belong to.', 'x-parent': 'Pets' },
+  { name: 'Store' },
+  { name: 'Orders', description: 'Orders for animals.', 'x-parent': 'Store' },
+  { name: 'Inventory', description: 'Stock counts per animal.', 'x-parent': 'Store' },
+  { name: 'Account', description: "The caller's own limits and use." },
+];
+
+/** The interface description, as it is served. */
+export function buildDocument(app: INestApplication): OpenAPIObject {
+  const base = new DocumentBuilder()
+    .setOpenAPIVersion('3.0.3')
+    .setTitle('Pet Store')
+    .setVersion('1.0.0')
+    .setDescription(DESCRIPTION)
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .setExternalDoc('Guides for callers', '/docs/guides')
+    .addServer('/', 'The service that serves this document, be it local, staging or production.')
+    .addApiKey(
+      { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+      API_KEY_SCHEME,
+    )
+    .addSecurity(BEARER_SCHEME, { type: 'http', scheme: 'bearer', description: 'Your API key.' })
+    .build();
+  // In the words of the OWASP rules: the interface is meant for customers, not for the operator's own systems alone.
+  base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
+  // Who runs an instance decides where its callers find help, so there is no address that would be true of all.
+  base.info.contact = { name: 'The operator who issued your API key' };
+  const document = SwaggerModule.createDocument(app, { ...base, tags: TAGS }, { autoTagControllers: false });
+  completeDocument(document, sharedParts());
+  const { openapi, info, externalDocs, servers, tags, paths, components } = document;
+  return { openapi, info, externalDocs, servers, tags, paths, components };
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { ReadReplicas } from '#libs/database';
+import {
+  AllowedMethods,
+  type SocketAnswer,
+  deferBodyParsing,
+  repairRequestTarget,
+  requestIdOf,
+  takeOverNodeAnswers,
+} from '#libs/http';
+import { RequestLimiter } from '../modules/quotas';
+import type { Settings } from '../settings';
+import { enableCors } from './cors';
+import { refuseEarly } from './early-refusals';
+import { showOwnWrites } from './own-writes';
+import { logRequests } from './request-log';
+
+export interface ServerTimeouts {
+  /** Times within which a request has to arrive; past them the answer is 408. */
+  headersMs: number;
+  requestMs: number;
+  /** How long nothing may move on a connection that is owed an answer: nobody reads it, and it would be kept for ever. */
+  standstillMs: number;
+}
+
+const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
+
+/** The HTTP server, before the application: what Node and Fastify would decide by themselves is decided here. */
+export function createHttpAdapter(
+  settings: Settings,
+  logger: FastifyBaseLogger,
+  timeouts: Partial<ServerTimeouts> = {},
+): FastifyAdapter {
+  const { headersMs, requestMs, standstillMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
+  return new FastifyAdapter({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIdOf,
+    rewriteUrl: (request: IncomingMessage) => repairRequestTarget(request.url ?? '/'),
+    trustProxy: settings.trustProxy.length > 0 ? settings.trustProxy : false,
+    // An overlong identifier is a bad value (400), not an unknown path; Node bounds the whole target.
+    routerOptions: { maxParamLength: 16_384 },
+    // No middleware is used, and its engine would run for every request.
+    skipMiddie: true,
+    // While closing, what still arrives on open connections is answered as ever.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: requestMs,
+    connectionTimeout: standstillMs,
+    http: {
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: Math.min(1_000, headersMs),
+      requireHostHeader: false,
+    },
+  });
+}
+
+/** Everything about HTTP that is not an operation. Called before the routes are registered. */
+export function configureHttp(app: NestFastifyApplication, settings: Settings): void {
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  app.get(AllowedMethods).watch(fastify);
+  deferBodyParsing(fastify);
+  // Nest's own hooks answer some requests before any hook that is added now; this one comes before them.
+  (app.getHttpAdapter() as unknown as FastifyAdapter).setOnRequestHook((request, reply, done) => {
+    void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
+    done();
+  });
+  takeOverNodeAnswers(fastify, socketAnswer(app.get(RequestLimiter)));
+  enableCors(app, settings);
+  refuseEarly(app);
+  logRequests(fastify);
+  if (settings.databaseReplicaUrls.length > 0) {
+    showOwnWrites(fastify, app.get(ReadReplicas));
+  }
+}
+
+/** What never became a request is counted by its address, and refused like one when there are too many. */
+function socketAnswer(limiter: RequestLimiter): SocketAnswer {
+  return async (error, address) => {
+    const { refusal, headers } = await limiter.takeAddress(address);
+    const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };
+    return { error: refusal ?? error, headers: fields };
+  };
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '#libs/database';
+import { readLines } from '#libs/ndjson';
+import { AuditTrail } from '../audit';
+import { BulkCategories } from '../categories';
+import { BulkStock } from '../inventory';
+import { BulkPets } from '../pets';
+import { BadLines } from './bad-lines';
+import { readCatalogueLine } from './catalogue-line';
+import { CatalogueStage } from './catalogue-stage';
+import { CatalogueRefusedError } from './catalogue.errors';
+
+export interface ImportOptions {
+  /** The pets go into categories that the store has already; the file holds pets only. */
+  intoExisting?: boolean;
+  /** Bad lines are left out; otherwise one of them is enough for nothing to be imported. */
+  skipInvalid?: boolean;
+  signal?: AbortSignal;
+  /** Told of the number of lines read so far, from time to time. */
+  onLines?: (lines: number) => void;
+}
+
+export interface ImportResult {
+  categories: number;
+  pets: number;
+  /** The lines that were left out. */
+  badLines: BadLines;
+}
+
+const MAX_LINE_BYTES = 64 * 1024;
+const TOLD_IN_FULL = 20;
+
+/** Enters a whole catalogue (NDJSON) into the store: all of it or nothing. */
+@Injectable()
+export class ImportCatalogue {
+  constructor(
+    private readonly database: Database,
+    private readonly categories: BulkCategories,
+    private readonly pets: BulkPets,
+    private readonly stock: BulkStock,
+    private readonly trail: AuditTrail,
+  ) {}
+
+  /** @throws CatalogueRefusedError when a line is bad and bad lines are not to be left out */
+  run(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportResult> {
+    return this.database.longTransaction(async (transaction) => {
+      const badLines = new BadLines(TOLD_IN_FULL);
+      const stage = await CatalogueStage.open(transaction);
+      await fill(stage, source, badLines, options);
+      await this.check(transaction, stage, badLines, options);
+      if (badLines.count > 0 && !options.skipInvalid) {
+        throw new CatalogueRefusedError(badLines);
+      }
+      // Ids are given only now: a file that is refused leaves no gap in them, and an empty store counts as unused.
+      const counts = await this.enter(transaction, stage, options);
+      const details = { ...counts, linesLeftOut: badLines.count };
+      await this.trail.record(transaction, { action: 'catalogue.imported', details });
+      return { ...counts, badLines };
+    }, options);
+  }
+
+  private async check(
+    transaction: Transaction,
+    stage: CatalogueStage,
+    badLines: BadLines,
+    { intoExisting }: ImportOptions,
+  ): Promise<void> {
+    if (intoExisting) {
+      await this.categories.hold(transaction, stage.categoryIds);
+      await stage.refuseStrays(badLines, this.existing, 'the store');
+    } else {
+      await stage.refuseDuplicates(badLines);
+      await stage.refuseStrays(badLines, stage.categories, 'this file');
+    }
+  }
+
+  private async enter(
+    transaction: Transaction,
+    stage: CatalogueStage,
+    { intoExisting }: ImportOptions,
+  ): Promise<{ categories: number; pets: number }> {
+    const categories = intoExisting
+      ? 0
+      : await this.categories.enter(transaction, stage.categories, 'entered_categories');
+    const known = intoExisting ? this.existing : `SELECT file_id, id FROM entered_categories`;
+    const pets = await this.pets.enter(transaction, stage.petsIn(known), 'entered_pets');
+    await this.stock.enter(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
+    return { categories, pets };
+  }
+
+  /** The categories of the store, which a file calls by their own ids. */
+  private get existing(): string {
+    return `SELECT id AS file_id, id FROM (${this.categories.all}) AS existing`;
+  }
+}
+
+/** Reads the file into the stage, but for the lines that are bad in themselves. */
+async function fill(
+  stage: CatalogueStage,
+  source: AsyncIterable<Buffer>,
+  badLines: BadLines,
+  { intoExisting, onLines }: ImportOptions,
+): Promise<void> {
+  for await (const lines of readLines(source, MAX_LINE_BYTES)) {
+    for (const line of lines) {
+      const read = 'text' in line ? readCatalogueLine(line.text, intoExisting) : line;
+      if ('problem' in read) {
+        badLines.add([{ line: line.number, problem: read.problem }]);
+      } else {
+        await stage.add(line.number, read.record);
+      }
+    }
+    if (lines.length > 0) {
+      onLines?.(lines.at(-1)!.number);
+    }
+  }
+  await stage.complete();
+}

@@ -1,0 +1,26 @@
+import type { Provider } from '@nestjs/common';
+import { Clock, SystemClock } from '#libs/clock';
+import { SETTINGS, type Settings } from '../../../settings';
+import { MemoryQuotaStore } from '../store/memory-quota-store';
+import { QuotaRecords } from '../store/quota-records';
+import { QuotaStore } from '../store/quota-store';
+import { FleetQuotaStore } from './fleet-quota-store';
+import { connectRedis } from './redis-connection';
+import { RedisQuotaStore } from './redis-quota-store';
+
+/** One process counts in its memory; several count together in Redis. */
+export const QUOTA_STORE: Provider = {
+  provide: QuotaStore,
+  inject: [SETTINGS, QuotaRecords, Clock],
+  useFactory: ({ redisUrl, instances }: Settings, records: QuotaRecords, clock: Clock): QuotaStore => {
+    if (redisUrl === undefined) {
+      return new MemoryQuotaStore(records, clock);
+    }
+    const client = connectRedis(redisUrl);
+    // Redis's own clock is the one that all instances share. Another clock than the system's is a test's.
+    const testClock = clock instanceof SystemClock ? undefined : () => clock.now();
+    const together = new RedisQuotaStore(client, records, testClock);
+    const alone = new MemoryQuotaStore(records, clock, instances);
+    return new FleetQuotaStore(client, together, alone, clock, instances);
+  },
+};

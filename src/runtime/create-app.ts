@@ -1,0 +1,44 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import type { FastifyInstance } from 'fastify';
+import { AppModule } from '../app.module';
+import { serveDocument } from '../http/document';
+import { MetricsService } from './metrics';
+import { configureHttp, createHttpAdapter } from '../http/http-server';
+import { bindWithoutDeprecatedProperty } from './lean-async-bind';
+import { NestLogger } from './logger';
+import type { Settings } from '../settings';
+import type { Tracing } from './tracing';
+
+/** Options of a Nest application of ours: the body is read by a guard, and a failing start is told of by its caller. */
+export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
+
+/** What is neither module nor operation: the server's own behaviour and the interface description. */
+export function furnish(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
+  bindWithoutDeprecatedProperty();
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  // First of all hooks, so that whatever is done for a request is done within its span.
+  tracing?.watch(fastify);
+  if (settings.metrics) {
+    app.get(MetricsService).watch(fastify);
+  }
+  configureHttp(app, settings);
+  serveDocument(app);
+}
+
+/** The application, ready to listen. */
+export async function createApp(
+  settings: Settings,
+  databaseUrl: string,
+  logger: Logger,
+  tracing?: Tracing,
+): Promise<NestFastifyApplication> {
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot(settings, databaseUrl),
+    createHttpAdapter(settings, logger),
+    { ...NEST_OPTIONS, logger: new NestLogger(logger) },
+  );
+  furnish(app, settings, tracing);
+  return app;
+}

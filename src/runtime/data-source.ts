@@ -1,0 +1,56 @@
+import { Logger } from '@nestjs/common';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { giveUpSilentConnection, migrate } from '#libs/database';
+import { ApiKey } from '../modules/auth/api-key.entity';
+import { Client } from '../modules/auth/client.entity';
+import { Category } from '../modules/categories/category.entity';
+import { InventoryItem } from '../modules/inventory/inventory-item.entity';
+import { Stock } from '../modules/inventory/stock.entity';
+import { MIGRATIONS } from '../migrations';
+import { Order } from '../modules/orders/order.entity';
+import { Pet } from '../modules/pets/pet.entity';
+
+/** How long one statement may run, and a request may wait for a connection, before it is answered 503. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export function dataSourceOptions(url: string, poolSize: number): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    entities: [ApiKey, Category, Client, InventoryItem, Order, Pet, Stock],
+    migrations: MIGRATIONS,
+    migrationsTableName: 'schema_migrations',
+    synchronize: false,
+    poolSize,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    applicationName: 'petstore',
+    extra: {
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      // A server that has stopped answering enforces no timeout of its own.
+      onConnect: giveUpSilentConnection(STATEMENT_TIMEOUT_MS + 1_000),
+      keepAlive: true,
+    },
+  };
+}
+
+/** Brings the database to the newest migration, on a connection of its own: a migration may take longer than a request. */
+export async function migrateToNewest(url: string): Promise<string[]> {
+  const extra = { keepAlive: true };
+  const dataSource = new DataSource({ ...dataSourceOptions(url, 1), entities: [], extra });
+  await dataSource.initialize();
+  try {
+    return await migrate(dataSource, url);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** Opens the database, at the newest migration. */
+export async function connectAndMigrate(options: DataSourceOptions & { url?: string }): Promise<DataSource> {
+  const done = await migrateToNewest(options.url!);
+  if (done.length > 0) {
+    new Logger('Database').log(`Migrated: ${done.join(', ')}.`);
+  }
+  return new DataSource(options).initialize();
+}

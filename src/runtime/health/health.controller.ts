@@ -1,0 +1,29 @@
+import { Controller, Get, HttpCode } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { HealthCheckResult } from '@nestjs/terminus';
+import { SkipThrottle } from '@nestjs/throttler';
+import { Public } from '../../modules/auth';
+import { Readiness } from './readiness';
+
+/** For whoever runs the service; outside of the interface description, without a key and never counted. */
+@ApiExcludeController()
+@SkipThrottle()
+@Controller('health')
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  /** The process runs and answers. */
+  @Get('live')
+  @Public()
+  @HttpCode(200)
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  /** The service can do its work and is to be sent some; 503 while the database is away, and when it is about to stop. */
+  @Get('ready')
+  @Public()
+  ready(): Promise<HealthCheckResult> {
+    return this.readiness.check();
+  }
+}

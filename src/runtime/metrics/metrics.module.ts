@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../modules/auth';
+import { QuotasModule } from '../../modules/quotas';
+import { MetricsService } from './metrics.service';
+import { ServiceFigures } from './service-figures';
+
+@Module({
+  imports: [AuthModule, QuotasModule],
+  providers: [MetricsService, ServiceFigures],
+  exports: [MetricsService],
+})
+export class MetricsModule {}

@@ -1,0 +1,83 @@
+import { Injectable, type OnModuleInit, Optional } from '@nestjs/common';
+import { Database, ReadReplicas } from '#libs/database';
+import { KeyDirectory } from '../../modules/auth';
+import { lostLogLines } from '../logger';
+import { QuotaStore } from '../../modules/quotas';
+import { MetricsService } from './metrics.service';
+
+/** What the parts of the service know of themselves, told to Prometheus. Read when it is asked for, so that it costs no request. */
+@Injectable()
+export class ServiceFigures implements OnModuleInit {
+  constructor(
+    private readonly metrics: MetricsService,
+    private readonly database: Database,
+    private readonly directory: KeyDirectory,
+    private readonly quotas: QuotaStore,
+    @Optional() private readonly replicas?: ReadReplicas,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.gauge(
+      'petstore_limits_degraded',
+      'Whether limits are counted by this instance alone because Redis is away (1) or not (0).',
+      () => Number(this.quotas.isDegraded()),
+    );
+    this.metrics.counter(
+      'petstore_key_cache_requests_total',
+      'Look-ups of API keys, by whether the key was known already (hit) or the database was asked (miss).',
+      () => this.directory.uses,
+      'result',
+    );
+    this.metrics.counter(
+      'petstore_log_lines_lost_total',
+      'Lines of the log that were lost because nobody read it.',
+      lostLogLines,
+    );
+    this.tellOfPool();
+    if (this.replicas) {
+      this.tellOf(this.replicas);
+    }
+  }
+
+  private tellOf(replicas: ReadReplicas): void {
+    this.metrics.gauge(
+      'petstore_replica_lag_seconds',
+      'How old what a replica answers may be at most; infinite while nothing is known of it.',
+      () => Object.fromEntries(replicas.states.map(({ name, lagSeconds }) => [name, lagSeconds])),
+      'replica',
+    );
+    this.metrics.gauge(
+      'petstore_replicas_in_use',
+      'Replicas that lists are read from.',
+      () => replicas.states.filter(({ inUse }) => inUse).length,
+    );
+    this.metrics.counter(
+      'petstore_list_reads_total',
+      'Lists that were asked for, by where they were sent (primary or replica).',
+      () => replicas.reads,
+      'source',
+    );
+  }
+
+  private tellOfPool(): void {
+    this.metrics.gauge(
+      'petstore_database_pool_connections',
+      'Connections to the database, by whether they carry work (busy) or not (idle).',
+      () => {
+        const { busy, idle } = this.database.poolUse;
+        return { busy, idle };
+      },
+      'state',
+    );
+    this.metrics.gauge(
+      'petstore_database_pool_max_connections',
+      'The most connections to the database that there may be.',
+      () => this.database.poolUse.max,
+    );
+    this.metrics.gauge(
+      'petstore_database_pool_waiting_requests',
+      'Pieces of work that wait for a connection to the database.',
+      () => this.database.poolUse.waiting,
+    );
+  }
+}

@@ -1,0 +1,128 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type ErrorDefinition, errorCatalogue } from '#libs/errors';
+// Loads every module, and with them every error that is defined.
+import '../../../src/app.module';
+import { type TestService, startService } from '../../support/service';
+import { operationsOf } from '../../support/document';
+import { ROOT } from '../../support/cruise';
+
+/** The table of errors. */
+const CONTRACT: Record<number, string[]> = {
+  400: ['validation_failed', 'malformed_json', 'invalid_cursor', 'conflicting_credentials', 'bad_request'],
+  401: ['missing_api_key', 'invalid_api_key'],
+  403: ['insufficient_scope', 'api_key_banned'],
+  404: ['pet_not_found', 'category_not_found', 'order_not_found', 'route_not_found'],
+  405: ['method_not_allowed'],
+  408: ['request_timeout'],
+  409: [
+    'pet_not_available',
+    'insufficient_stock',
+    'pet_has_open_orders',
+    'category_in_use',
+    'order_already_complete',
+    'invalid_status_transition',
+    'idempotency_in_progress',
+  ],
+  410: ['operation_gone'],
+  412: ['precondition_failed'],
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  422: ['unknown_category', 'unknown_pet', 'idempotency_key_reused'],
+  429: ['rate_limit_exceeded', 'daily_quota_exceeded'],
+  431: ['headers_too_large'],
+  500: ['internal_error'],
+  503: ['service_unavailable'],
+};
+const PAIRS = Object.entries(CONTRACT).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`));
+
+/** They answer where there is no operation, so no operation documents them. */
+const OUTSIDE_OF_OPERATIONS = ['404 route_not_found', '405 method_not_allowed'];
+
+/** Their messages say what the operation takes, and differ from one to the other. */
+const OF_THE_OPERATION = ['validation_failed', 'insufficient_scope', 'unsupported_media_type'];
+
+interface DocumentedAnswer {
+  description: string;
+  content?: Record<
+    string,
+    { examples?: Record<string, { value: { code: string; message: string; status: number } }> }
+  >;
+}
+
+const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
+
+describe('The error catalogue', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  it('has these codes and statuses and no others', () => {
+    expect(sorted(errorCatalogue().map(({ status, code }) => `${status} ${code}`))).toEqual(sorted(PAIRS));
+  });
+
+  it('is in the document, but for what answers outside of operations, and nothing else is', () => {
+    const documented = answers().flatMap(({ status, answer }) => {
+      return Object.keys(answer.content?.['application/json']?.examples ?? {}).map(
+        (code) => `${status} ${code}`,
+      );
+    });
+    expect(sorted(documented)).toEqual(sorted(PAIRS.filter((pair) => !OUTSIDE_OF_OPERATIONS.includes(pair))));
+  });
+
+  it('is the list of codes that the Error object can have', () => {
+    const { Error: schema } = service.document.components!.schemas as Record<
+      string,
+      { properties: { code: { enum: string[] } } }
+    >;
+    expect(schema!.properties.code.enum).toEqual(errorCatalogue().map(({ code }) => code));
+  });
+
+  it('is told of in the introduction where no operation tells of it', () => {
+    for (const [status, code] of OUTSIDE_OF_OPERATIONS.map((pair) => pair.split(' '))) {
+      expect(service.document.info.description).toMatch(new RegExp(`${status}\\s+\`${code}\``));
+    }
+  });
+
+  it('is told of in the document as it is: when it happens, and how it reads', () => {
+    const byCode = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
+    for (const { status, answer } of answers()) {
+      for (const [code, { value }] of Object.entries(answer.content?.['application/json']?.examples ?? {})) {
+        const { when, example } = byCode.get(code)!;
+        const message = OF_THE_OPERATION.includes(code) ? value.message : example;
+        expect(value).toEqual({ code, message, status: Number(status) });
+        expect(answer.description).toContain(`\`${code}\`: ${when}`);
+      }
+    }
+  });
+
+  it('speaks in sentences that give nothing away', () => {
+    for (const { when, example } of errorCatalogue()) {
+      expect(when).toMatch(/^[A-Z`].*\.$/s);
+      expect(example).toMatch(/^\S.*\.$/);
+      expect(example).not.toMatch(
+        /\b(SELECT|INSERT|undefined|null|NaN|\[object|psk_live_[0-9A-Za-z]+|\/(home|root|tmp)\/|node_modules)\b/,
+      );
+    }
+  });
+
+  test.each(errorCatalogue())('$code is asserted by a test', ({ code }: ErrorDefinition) => {
+    const pattern = new RegExp(`['"\`]${code}['"\`]`);
+    expect(specs.filter(({ text }) => pattern.test(text)).map(({ file }) => file)).not.toEqual([]);
+  });
+
+  function answers(): { status: string; answer: DocumentedAnswer }[] {
+    return [...operationsOf(service.document).values()].flatMap(({ responses }) =>
+      Object.entries(responses)
+        .filter(([status]) => Number(status) >= 400)
+        .map(([status, answer]) => ({ status, answer: answer as DocumentedAnswer })),
+    );
+  }
+});
+
+/** Test files, but for this one, whose table would vouch for itself. */
+const specs = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.spec.ts') && !file.endsWith(basename(__filename)))
+  .map((file) => ({ file, text: readFileSync(join(ROOT, 'test', file), 'utf8') }));

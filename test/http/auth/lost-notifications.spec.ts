@@ -1,0 +1,146 @@
+import { type Server, type Socket, connect, createServer } from 'node:net';
+import { Client } from 'pg';
+import { KeyDirectory } from '../../../src/modules/auth';
+import type { ApiClient } from '../../support/api-client';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { type TestService, startService } from '../../support/service';
+import { eventually } from '../../support/limits';
+
+/** A way to the database on which the listening connection can be frozen: it stays open, and nothing passes any more. */
+class Wire {
+  private readonly server: Server;
+  private readonly listening = new Set<[Socket, Socket]>();
+
+  constructor(private readonly target: URL) {
+    this.server = createServer((near) => {
+      const far = connect(Number(target.port), target.hostname);
+      near.on('data', (bytes) => bytes.includes('LISTEN') && this.listening.add([near, far]));
+      for (const [socket, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        socket.on('error', () => other.destroy());
+        socket.on('close', () => other.destroy());
+      }
+      near.pipe(far).pipe(near);
+    });
+  }
+
+  async open(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(this.target);
+    url.host = `127.0.0.1:${(this.server.address() as { port: number }).port}`;
+    return url.href;
+  }
+
+  freezeListening(): void {
+    for (const [near, far] of this.listening) {
+      near.unpipe(far).pause();
+      far.unpipe(near).pause();
+    }
+  }
+
+  close(): void {
+    this.server.close();
+  }
+}
+
+let database: TestDatabase;
+let wire: Wire;
+let service: TestService;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  wire = new Wire(new URL(database.url));
+  service = await startService({ database, databaseUrl: await wire.open() });
+});
+afterAll(async () => {
+  await service.close();
+  wire.close();
+  await database.drop();
+});
+
+function listening(): boolean {
+  return service.app.get(KeyDirectory).listening;
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: process.env.TEST_POSTGRES_URL });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+async function terminateListening(): Promise<void> {
+  const { rowCount } = await database.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ~ '^(LISTEN|SELECT 1$)'`,
+  );
+  expect(rowCount).toBeGreaterThan(0);
+}
+
+/** A caller whose key the service has in memory, and a way to revoke it that the service is told of by the database alone. */
+async function aKnownCaller(): Promise<{ caller: ApiClient; revoke: () => Promise<unknown> }> {
+  const { key, keyId } = await service.issueKey();
+  const caller = service.anonymous().with({ 'X-API-Key': key });
+  expect((await caller.get('/rate-limit')).status).toBe(200);
+  return {
+    caller,
+    revoke: () => database.pool.query(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, [keyId]),
+  };
+}
+
+function isClosed(caller: ApiClient): Promise<boolean> {
+  return eventually(async () => (await caller.get('/rate-limit')).status === 401);
+}
+
+it.each([
+  ['is terminated', terminateListening],
+  ['dies without a word', () => Promise.resolve(wire.freezeListening())],
+])(
+  'a revocation right after the listening connection %s holds within a second, and listening comes back',
+  async (_how, lose) => {
+    expect(await eventually(() => Promise.resolve(listening()), 5_000)).toBe(true);
+    const first = await aKnownCaller();
+    await lose();
+    await first.revoke();
+    expect(await isClosed(first.caller)).toBe(true);
+    expect(await eventually(() => Promise.resolve(listening()), 5_000)).toBe(true);
+    const second = await aKnownCaller();
+    await second.revoke();
+    expect(await isClosed(second.caller)).toBe(true);
+  },
+);
+
+it('revocations hold within a second for as long as listening is not possible, and its return is told', async () => {
+  const name = new URL(database.url).pathname.slice(1);
+  const known = [await aKnownCaller(), await aKnownCaller(), await aKnownCaller()];
+  await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  try {
+    await terminateListening();
+    expect(await eventually(() => Promise.resolve(!listening()))).toBe(true);
+    for (const { caller, revoke } of known) {
+      expect((await caller.get('/rate-limit')).status).toBe(200);
+      await revoke();
+      expect(await isClosed(caller)).toBe(true);
+    }
+    expect(listening()).toBe(false);
+  } finally {
+    await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  }
+  expect(await eventually(() => Promise.resolve(listening()), 6_000)).toBe(true);
+});
+
+it('a key that is asked for all the time is remembered while listening, so that it costs no look-up', async () => {
+  const { caller } = await aKnownCaller();
+  const answersWithoutKeys = async () => {
+    await caller.get('/rate-limit');
+    await database.pool.query(`ALTER TABLE api_keys RENAME TO away`);
+    try {
+      return (await caller.get('/rate-limit')).status === 200;
+    } finally {
+      await database.pool.query(`ALTER TABLE away RENAME TO api_keys`);
+    }
+  };
+  // What is read while the key's own beginning is being told of is not remembered.
+  expect(await eventually(answersWithoutKeys)).toBe(true);
+});

@@ -1,0 +1,132 @@
+import { newApiKey } from '../../../src/modules/auth/api-key-format';
+import { KeysService } from '../../../src/modules/auth';
+import type { ErrorBody } from '../../support/api-client';
+import { type TestService, startService } from '../../support/service';
+import { call, without } from '../../support/limits';
+
+const INVALID_CHALLENGE = 'Bearer realm="petstore", error="invalid_token"';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+beforeEach(() => service.clock.advance(120_000));
+
+/** A key that was good once and is not, or never was. */
+const INVALID: [string, () => Promise<string>][] = [
+  ['mistyped', async () => `${(await service.issueKey()).key.slice(0, -1)}_`],
+  ['of another kind', () => Promise.resolve('hunter2')],
+  ['unknown', () => Promise.resolve(newApiKey())],
+  ['expired', async () => (await service.issueKey({ expiresAt: new Date(service.clock.now() - 1) })).key],
+  [
+    'revoked',
+    async () => {
+      const { key, keyId } = await service.issueKey();
+      await service.app.get(KeysService).revoke(keyId);
+      return key;
+    },
+  ],
+];
+
+describe('401 missing_api_key', () => {
+  it.each([
+    ['nothing', {}],
+    ['an empty X-API-Key', { 'X-API-Key': '' }],
+    ['Basic', { Authorization: 'Basic dXNlcjpwYXNz' }],
+    ['Bearer without a key', { Authorization: 'Bearer' }],
+    ['a key without a scheme', { Authorization: newApiKey() }],
+  ])('with %s, and a challenge without an error', async (_what, headers) => {
+    const answer = await service
+      .anonymous()
+      .with(headers as Record<string, string>)
+      .get<ErrorBody>('/pets');
+    expect([answer.status, answer.body.code]).toEqual([401, 'missing_api_key']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="petstore"');
+  });
+
+  it.each(['api_key', 'apikey', 'key', 'access_token', 'X-API-Key'])(
+    'with a good key in the URL as %s',
+    async (name) => {
+      const { key } = await service.issueKey();
+      const answer = await service.anonymous().get<ErrorBody>(`/pets?${name}=${key}`);
+      expect([answer.status, answer.body.code]).toEqual([401, 'missing_api_key']);
+      expect(answer.text).not.toContain(key);
+    },
+  );
+});
+
+describe('401 invalid_api_key', () => {
+  it('reads alike whether the key is mistyped, unknown, expired or revoked', async () => {
+    const answers = new Set<string>();
+    for (const [, aKey] of INVALID) {
+      const key = await aKey();
+      for (const headers of [{ 'X-API-Key': key }, { Authorization: `Bearer ${key}` }] as Record<
+        string,
+        string
+      >[]) {
+        const answer = await service.anonymous().with(headers).get<ErrorBody>('/pets');
+        const { status, headers: fields, text } = answer;
+        const named = [...fields.keys()].filter(
+          (name) => !['date', 'connection', 'keep-alive'].includes(name),
+        );
+        answers.add(JSON.stringify([status, text, fields.get('www-authenticate'), named]));
+      }
+    }
+    expect(answers.size).toBe(1);
+    const [status, text, challenge] = JSON.parse([...answers][0]!) as [number, string, string];
+    expect([status, JSON.parse(text), challenge]).toEqual([
+      401,
+      expect.objectContaining({ code: 'invalid_api_key', status: 401 }),
+      INVALID_CHALLENGE,
+    ]);
+  });
+
+  it.each(INVALID)('never tells the key that is %s', async (_what, aKey) => {
+    const key = await aKey();
+    const answer = await service.anonymous().with({ 'X-API-Key': key }).get('/pets');
+    expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(key);
+  });
+
+  it('is found for a mistyped key without a look-up, and needs one for a key that could be', async () => {
+    const mistyped = `psk_live_${'0'.repeat(36)}`;
+    const answers = await without(service, 'api_keys', async () => [
+      await service.anonymous().with({ 'X-API-Key': mistyped }).get('/pets'),
+      await service.anonymous().with({ 'X-API-Key': newApiKey() }).get('/pets'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 500]);
+  });
+
+  it('is looked up once for an unknown key that comes again', async () => {
+    const caller = service.anonymous().with({ 'X-API-Key': newApiKey() });
+    await caller.get('/pets');
+    const answers = await without(service, 'api_keys', () => call(caller, 3, '/pets'));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+});
+
+describe('400 conflicting_credentials', () => {
+  it.each([
+    ['two good keys', async () => [(await service.issueKey()).key, (await service.issueKey()).key]],
+    ['a good and a mistyped key', async () => [(await service.issueKey()).key, 'psk_live_x']],
+  ])('with %s in the two header fields', async (_what, keys) => {
+    const [one, other] = await keys();
+    const caller = service.anonymous().with({ 'X-API-Key': one!, Authorization: `Bearer ${other}` });
+    const answer = await caller.get<ErrorBody>('/pets');
+    expect([answer.status, answer.body.code]).toEqual([400, 'conflicting_credentials']);
+  });
+});
+
+describe('a valid key', () => {
+  it.each([
+    ['X-API-Key', (key: string) => ({ 'X-API-Key': key })],
+    ['Bearer', (key: string) => ({ Authorization: `Bearer ${key}` })],
+    ['bearer in any case', (key: string) => ({ authorization: `bEaReR ${key}` })],
+    ['both alike', (key: string) => ({ 'X-API-Key': key, Authorization: `Bearer ${key}` })],
+    ['X-API-Key beside Basic', (key: string) => ({ 'X-API-Key': key, Authorization: 'Basic dTpw' })],
+  ] as [string, (key: string) => Record<string, string>][])('opens with %s', async (_how, headers) => {
+    const { key } = await service.issueKey();
+    expect((await service.anonymous().with(headers(key)).get('/pets')).status).toBe(200);
+  });
+});

@@ -1,0 +1,78 @@
+import type { ApiClient, ErrorBody } from '../../support/api-client';
+import { type TestService, startService } from '../../support/service';
+
+let service: TestService;
+let reader: ApiClient;
+let writer: ApiClient;
+
+beforeAll(async () => {
+  service = await startService();
+  reader = await service.caller({ scopes: ['read'] });
+  writer = await service.caller({ scopes: ['write'] });
+});
+afterAll(() => service.close());
+
+/** Every operation there is, from the served document: a new one is tested without anybody thinking of it. */
+function operations(): [string, string][] {
+  return Object.entries(service.document.paths).flatMap(([path, item]) =>
+    Object.keys(item)
+      .filter((method) => ['get', 'post', 'put', 'patch', 'delete'].includes(method))
+      .map((method): [string, string] => [method.toUpperCase(), path.replace(/\{[^}]+\}/g, '4711')]),
+  );
+}
+
+function challengeFor(scope: string): string {
+  return `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`;
+}
+
+async function isRefused(caller: ApiClient, method: string, path: string, scope: string): Promise<boolean> {
+  const answer = await caller.send<ErrorBody>(method, path);
+  const challenge = answer.headers.get('www-authenticate');
+  if (answer.status !== 403) return false;
+  if (method !== 'HEAD') expect(answer.body.code).toBe('insufficient_scope');
+  expect(challenge).toBe(challengeFor(scope));
+  return true;
+}
+
+it('every GET needs read, every other operation needs write, and neither stands in for the other', async () => {
+  const found: string[] = [];
+  for (const [method, path] of operations()) {
+    const needs = method === 'GET' ? 'read' : 'write';
+    const [without, withIt] = needs === 'read' ? [writer, reader] : [reader, writer];
+    expect(`${method} ${path} ${await isRefused(without, method, path, needs)}`).toBe(
+      `${method} ${path} true`,
+    );
+    expect(`${method} ${path} ${await isRefused(withIt, method, path, needs)}`).toBe(
+      `${method} ${path} false`,
+    );
+    found.push(needs);
+  }
+  expect(found.filter((needs) => needs === 'read')).toHaveLength(10);
+  expect(found.filter((needs) => needs === 'write')).toHaveLength(12);
+});
+
+it('HEAD needs read, like GET', async () => {
+  expect(await isRefused(writer, 'HEAD', '/pets', 'read')).toBe(true);
+  expect((await reader.send('HEAD', '/pets')).status).toBe(200);
+});
+
+it('a key without the scope is refused before anything is said about what it asked for', async () => {
+  for (const body of ['{', {}, { name: 'Rex', categoryId: 4711 }]) {
+    expect((await reader.post('/pets', body)).status).toBe(403);
+  }
+  expect((await writer.get('/pets?nothing=1')).status).toBe(403);
+});
+
+it('a key with both scopes, which is what a key has by default, opens everything', async () => {
+  const caller = await service.caller();
+  for (const [method, path] of operations()) {
+    expect([401, 403]).not.toContain((await caller.send(method, path)).status);
+  }
+});
+
+it('every operation is closed without a key', async () => {
+  service.clock.advance(60_000);
+  for (const [method, path] of operations()) {
+    expect((await service.anonymous().send<ErrorBody>(method, path)).body.code).toBe('missing_api_key');
+  }
+});

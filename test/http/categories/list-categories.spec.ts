@@ -1,0 +1,89 @@
+import type { ApiClient, ErrorBody } from '../../support/api-client';
+import { Arrange, type Category } from '../../support/builders';
+import { type TestService, startService } from '../../support/service';
+
+const NAMES = [
+  'Dogs',
+  'dogfish',
+  'DOGE',
+  'Cats',
+  '100% wool',
+  '100 sheep',
+  'a_b',
+  'aXb',
+  'c\\d',
+  'Écureuil',
+  'a?b&c=d',
+];
+
+describe('GET /categories', () => {
+  let service: TestService;
+  let caller: ApiClient;
+  const namesOf = async (target: string) =>
+    (await caller.get<Category[]>(target)).body.map(({ name }) => name);
+
+  beforeAll(async () => {
+    service = await startService();
+    caller = await service.caller();
+    for (const name of NAMES) {
+      await new Arrange(caller).category(name);
+    }
+  });
+  afterAll(() => service.close());
+
+  it('200: answers every category in ascending id', async () => {
+    const { body } = await caller.get<Category[]>('/categories');
+    expect(body.map(({ name }) => name)).toEqual(NAMES);
+    const ids = body.map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort((a, b) => a - b));
+  });
+
+  test.each([
+    ['upper and lower case alike', 'dOg', ['Dogs', 'dogfish', 'DOGE']],
+    ['upper and lower case alike beyond ASCII', 'éCU', ['Écureuil']],
+    ['a percent sign as itself', '100%', ['100% wool']],
+    ['an underscore as itself', 'a_', ['a_b']],
+    ['a backslash as itself', 'c\\', ['c\\d']],
+    ['a percent sign alone', '%', []],
+    ['what stands in the middle of names', 'ogs', []],
+    ['white space', ' ', []],
+    ['characters that mean something in a URL', 'a?b&c=', ['a?b&c=d']],
+    ['a quote', "'", []],
+  ])('200: finds names by how they begin: %s', async (_what, prefix, names) => {
+    expect(await namesOf(`/categories?name=${encodeURIComponent(prefix)}`)).toEqual(names);
+  });
+
+  it('200: answers a page with Link, and HEAD with the same header fields and no body', async () => {
+    const got = await caller.get<Category[]>('/categories?limit=2&name=dog');
+    const head = await caller.send('HEAD', '/categories?limit=2&name=dog');
+    expect(got.headers.get('link')).toMatch(/^<\/categories\?limit=2&name=dog&cursor=[\w-]+>; rel="next"$/);
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers.get('link')).toBe(got.headers.get('link'));
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
+  });
+
+  it('200: carries no ETag, which only single resources have', async () => {
+    expect((await caller.get('/categories')).headers.has('etag')).toBe(false);
+  });
+
+  test.each([
+    ['an empty name', 'name='],
+    ['a name given twice', 'name=a&name=b'],
+    ['a name of 201 characters', `name=${'a'.repeat(201)}`],
+    ['a name with NUL', 'name=%00'],
+    ['an unknown parameter', 'status=sold'],
+    ['a parameter in another case', 'Name=a'],
+    ['a parameter that objects inherit', 'toString=1'],
+    ['a parameter named like a prototype', '__proto__=1'],
+    ['a parameter named like a constructor', 'constructor=1'],
+    ['a parameter without a name', '=1'],
+  ])('400: refuses %s', async (_what, query) => {
+    const { body } = await caller.get<ErrorBody>(`/categories?${query}`);
+    expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
+  });
+
+  it('401: answers nothing without a key', async () => {
+    const { body } = await service.anonymous().get<ErrorBody>('/categories');
+    expect(body).toMatchObject({ code: 'missing_api_key', status: 401 });
+  });
+});

@@ -1,0 +1,116 @@
+import { type TestService, startService } from '../../support/service';
+import { type Operation, operationsOf, parametersOf, resolve, sortedKeys } from '../../support/document';
+
+/** Comes with @nestjs/swagger, which writes the YAML with it; it brings no types. */
+const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
+
+let service: TestService;
+let operations: [string, Operation][];
+
+beforeAll(async () => {
+  service = await startService();
+  operations = [...operationsOf(service.document)];
+});
+afterAll(() => service.close());
+
+const LIMIT_HEADERS = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+];
+
+it('is OpenAPI 3.0.3, and describes version 1.0.0', () => {
+  expect(service.document.openapi).toBe('3.0.3');
+  expect(service.document.info).toMatchObject({ title: 'Pet Store', version: '1.0.0' });
+});
+
+it('has the tags in their order; Pets and Store group others, without a description and without operations', () => {
+  const tags = service.document.tags as { name: string; description?: string; 'x-parent'?: string }[];
+  expect(tags.map(({ name, 'x-parent': parent }) => [name, parent])).toEqual([
+    ['Pets', undefined],
+    ['Animals', 'Pets'],
+    ['Categories', 'Pets'],
+    ['Store', undefined],
+    ['Orders', 'Store'],
+    ['Inventory', 'Store'],
+    ['Account', undefined],
+  ]);
+  expect(tags.filter(({ name }) => ['Pets', 'Store'].includes(name))).toEqual([
+    { name: 'Pets' },
+    { name: 'Store' },
+  ]);
+  const used = new Set(operations.flatMap(([, { tags: names }]) => names));
+  expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Inventory', 'Orders']);
+});
+
+it('knows two ways to send a key, and neither is a query parameter', () => {
+  expect(service.document.components?.securitySchemes).toEqual({
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'Your API key.' },
+  });
+});
+
+it('has an operationId once only', () => {
+  const ids = operations.map(([, { operationId }]) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+it('has no reference that points to nothing, and no shared part that nothing points to', () => {
+  const references = [...new Set(JSON.stringify(service.document).match(/"#\/[^"]+"/g))].map((text) =>
+    text.slice(1, -1),
+  );
+  expect(references.filter((reference) => resolve(service.document, reference) === undefined)).toEqual([]);
+  for (const kind of ['schemas', 'headers', 'parameters', 'responses'] as const) {
+    const defined = sortedKeys(service.document.components?.[kind]).map(
+      (name) => `#/components/${kind}/${name}`,
+    );
+    expect(defined.filter((name) => !references.includes(name))).toEqual([]);
+  }
+});
+
+it('has every failure answered with the Error schema, and the header fields that belong to it', () => {
+  for (const [name, { responses }] of operations) {
+    for (const [status, { content, headers, description }] of Object.entries(responses)) {
+      const failed = Number(status) >= 400;
+      const schema = content?.['application/json']?.schema;
+      expect([name, status, schema]).toEqual([
+        name,
+        status,
+        failed ? { $ref: '#/components/schemas/Error' } : schema,
+      ]);
+      expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([...LIMIT_HEADERS, 'X-Request-Id']));
+      expect(description.length).toBeGreaterThan(5);
+      const owed: Record<string, string> = {
+        429: 'Retry-After',
+        503: 'Retry-After',
+        401: 'WWW-Authenticate',
+        201: 'Location',
+      };
+      expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([owed[status]].filter(Boolean)));
+    }
+  }
+});
+
+it('has every answer of the deprecated operation carry Deprecation, Sunset and Link', () => {
+  const { responses } = operations.find(([name]) => name === 'GET /pets/{petId}')![1];
+  for (const { headers } of Object.values(responses)) {
+    expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
+  }
+});
+
+it('has the parameters of each path and no others in it, required', () => {
+  for (const [name, operation] of operations) {
+    const inPath = parametersOf(service.document, operation).filter(({ in: place }) => place === 'path');
+    expect(inPath.map((parameter) => parameter.name)).toEqual(
+      [...name.matchAll(/\{(\w+)\}/g)].map(([, id]) => id),
+    );
+    expect(inPath.every(({ required }) => required)).toBe(true);
+  }
+});
+
+it('is the same in YAML as in JSON', async () => {
+  const yaml = await (await fetch(`${service.url}/openapi.yaml`)).text();
+  expect(load(yaml)).toEqual(service.document);
+});

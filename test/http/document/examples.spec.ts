@@ -1,0 +1,156 @@
+import { errorCatalogue } from '#libs/errors';
+import { useService } from '../../support/use-service';
+import { type Header, type Operation, operationsOf, parametersOf, resolve } from '../../support/document';
+import { ExampleJudge } from './support/example-judge';
+
+const service = useService();
+let operations: [string, Operation][];
+beforeAll(() => {
+  operations = [...operationsOf(service.document)];
+});
+
+const judge = () => new ExampleJudge(service.document);
+const json = ({ content }: { content?: Operation['responses'][string]['content'] }) =>
+  content?.['application/json'];
+const headersOf = (response: Operation['responses'][string]) =>
+  Object.entries(response.headers ?? {}).map(([name, header]) => {
+    return [name, '$ref' in header ? (resolve(service.document, header.$ref) as Header) : header] as const;
+  });
+
+it('Every example is valid by its schema, and has no member that the schema does not know', () => {
+  const { checked, failures } = judge().judgeAll();
+  expect(failures).toEqual([]);
+  expect(checked).toBeGreaterThan(300);
+});
+
+it('An example that breaks its schema is found, wherever it stands', () => {
+  const plant = (change: (document: typeof service.document) => void) => {
+    const document = structuredClone(service.document);
+    change(document);
+    return new ExampleJudge(document).judgeAll().failures;
+  };
+  type Body = { examples: Record<string, { value: object }>; example: object };
+  const bodyOf = (document: typeof service.document) =>
+    (document.paths['/pets']!.post!.requestBody as { content: Record<string, Body> }).content[
+      'application/json'
+    ]!;
+  expect(plant(() => undefined)).toEqual([]);
+  expect(plant((document) => Object.assign(bodyOf(document).examples.named!.value, { id: 1 }))).not.toEqual(
+    [],
+  );
+  expect(plant(({ components }) => Object.assign(components!.headers!.ETag!, { example: 7 }))).not.toEqual(
+    [],
+  );
+  expect(
+    plant(({ components }) => Object.assign(components!.parameters!['If-Match']!, { example: 'untagged' })),
+  ).not.toEqual([]);
+});
+
+it('Every operation with a body has examples of it, every success with a body has one', () => {
+  for (const [name, { requestBody, responses }] of operations) {
+    const bodies = Object.values(requestBody?.content ?? {}).map(({ examples = {} }) =>
+      Object.keys(examples),
+    );
+    expect([name, bodies.every((examples) => examples.length >= 1)]).toEqual([name, true]);
+    for (const [, response] of Object.entries(responses).filter(([status]) => Number(status) < 300)) {
+      const content = json(response);
+      const examples = content?.example ?? content?.examples;
+      expect([name, content === undefined || examples !== undefined]).toEqual([name, true]);
+    }
+  }
+});
+
+it('Every parameter and every header field has an example', () => {
+  for (const [name, operation] of operations) {
+    const without = parametersOf(service.document, operation).filter(
+      ({ example, schema }) => example === undefined && schema.example === undefined,
+    );
+    expect([name, without]).toEqual([name, []]);
+    const headers = Object.values(operation.responses).flatMap(headersOf);
+    const empty = headers.filter(([, header]) => header.example === undefined && !header.examples);
+    expect([name, empty]).toEqual([name, []]);
+  }
+});
+
+it('Every error that a status can have is shown', () => {
+  for (const [name, { responses }] of operations) {
+    for (const response of Object.values(responses)) {
+      const told = [...response.description.matchAll(/^`(\w+)`: /gm)].map(([, code]) => code);
+      expect([name, Object.keys(json(response)?.examples ?? {})]).toEqual([
+        name,
+        expect.arrayContaining(told),
+      ]);
+    }
+  }
+});
+
+it('Header fields that come with an error are those which the error sends, with its own values', () => {
+  const catalogue = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
+  for (const [name, { responses }] of operations) {
+    for (const response of Object.values(responses)) {
+      const shown = Object.fromEntries(headersOf(response).map(([field, { examples }]) => [field, examples]));
+      for (const code of Object.keys(json(response)?.examples ?? {}).filter((key) => catalogue.has(key))) {
+        for (const [field, value] of Object.entries(catalogue.get(code)!.exampleHeaders)) {
+          const expected = code === 'insufficient_scope' ? expect.stringContaining('scope=') : value;
+          expect([name, field, String(shown[field]?.[code]?.value)]).toEqual([name, field, expected]);
+        }
+      }
+    }
+  }
+});
+
+describe('An example is true of the operation that it stands at:', () => {
+  const valueOf = (name: string, status: string, field: string) => {
+    const response = operationsOf(service.document).get(name)!.responses[status]!;
+    return headersOf(response).find(([header]) => header === field)![1].example as string;
+  };
+
+  it('the next page of a list is on its own path', () => {
+    const lists = operations.filter(([, { operationId }]) => operationId.startsWith('list'));
+    expect(lists).toHaveLength(4);
+    for (const [name] of lists) {
+      const path = name.replace('GET ', '');
+      expect(valueOf(name, '200', 'Link')).toMatch(new RegExp(`^<${path}\\?cursor=\\w+>; rel="next"$`));
+    }
+  });
+
+  it('what was created is below the path that it was created at', () => {
+    const creating = operations.filter(([, { responses }]) => '201' in responses);
+    expect(creating).toHaveLength(3);
+    for (const [name] of creating) {
+      expect(valueOf(name, '201', 'Location')).toBe(`${name.replace('POST ', '')}/1`);
+    }
+  });
+
+  it('a deprecated operation announces its end as it does in its answers', async () => {
+    const { headers } = await (await service.caller()).get('/pets/1');
+    for (const field of ['Deprecation', 'Sunset', 'Link']) {
+      expect(valueOf('GET /pets/{petId}', '404', field)).toBe(headers.get(field));
+    }
+  });
+
+  it('the scope that is missing is the one that the operation needs', () => {
+    for (const [name, { responses }] of operations) {
+      const { message } = json(responses[403]!)!.examples!.insufficient_scope!.value as { message: string };
+      expect(message).toContain(`the scope ${name.startsWith('GET') ? 'read' : 'write'}.`);
+    }
+  });
+
+  it('nobody has requests left who is refused for a limit', () => {
+    expect(valueOf('GET /pets', '429', 'X-RateLimit-Remaining')).toBe(0);
+    expect(valueOf('GET /pets', '429', 'RateLimit')).toContain('r=0;');
+  });
+
+  it('a body without its fields is refused with these words', async () => {
+    const caller = await service.caller();
+    for (const [name, { requestBody, responses }] of operations.filter(([, { requestBody: body }]) => body)) {
+      const [method, path] = name.split(' ') as [string, string];
+      const { message } = json(responses[400]!)!.examples!.validation_failed!.value as { message: string };
+      const isPatch = method === 'PATCH';
+      const target = path.replace(/\{\w+\}/, isPatch ? '0' : '1');
+      const answer = await caller.send<{ message: string }>(method, target, {});
+      expect([name, answer.status, answer.body.message]).toEqual([name, 400, message]);
+      expect(requestBody).toBeDefined();
+    }
+  });
+});

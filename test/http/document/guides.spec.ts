@@ -1,0 +1,139 @@
+import { GUIDES, STYLE_PATH, guidePath } from '../../../src/http/document/guides-list';
+import { useService } from '../../support/use-service';
+import { type Operation, operationsOf } from '../../support/document';
+
+const PATHS = GUIDES.map(guidePath);
+const service = useService();
+
+interface Fetched {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+async function ask(path: string, options: RequestInit = {}): Promise<Fetched> {
+  const answer = await fetch(`${service.url}${path}`, { redirect: 'manual', ...options });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+function linksIn(html: string): string[] {
+  return [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, address]) => address!);
+}
+
+/** The anchors of Swagger UI: `#/Tag/operationId`. */
+function anchorsOfOperations(): string[] {
+  const operations: Operation[] = [...operationsOf(service.document).values()];
+  return operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`);
+}
+
+describe.each(PATHS)('the guide at %s', (path) => {
+  it('is a page, without a key', async () => {
+    const { status, headers, text } = await ask(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toMatch(/<title>[A-Z].+ – Pet Store<\/title>/);
+    expect(text.match(/<h1 /g)).toHaveLength(1);
+    expect(text).toContain(`<a href="${path}" aria-current="page">`);
+  });
+
+  it('has links that all lead somewhere', async () => {
+    const { text } = await ask(path);
+    for (const link of linksIn(text)) {
+      const [target = '', anchor] = link.split('#');
+      const { status, text: there } = target === '' ? { status: 200, text } : await ask(target);
+      expect([link, status]).toEqual([link, 200]);
+      const anchors = target === '/docs' ? anchorsOfOperations() : idsIn(there);
+      expect(anchor === undefined ? [] : [anchor].filter((name) => !anchors.includes(name))).toEqual([]);
+    }
+  });
+
+  it('needs nothing that its policy does not let it have', async () => {
+    const { headers, text } = await ask(path);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(text).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);
+  });
+});
+
+function idsIn(html: string): string[] {
+  return [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id!);
+}
+
+describe.each([guidePath('limits'), STYLE_PATH])('what is at %s', (path) => {
+  it('may be kept, and is not sent to who has it', async () => {
+    const { headers } = await ask(path);
+    expect(headers.get('cache-control')).toBe('public, max-age=300');
+    const again = await ask(path, { headers: { 'If-None-Match': headers.get('etag')! } });
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', headers.get('etag')]);
+    expect((await ask(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+  });
+
+  it('has the same header fields for HEAD, and no body', async () => {
+    const [got, head] = [await ask(path), await ask(path, { method: 'HEAD' })];
+    expect([head.status, head.text]).toEqual([200, '']);
+    for (const name of [
+      'content-type',
+      'content-length',
+      'etag',
+      'cache-control',
+      'content-security-policy',
+    ]) {
+      expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
+    }
+  });
+
+  it('is 405 for another method', async () => {
+    const { status, headers, text } = await ask(path, { method: 'POST' });
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(JSON.parse(text)).toMatchObject({ code: 'method_not_allowed', status: 405 });
+  });
+});
+
+describe('requests', () => {
+  let key: string;
+  beforeEach(async () => {
+    service.clock.advance(60_000);
+    ({ key } = await service.issueKey({ plan: 'free' }));
+  });
+
+  it('for guides are never counted, with a key or without one', async () => {
+    for (const headers of [{ 'X-API-Key': key }, undefined]) {
+      for (const path of [...PATHS, STYLE_PATH]) {
+        expect((await ask(path, { headers })).headers.has('x-ratelimit-limit')).toBe(false);
+      }
+      expect((await ask('/pets', { headers })).headers.get('x-ratelimit-remaining')).toBe('59');
+    }
+  });
+
+  it('leads from the list of guides with a slash to the one without', async () => {
+    const { status, headers } = await ask('/docs/guides/', { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([301, '/docs/guides']);
+  });
+
+  it.each([
+    '/docs/guides/nope',
+    '/docs/guides/limits.md',
+    '/docs/guides/limits/',
+    '/docs/guides/..%2fREADME.md',
+  ])('for a guide that is not there are answered and counted as any unknown path: %s', async (path) => {
+    const { status, text, headers } = await ask(path, { headers: { 'X-API-Key': key } });
+    expect([status, JSON.parse(text)]).toEqual([
+      404,
+      { code: 'route_not_found', message: expect.any(String) as string, status: 404 },
+    ]);
+    expect(headers.get('x-ratelimit-remaining')).toBe('59');
+  });
+});
+
+it('The document leads to the guides', () => {
+  const { info, externalDocs } = service.document;
+  const links = [...info.description!.matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address);
+  expect([externalDocs!.url, ...links]).toEqual(PATHS);
+});
+
+it('A deprecated operation leads to the guide that explains it', async () => {
+  const { headers } = await (await service.caller()).get('/pets/1');
+  const [, target] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link')!)!;
+  const { status, text } = await ask(target!);
+  expect(status).toBe(200);
+  expect(text).toContain('<code>GET /pets/{petId}</code>');
+});

@@ -1,0 +1,128 @@
+import { type TestService, startService } from '../../support/service';
+import { sortedKeys } from '../../support/document';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+interface Schema {
+  type?: string;
+  format?: string;
+  enum?: string[];
+  required?: string[];
+  properties?: Record<string, Schema>;
+  items?: { $ref: string };
+  allOf?: { $ref: string }[];
+  description?: string;
+  additionalProperties?: boolean;
+}
+
+const id = { type: 'integer', format: 'int64' };
+const count = { type: 'integer' };
+const text = { type: 'string' };
+const status = { allOf: [{ $ref: '#/components/schemas/PetStatus' }] };
+const date = { type: 'string', format: 'date-time' };
+const flag = { type: 'boolean' };
+
+/** The tables of the specification ("Resources and their fields"), and those of our own. */
+const OBJECTS: [name: string, required: string[], fields: Record<string, object>][] = [
+  ['NewPet', ['name', 'categoryId'], { name: text, categoryId: id, status }],
+  ['Pet', ['name', 'categoryId', 'id'], { name: text, categoryId: id, status, id }],
+  ['NewCategory', ['name'], { name: text, description: text }],
+  ['Category', ['name', 'id'], { name: text, description: text, id }],
+  ['Order', [], { id, petId: id, quantity: count, shipDate: date, complete: flag }],
+  ['InventoryItem', ['petId', 'quantity', 'status'], { petId: id, quantity: count, status }],
+  ['InventoryUpdate', ['quantity'], { quantity: count }],
+  ['Error', ['code', 'message', 'status'], { code: text, message: text, status: count }],
+  ['NewOrder', ['petId'], { petId: id, quantity: count, shipDate: date, complete: flag }],
+  ['PetPatch', [], { name: text, categoryId: id, status }],
+  ['OrderPatch', [], { shipDate: date, complete: flag }],
+  ['InventoryAdjustment', ['delta'], { delta: count }],
+  ['RateLimitStatus', ['plan', 'minute', 'day', 'ban'], {}],
+  ['Usage', ['days'], {}],
+];
+
+const schema = (name: string) => service.document.components!.schemas![name] as Schema;
+
+describe.each(OBJECTS)('%s', (name, required, fields) => {
+  it(`requires ${required.join(', ') || 'nothing'}`, () => {
+    expect(schema(name).type).toBe('object');
+    expect([...(schema(name).required ?? [])].sort()).toEqual([...required].sort());
+  });
+
+  it('has the fields of its table, each described', () => {
+    if (Object.keys(fields).length > 0) {
+      expect(sortedKeys(schema(name).properties)).toEqual(Object.keys(fields).sort());
+    }
+    expect(schema(name).properties).toMatchObject(fields);
+    for (const field of Object.values(schema(name).properties!)) {
+      expect(field.description).toMatch(/\.$/);
+    }
+  });
+});
+
+it('PetStatus is available, pending or sold', () => {
+  const description = 'Status of the animal.';
+  expect(schema('PetStatus')).toEqual({
+    type: 'string',
+    enum: ['available', 'pending', 'sold'],
+    description,
+  });
+});
+
+it('Pets is an array of Pet, as long as a page', () => {
+  const items = { $ref: '#/components/schemas/Pet' };
+  expect(schema('Pets')).toEqual({ type: 'array', items, maxItems: 100, description: 'One page of pets.' });
+});
+
+it('A body takes no other fields than it has; an answer may have more some day', () => {
+  const closed = OBJECTS.map(([name]) => name).filter((name) => schema(name).additionalProperties === false);
+  expect(closed.sort()).toEqual(
+    [
+      'NewPet',
+      'PetPatch',
+      'NewCategory',
+      'NewOrder',
+      'OrderPatch',
+      'InventoryUpdate',
+      'InventoryAdjustment',
+    ].sort(),
+  );
+});
+
+it('What a body may leave out has no `default`, for which generators would have it sent; the description tells', () => {
+  for (const [name] of OBJECTS) {
+    for (const field of Object.values(schema(name).properties!)) {
+      expect(field).not.toHaveProperty('default');
+    }
+  }
+  const told = [
+    ['NewOrder', 'quantity', '1 when left out'],
+    ['NewOrder', 'complete', 'false when left out'],
+    ['NewPet', 'status', '`available` when left out'],
+  ] as const;
+  for (const [name, field, text] of told) {
+    expect(schema(name).properties![field]!.description).toContain(text);
+  }
+});
+
+it('There are these schemas, and beside them only parts of RateLimitStatus and Usage', () => {
+  const named = ['PetStatus', 'Pets', ...OBJECTS.map(([name]) => name)];
+  expect(sortedKeys(service.document.components?.schemas)).toEqual(
+    [...named, 'RateLimitBan', 'RateLimitWindow', 'UsageDay'].sort(),
+  );
+});
+
+it('Bounds are those that were promised', () => {
+  const MAX_ID = 9_007_199_254_740_991;
+  const field = (name: string, property: string) => schema(name).properties![property];
+  expect(field('Pet', 'id')).toMatchObject({ minimum: 1, maximum: MAX_ID });
+  expect(field('NewPet', 'name')).toMatchObject({ minLength: 1, maxLength: 200 });
+  expect(field('NewCategory', 'description')).toMatchObject({ maxLength: 2_000 });
+  expect(field('InventoryUpdate', 'quantity')).toMatchObject({ minimum: 0, maximum: 2_147_483_647 });
+  expect(field('NewOrder', 'quantity')).toMatchObject({ minimum: 1, maximum: 2_147_483_647 });
+  expect(field('OrderPatch', 'shipDate')).toMatchObject({ nullable: true });
+});

@@ -1,0 +1,116 @@
+import { type TestService, startService } from '../../support/service';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+/** What helmet adds. It belongs to pages; on an answer in JSON it would only be more to send. */
+const HELMET = [
+  'content-security-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'referrer-policy',
+  'x-frame-options',
+  'x-download-options',
+  'x-dns-prefetch-control',
+  'x-permitted-cross-domain-policies',
+  'x-xss-protection',
+];
+
+/** Reads the whole answer: one that nobody reads would keep its connection, and the service, from ending. */
+async function get(path: string): Promise<{ status: number; headers: Headers; text: string }> {
+  const answer = await fetch(`${service.url}${path}`, { redirect: 'manual' });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+describe('the page', () => {
+  test.each(['/docs', '/docs/', '/docs/index.html'])('is at %s, without a key', async (path) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(answer.text).toContain('<title>Pet Store</title>');
+  });
+
+  it('loads nothing from elsewhere, and everything that it loads is there', async () => {
+    const { text: html } = await get('/docs');
+    const loaded = [...html.matchAll(/<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]+)"/g)].map(
+      ([, url]) => url!,
+    );
+    expect(loaded.length).toBeGreaterThan(3);
+    for (const url of loaded) {
+      expect(url).toMatch(/^\/docs\//);
+      expect((await get(url)).status).toBe(200);
+    }
+    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  it('may load only what is its own', async () => {
+    const directives = (await get('/docs')).headers.get('content-security-policy')!.split(';');
+    expect(directives).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+  });
+
+  it('has neither script nor style in itself, which the policy would not let work', async () => {
+    const { text: html } = await get('/docs');
+    expect(html.replace(/<script src="[^"]+" defer><\/script>/g, '')).not.toMatch(
+      /<script|<style|\s(on\w+|style)=/,
+    );
+  });
+
+  it('has every file carry the policy too, and no promise of TLS', async () => {
+    for (const path of ['/docs', '/docs/page.js', '/docs/swagger-ui.css', '/docs/nope']) {
+      const { headers } = await get(path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.has('strict-transport-security')).toBe(false);
+    }
+  });
+
+  test.each([
+    '/docs/package.json',
+    '/docs/index.js',
+    '/docs/swagger-ui-bundle.js.map',
+    '/docs/%2e%2e/package.json',
+  ])('has nothing of its packages but what it loads: %s is unknown', async (path) => {
+    expect((await get(path)).status).toBe(404);
+  });
+});
+
+describe('the document', () => {
+  test.each([
+    ['/openapi.json', /^application\/json/],
+    ['/openapi.yaml', /^(application|text)\/yaml/],
+  ])('is at %s, without a key', async (path, type) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(type);
+  });
+
+  it('is served as often as anybody asks', async () => {
+    service.clock.advance(60_000);
+    const statuses = await Promise.all(
+      Array.from({ length: 70 }, async () => (await get('/openapi.yaml')).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect((await get('/nope')).headers.get('x-ratelimit-remaining')).toBe('59');
+  });
+});
+
+test.each(['/pets', '/pets/1', '/nope', '/rate-limit', '/health/live', '/openapi.json', '/docsy'])(
+  'An answer that is no page carries nothing for pages: %s',
+  async (path) => {
+    const { headers } = await get(path);
+    expect(HELMET.filter((name) => headers.has(name))).toEqual([]);
+  },
+);

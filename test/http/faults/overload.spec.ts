@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Database } from '#libs/database';
+import type { Answer, ApiClient } from '../../support/api-client';
+import { Arrange, aPet } from '../../support/builders';
+import { until } from '../../support/service-process';
+import { useService } from '../../support/use-service';
+import { whileLocked } from '../../support/while-locked';
+
+const CONNECTIONS = 4;
+const AT_ONCE = 100;
+/** A request waits this long for a connection, and a statement may take this long. */
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 10_000;
+/** How much longer everything may take on a busy machine. */
+const LEEWAY_MS = 4_000;
+/** What a request under way may take of the memory, its test's part included, in bytes. */
+const REQUEST_BYTES = 200_000;
+
+const service = useService({ settings: { databasePool: CONNECTIONS } });
+
+let caller: ApiClient;
+let petId: number;
+
+beforeAll(async () => {
+  caller = await service.caller();
+  ({ id: petId } = await new Arrange(caller).pet(aPet(), 1_000));
+});
+
+interface Timed {
+  answer: Answer<{ code?: string }>;
+  took: number;
+}
+
+async function timed(sent: Promise<Answer<{ code?: string }>>): Promise<Timed> {
+  const begin = performance.now();
+  const answer = await sent;
+  return { answer, took: performance.now() - begin };
+}
+
+/** With a key of its own, each order has a transaction of its own. */
+const order = () => timed(caller.with({ 'Idempotency-Key': randomUUID() }).post('/store/orders', { petId }));
+const read = () => timed(caller.get(`/pets?id=${petId}`));
+const poolUse = () => service.app.get(Database).poolUse;
+
+/** What is in use of the memory once all that is not has been collected, in bytes. */
+function memoryInUse(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+async function sessions(): Promise<number> {
+  const { rows } = await service.database.pool.query<{ count: number }>(
+    `SELECT count(*)::int FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'petstore'`,
+  );
+  return rows[0]!.count;
+}
+
+/** Holds what every order needs until the work is done. */
+const whileOrdersWait = <Result>(work: () => Promise<Result>) =>
+  whileLocked(service.database.pool, petId, work);
+
+it('Orders that wait for a lock for too long are answered 503 in bounded time, and others meanwhile as well', async () => {
+  const memory = memoryInUse();
+  const answers = await whileOrdersWait(async () => {
+    const orders = Array.from({ length: AT_ONCE }, order);
+    await until(() => poolUse().busy === CONNECTIONS && poolUse().waiting > AT_ONCE / 2);
+    const reads = Array.from({ length: AT_ONCE }, read);
+    expect(await sessions()).toBe(CONNECTIONS);
+    expect(memoryInUse() - memory).toBeLessThan(2 * AT_ONCE * REQUEST_BYTES);
+    return Promise.all([...orders, ...reads]);
+  });
+
+  for (const { answer, took } of answers) {
+    expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+    expect(took).toBeLessThan(STATEMENT_MS + LEEWAY_MS);
+  }
+  const quickly = answers.filter(({ took }) => took < CONNECT_MS + LEEWAY_MS);
+  expect(quickly.length).toBeGreaterThanOrEqual(answers.length - CONNECTIONS);
+  // Nothing of them is left behind.
+  expect(poolUse()).toMatchObject({ busy: 0, waiting: 0 });
+  expect(await sessions()).toBeLessThanOrEqual(CONNECTIONS);
+  expect(memoryInUse() - memory).toBeLessThan(AT_ONCE * REQUEST_BYTES);
+  expect((await order()).answer.status).toBe(201);
+});
+
+it('Orders whose lock comes free in time are all placed, however few connections there are', async () => {
+  const { body: before } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);
+  let orders: Promise<Timed>[] = [];
+  await whileOrdersWait(async () => {
+    orders = Array.from({ length: AT_ONCE }, order);
+    await until(() => poolUse().busy === CONNECTIONS);
+  });
+  const statuses = (await Promise.all(orders)).map(({ answer }) => answer.status);
+  expect(statuses).toEqual(Array.from({ length: AT_ONCE }, () => 201));
+  const { body: after } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);
+  expect(after.quantity).toBe(before.quantity - AT_ONCE);
+});
+
+it('Orders without a key wait for their pet together, and leave connections to others', async () => {
+  const { body: before } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);
+  const { orders, reads } = await whileOrdersWait(async () => {
+    const waiting = Array.from({ length: AT_ONCE }, () => timed(caller.post('/store/orders', { petId })));
+    await until(() => poolUse().busy > 0);
+    return { orders: waiting, reads: await Promise.all(Array.from({ length: AT_ONCE }, read)) };
+  });
+  expect(reads.every(({ answer }) => answer.status === 200)).toBe(true);
+  const statuses = (await Promise.all(orders)).map(({ answer }) => answer.status);
+  expect(statuses).toEqual(Array.from({ length: AT_ONCE }, () => 201));
+  const { body: after } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);
+  expect(after.quantity).toBe(before.quantity - AT_ONCE);
+});

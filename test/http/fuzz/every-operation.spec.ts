@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { useService } from '../../support/use-service';
+import { FuzzClient } from './support/fuzz-client';
+import type { FuzzRequest } from './support/fuzz-request';
+import { requestsOf } from './support/request-values';
+import { StockLedger } from './support/stock-ledger';
+
+/** A run is repeated with FUZZ_SEED; FUZZ_REQUESTS makes it longer. */
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 10_000);
+/** So many at the most are under way at the same time; half of it on average. */
+const MOST_AT_ONCE = 40;
+/** More rounds than it takes on average, so that a lucky draw of short ones does not leave the number short. */
+const ROUNDS = Math.ceil((REQUESTS / MOST_AT_ONCE) * 2.5);
+/** Addresses without a valid key get along with some requests a minute; the fuzzer wants to see more than their refusals. */
+const ROUND_MS = 20_000;
+/** Afterwards it is told how far a failure could be reduced until then. */
+const MOST_MS = 20_000 + REQUESTS * 10;
+
+describe(`${REQUESTS} valid and broken requests to every operation (FUZZ_SEED=${SEED})`, () => {
+  const service = useService();
+  const ledger = new StockLedger();
+  const statuses = new Map<number, number>();
+  let client: FuzzClient;
+
+  beforeAll(async () => {
+    client = await FuzzClient.of(service);
+  });
+  afterAll(() => client.close());
+
+  async function send(request: FuzzRequest): Promise<void> {
+    const answer = await client.send(request);
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    ledger.note(request, answer);
+    ledger.noteAdjustment(request, answer);
+  }
+
+  it(
+    'are answered as the document says, the good ones not refused, the bad ones refused, and none with 5xx',
+    async () => {
+      const round = fc.array(requestsOf(service.document), { maxLength: MOST_AT_ONCE, size: 'max' });
+      await fc.assert(
+        fc.asyncProperty(round, async (requests) => {
+          service.clock.advance(ROUND_MS);
+          const answered = await Promise.allSettled(requests.map(send));
+          const failure = answered.find((result) => result.status === 'rejected');
+          if (failure) {
+            throw failure.reason as Error;
+          }
+        }),
+        { seed: SEED, numRuns: ROUNDS, interruptAfterTimeLimit: MOST_MS, markInterruptAsFailure: true },
+      );
+      expect(client.sent).toBeGreaterThanOrEqual(REQUESTS);
+    },
+    MOST_MS + 15_000,
+  );
+
+  it('have reached every kind of answer that they can have', () => {
+    expect([...statuses.keys()].sort((a, b) => a - b)).toEqual([
+      200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 429,
+    ]);
+  });
+
+  it('leave a stock that is what the answers say, pet by pet', async () => {
+    const { actual, expected, compared } = await ledger.compare(service.database.pool);
+    expect(actual).toEqual(expected);
+    expect(compared).toBeGreaterThan(20);
+  });
+
+  it('leave the orders that were acknowledged, and no others', async () => {
+    const { actual, expected } = await ledger.compareOrders(service.database.pool);
+    expect(actual).toEqual(expected);
+  });
+
+  it('leave a service that is well', async () => {
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { UnknownQueryGuard } from '#libs/validation';
+import { CategoriesService } from '../../../src/modules/categories/categories.service';
+import { useService } from '../../support/use-service';
+import { FuzzClient } from './support/fuzz-client';
+import type { FuzzRequest } from './support/fuzz-request';
+import { requestsOf } from './support/request-values';
+
+const ROUNDS = 400;
+const SEED = 7;
+const MOST_MS = 25_000;
+
+/** A fuzzer that finds nothing may look for nothing. It has to find these, and reduce them to the one request that shows them. */
+describe('the fuzzer finds', () => {
+  const service = useService();
+  let client: FuzzClient;
+
+  beforeAll(async () => {
+    client = await FuzzClient.of(service);
+  });
+  afterAll(() => client.close());
+  afterEach(() => jest.restoreAllMocks());
+
+  async function smallestFailure(): Promise<{ requests: FuzzRequest[]; message: string }> {
+    const property = fc.asyncProperty(
+      fc.array(requestsOf(service.document), { maxLength: 10 }),
+      async (requests) => {
+        for (const request of requests) {
+          await client.send(request);
+        }
+      },
+    );
+    const limits = { seed: SEED, numRuns: ROUNDS, interruptAfterTimeLimit: MOST_MS };
+    const { failed, counterexample, errorInstance } = await fc.check(property, limits);
+    expect(failed).toBe(true);
+    return { requests: counterexample![0], message: (errorInstance as Error).message };
+  }
+
+  it('an operation that fails on some of its values', async () => {
+    const create = CategoriesService.prototype.create as (...all: unknown[]) => unknown;
+    jest.spyOn(CategoriesService.prototype, 'create').mockImplementation(function (this: unknown, ...all) {
+      if ((all as unknown[]).some((part) => (part as { description?: string } | undefined)?.description)) {
+        throw new TypeError('planted');
+      }
+      return create.apply(this, all) as never;
+    });
+    const { requests, message } = await smallestFailure();
+    expect(message).toContain('the service has failed');
+    expect(requests).toEqual([expect.objectContaining({ method: 'POST', target: '/categories' })]);
+    expect(requests[0]!.body!.length).toBeLessThan(60);
+  }, 40_000);
+
+  it('an operation that takes what it should refuse', async () => {
+    jest.spyOn(UnknownQueryGuard.prototype, 'canActivate').mockReturnValue(true);
+    const { requests, message } = await smallestFailure();
+    expect(message).toContain('it should have been refused');
+    expect(requests).toHaveLength(1);
+  }, 40_000);
+});

@@ -1,0 +1,79 @@
+import { DataSource } from 'typeorm';
+import { Readiness } from '../../../src/runtime/health';
+import { Dependencies } from '../../../src/runtime/health/dependencies';
+import { eventually } from '../../support/eventually';
+import { useService } from '../../support/use-service';
+
+const service = useService();
+
+const health = (probe: 'live' | 'ready') => fetch(`${service.url}/health/${probe}`);
+
+test('A service that is ready says what it looked at, without a key and uncounted', async () => {
+  const answer = await health('ready');
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({
+    status: 'ok',
+    details: {
+      database: { status: 'up' },
+      migrations: { status: 'up' },
+      keys: { status: 'up', changesHeard: true },
+      limits: { status: 'up', degraded: false },
+    },
+  });
+  expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
+});
+
+test('The log says of a database that fails that it does not answer', async () => {
+  const query = jest.spyOn(service.app.get(DataSource), 'query').mockRejectedValue(new Error('ECONNREFUSED'));
+  try {
+    await eventually(async () => expect((await health('ready')).status).toBe(503));
+  } finally {
+    query.mockRestore();
+  }
+  expect(service.log.lines).toContainEqual(
+    expect.objectContaining({ reason: 'Not ready: database (it does not answer).' }),
+  );
+  await eventually(async () => expect((await health('ready')).status).toBe(200));
+});
+
+describe('A database without the migrations of this version', () => {
+  const other = useService();
+
+  it('makes the service unready, until it has them; the log says which are missing', async () => {
+    const { pool } = other.database;
+    const ready = () => fetch(`${other.url}/health/ready`);
+    await pool.query(`UPDATE schema_migrations SET name = name || '!' WHERE name LIKE 'FirstSchema%'`);
+    const refused = await ready();
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(other.log.lines).toContainEqual(
+      expect.objectContaining({
+        reason: expect.stringMatching(/^Not ready: migrations \(.*FirstSchema1795000000000/) as string,
+      }),
+    );
+
+    await pool.query(`UPDATE schema_migrations SET name = rtrim(name, '!')`);
+    await eventually(async () => expect((await ready()).status).toBe(200));
+  });
+
+  it('is asked for them no more when they are there', async () => {
+    await other.database.pool.query('ALTER TABLE schema_migrations RENAME TO away');
+    expect(await other.app.get(Dependencies).migrations()).toEqual({ migrations: { status: 'up' } });
+  });
+});
+
+test('A service that is about to stop is not ready at once, with the Error body, but lives and works', async () => {
+  const caller = await service.caller();
+  expect((await health('ready')).status).toBe(200);
+  service.app.get(Readiness).end();
+  const answer = await health('ready');
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(await answer.json()).toEqual({
+    code: 'service_unavailable',
+    message: expect.any(String) as string,
+    status: 503,
+  });
+  expect((await health('live')).status).toBe(200);
+  expect((await caller.get('/categories')).status).toBe(200);
+});

@@ -1,0 +1,114 @@
+import type { PoolClient } from 'pg';
+import type { ApiClient } from '../../support/api-client';
+import { Arrange, type Category, type InventoryItem, type Order, aPet } from '../../support/builders';
+import { type TestService, startService } from '../../support/service';
+
+describe('an Idempotency-Key that is in use', () => {
+  let service: TestService;
+  let caller: ApiClient;
+  let arrange: Arrange;
+  let keys = 0;
+
+  beforeAll(async () => {
+    service = await startService();
+    caller = await service.caller();
+    arrange = new Arrange(caller);
+  });
+
+  afterAll(() => service.close());
+
+  const withNewKey = () => caller.with({ 'Idempotency-Key': `conflict-${(keys += 1)}` });
+  const REUSED = { code: 'idempotency_key_reused', status: 422 };
+  const IN_PROGRESS = { code: 'idempotency_in_progress', status: 409 };
+
+  it.each([
+    '{"name":"Cats"}',
+    '{"name":"Dogs","description":"Barking"}',
+    '{}',
+    '{"name":""}',
+    '{ "name": "Dogs" }',
+    '',
+  ])('422: with a body that is another one to the byte: %j', async (other) => {
+    const sender = withNewKey();
+    const first = await sender.post<Category>('/categories', { name: 'Dogs' });
+    const refused = await sender.post('/categories', other);
+    expect(refused.body).toMatchObject(REUSED);
+    expect(refused.headers.has('idempotent-replayed')).toBe(false);
+    const again = await sender.post<Category>('/categories', { name: 'Dogs' });
+    expect(again.text).toBe(first.text);
+  });
+
+  it('422: on another operation, even with the same body', async () => {
+    const { id: petId } = await arrange.pet(aPet(), 5);
+    const sender = withNewKey();
+    await sender.post('/categories', { petId });
+    expect((await sender.post('/store/orders', { petId })).body).toMatchObject(REUSED);
+    expect((await caller.get(`/store/inventory/${petId}`)).body).toMatchObject({ quantity: 5 });
+  });
+
+  it('422: on another resource', async () => {
+    const [one, other] = [await arrange.pet(), await arrange.pet()];
+    const sender = withNewKey();
+    await sender.post(`/store/inventory/${one.id}/adjustments`, { delta: 1 });
+    const refused = await sender.post(`/store/inventory/${other.id}/adjustments`, { delta: 1 });
+    expect(refused.body).toMatchObject(REUSED);
+    expect((await caller.get(`/store/inventory/${other.id}`)).body).toMatchObject({ quantity: 1 });
+  });
+
+  it('409: while the first request is running, which is not kept', async () => {
+    const { id: petId } = await arrange.pet(aPet(), 5);
+    const sender = withNewKey();
+    const lock = await holdPet(petId);
+    const first = sender.post<Order>('/store/orders', { petId });
+    await untilClaimed();
+    const second = await sender.post('/store/orders', { petId });
+    expect(second.body).toMatchObject(IN_PROGRESS);
+    // What the first one asks for is not known yet, so another body learns the same.
+    expect((await sender.post('/store/orders', { petId, quantity: 2 })).body).toMatchObject(IN_PROGRESS);
+    await lock.query('COMMIT');
+    lock.release();
+    expect((await first).status).toBe(201);
+    const third = await sender.post<Order>('/store/orders', { petId });
+    expect(third).toMatchObject({ status: 201, text: (await first).text });
+    expect(third.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  /** Keeps the pet locked, so that whoever wants it has to wait. */
+  async function holdPet(petId: number): Promise<PoolClient> {
+    const client = await service.database.pool.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT 1 FROM pets WHERE id = $1 FOR UPDATE', [petId]);
+    return client;
+  }
+
+  /** Resolves once a request holds the claim of an Idempotency-Key. */
+  async function untilClaimed(): Promise<void> {
+    const sql = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE locktype = 'advisory' AND granted AND datname = current_database()`;
+    let claims = 0;
+    while (claims === 0) {
+      claims = (await service.database.pool.query(sql)).rowCount ?? 0;
+    }
+  }
+
+  it.each([
+    ['placeOrder', '/store/orders', (petId: number) => ({ petId })],
+    ['adjustInventory', '/store/inventory/<pet>/adjustments', () => ({ delta: -1 })],
+  ])('%s: of 40 at once exactly one is done; the others wait, or replay it', async (_, path, body) => {
+    const { id: petId } = await arrange.pet(aPet(), 50);
+    const sender = withNewKey();
+    const target = path.replace('<pet>', String(petId));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => sender.post<unknown>(target, body(petId))),
+    );
+    const done = answers.filter(({ status }) => status < 300);
+    const first = done.filter(({ headers }) => !headers.has('idempotent-replayed'));
+    expect(first).toHaveLength(1);
+    expect(new Set(done.map(({ text }) => text))).toEqual(new Set([first[0]!.text]));
+    for (const { body: refusal } of answers.filter((answer) => !done.includes(answer))) {
+      expect(refusal).toMatchObject(IN_PROGRESS);
+    }
+    const { body: item } = await caller.get<InventoryItem>(`/store/inventory/${petId}`);
+    expect(item.quantity).toBe(49);
+  });
+});

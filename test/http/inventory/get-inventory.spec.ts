@@ -1,0 +1,66 @@
+import type { ApiClient } from '../../support/api-client';
+import { Arrange, type InventoryItem, aPet } from '../../support/builders';
+import { type TestService, startService } from '../../support/service';
+
+describe('GET /store/inventory/{petId}', () => {
+  let service: TestService;
+  let caller: ApiClient;
+  let arrange: Arrange;
+
+  beforeAll(async () => {
+    service = await startService();
+    caller = await service.caller();
+    arrange = new Arrange(caller);
+  });
+
+  afterAll(() => service.close());
+
+  it.each([
+    ['available', aPet(), 1],
+    ['pending', aPet().pending(), 1],
+    ['sold', aPet().sold(), 0],
+  ])('200: a pet created as %s has an entry from the start', async (status, builder, quantity) => {
+    const { id } = await arrange.pet(builder);
+    const answer = await caller.get<InventoryItem>(`/store/inventory/${id}`);
+    expect(answer).toMatchObject({ status: 200, body: { petId: id, quantity, status } });
+    expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
+  });
+
+  it("200: the status is the pet's, whoever changes it", async () => {
+    const { id } = await arrange.pet();
+    await caller.patch(`/pets/${id}`, { status: 'sold' });
+    const { body } = await caller.get<InventoryItem>(`/store/inventory/${id}`);
+    expect(body).toEqual({ petId: id, quantity: 1, status: 'sold' });
+  });
+
+  it('304: answers nothing to who holds the ETag, and the new entry after a change', async () => {
+    const { id } = await arrange.pet();
+    const first = await caller.get<InventoryItem>(`/store/inventory/${id}`);
+    const holder = caller.with({ 'If-None-Match': first.headers.get('etag')! });
+    const held = await holder.get(`/store/inventory/${id}`);
+    expect(held).toMatchObject({ status: 304, text: '' });
+    expect(held.headers.get('etag')).toBe(first.headers.get('etag'));
+    await arrange.order(id);
+    expect(await holder.get(`/store/inventory/${id}`)).toMatchObject({
+      status: 200,
+      body: { quantity: 0, status: 'pending' },
+    });
+  });
+
+  it('404: a pet that never was, and one that was deleted', async () => {
+    const { id } = await arrange.pet();
+    await caller.delete(`/pets/${id}`);
+    for (const petId of [id, 9_007_199_254_740_991]) {
+      const answer = await caller.get(`/store/inventory/${petId}`);
+      expect(answer.body).toMatchObject({ code: 'pet_not_found', status: 404 });
+    }
+  });
+
+  it.each(['0', '-1', '01', '1.0', '1e3', 'x', '9007199254740992', '%20'])(
+    '400: %s is no petId',
+    async (petId) => {
+      const answer = await caller.get(`/store/inventory/${petId}`);
+      expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
+    },
+  );
+});

@@ -1,0 +1,168 @@
+import { inspect } from 'node:util';
+import { PetStoreError, createPetStoreClient } from '#libs/client';
+import { failureOf } from './support/on-service';
+import { KEY, LOST, NO_PETS, failure, json, scriptedClient } from '../../../support/scripted';
+
+const A_PET = { body: { name: 'Ada', categoryId: 1 } };
+const PET_1 = { params: { path: { petId: 1 } } };
+const CREATED = json({ id: 1, name: 'Ada', categoryId: 1 }, {}, 201);
+const limited = (seconds: number) => failure(429, 'rate_limit_exceeded', { 'Retry-After': String(seconds) });
+const unavailable = failure(503, 'service_unavailable', { 'Retry-After': '1' });
+/** Answers nothing until it is aborted. */
+const silent = (request: Request) =>
+  new Promise<Response>((_resolve, reject) => {
+    request.signal.addEventListener('abort', () => reject(request.signal.reason as Error));
+  });
+
+describe('A call', () => {
+  it('waits as long as a 429 says, and succeeds then', async () => {
+    const { client, sent, waits } = scriptedClient([limited(42), NO_PETS]);
+    expect((await client.GET('/pets')).data).toEqual([]);
+    expect([sent.length, waits]).toEqual([2, [42_000]]);
+  });
+
+  it('is attempted four times at the most, and then fails with what it met last', async () => {
+    const { client, sent, waits } = scriptedClient([LOST, LOST, unavailable]);
+    const error = await failureOf(client.GET('/pets'));
+    expect([sent.length, waits]).toEqual([4, [250, 500, 1_000]]);
+    expect(error).toMatchObject({ code: 'service_unavailable', status: 503, operation: 'GET /pets' });
+  });
+
+  it('does not wait for longer than it may in all, and says at once that it will not', async () => {
+    const { client, sent, waits } = scriptedClient([limited(60), limited(31)]);
+    expect(await failureOf(client.GET('/pets'))).toMatchObject({ status: 429, retryAfterSeconds: 31 });
+    expect([sent.length, waits]).toEqual([2, [60_000]]);
+  });
+
+  it('sends all of its body with each attempt, and the same Idempotency-Key', async () => {
+    const { client, sent } = scriptedClient([LOST, unavailable, limited(1), CREATED]);
+    await client.POST('/pets', A_PET);
+    const keys = new Set(sent.map(({ headers }) => headers.get('idempotency-key')));
+    expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(new Set(sent.map(({ body }) => body))).toEqual(new Set([JSON.stringify(A_PET.body)]));
+    await client.POST('/pets', A_PET);
+    expect(keys).not.toContain(sent.at(-1)!.headers.get('idempotency-key'));
+  });
+
+  it("keeps the caller's own Idempotency-Key, and tells it when nothing came of the call", async () => {
+    const { client, sent } = scriptedClient([LOST]);
+    const header = { 'Idempotency-Key': 'order-1' };
+    const error = await failureOf(client.POST('/pets', { ...A_PET, params: { header } }));
+    expect(error).toMatchObject({ code: 'no_answer', status: 0, idempotencyKey: 'order-1', cause: LOST });
+    expect(new Set(sent.map(({ headers }) => headers.get('idempotency-key')))).toEqual(new Set(['order-1']));
+  });
+
+  it('waits for a first attempt of its own that still runs', async () => {
+    const { client, waits } = scriptedClient([LOST, failure(409, 'idempotency_in_progress'), CREATED]);
+    expect((await client.POST('/pets', A_PET)).data.id).toBe(1);
+    expect(waits).toEqual([250, 500]);
+  });
+
+  it('changes nothing twice: a PATCH without an answer is not repeated, but one that was refused is', async () => {
+    const lost = scriptedClient([LOST]);
+    const change = { ...PET_1, body: { name: 'Ada' } };
+    expect(await failureOf(lost.client.PATCH('/pets/{petId}', change))).toMatchObject({ code: 'no_answer' });
+    expect([lost.sent.length, lost.sent[0]!.headers.has('idempotency-key')]).toEqual([1, false]);
+    const refused = scriptedClient([limited(1), json({ id: 1, name: 'Ada', categoryId: 1 })]);
+    expect((await refused.client.PATCH('/pets/{petId}', change)).data.name).toBe('Ada');
+  });
+
+  it('is repeated when the connection breaks in the middle of the answer', async () => {
+    const broken = () =>
+      new Response(new ReadableStream({ start: (body) => body.error(LOST) }), { status: 200 });
+    const { client, sent } = scriptedClient([broken, NO_PETS]);
+    expect((await client.GET('/pets')).data).toEqual([]);
+    expect(sent.length).toBe(2);
+  });
+
+  it('takes silence for a lost connection', async () => {
+    const { client, sent } = scriptedClient([silent, NO_PETS], { attemptTimeoutSeconds: 0.01 });
+    expect((await client.GET('/pets')).data).toEqual([]);
+    expect(sent.length).toBe(2);
+  });
+});
+
+describe('An abort', () => {
+  const reason = new Error('enough');
+
+  it('ends a call before it is sent', async () => {
+    const { client, sent } = scriptedClient([NO_PETS]);
+    expect(await failureOf(client.GET('/pets', { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(sent).toEqual([]);
+  });
+
+  it('ends a request that is under way, and is not taken for a lost connection', async () => {
+    const controller = new AbortController();
+    const { client, sent } = scriptedClient([silent]);
+    const change = { ...PET_1, body: { name: 'Ada' }, signal: controller.signal };
+    const call = failureOf(client.PATCH('/pets/{petId}', change));
+    setImmediate(() => controller.abort(reason));
+    expect(await call).toBe(reason);
+    expect(sent.length).toBe(1);
+  });
+
+  it('ends a wait, at once', async () => {
+    const controller = new AbortController();
+    const client = createPetStoreClient({
+      baseUrl: 'http://store.test',
+      apiKey: KEY,
+      fetch: () => {
+        setImmediate(() => controller.abort(reason));
+        return Promise.resolve(limited(60));
+      },
+    });
+    expect(await failureOf(client.GET('/pets', { signal: controller.signal }))).toBe(reason);
+  });
+});
+
+describe('An answer that is not one of the service', () => {
+  it.each([
+    ['a page of a proxy', new Response('<html>', { status: 403 }), 403],
+    [
+      'a page in place of a success',
+      new Response('<html>', { headers: { 'Content-Type': 'text/html' } }),
+      200,
+    ],
+    ['a redirect, which the key does not follow', Response.redirect('http://elsewhere.test/', 307), 307],
+    ['JSON of somebody else', json({ error: 'no' }, {}, 400), 400],
+    ['JSON null', json(null, {}, 404), 404],
+  ])('is an error: %s', async (_what, reply, status) => {
+    const { client, sent } = scriptedClient([reply]);
+    expect(await failureOf(client.GET('/pets'))).toMatchObject({ code: 'unexpected_answer', status });
+    expect(sent.map(({ redirect }) => redirect)).toEqual(['manual']);
+  });
+
+  it('is tried again when a proxy has no instance to send it to', async () => {
+    const { client } = scriptedClient([new Response('', { status: 502 }), NO_PETS]);
+    expect((await client.GET('/pets')).response.status).toBe(200);
+  });
+});
+
+describe('The key', () => {
+  it('is sent in X-API-Key and is nowhere else', async () => {
+    const { client, sent } = scriptedClient([failure(404, 'pet_not_found', { 'X-Request-Id': 'a1' })]);
+    const error = await failureOf(client.GET('/pets/{petId}', PET_1));
+    expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
+    expect(sent[0]!.url).toBe('http://store.test/pets/1');
+    expect(error).toBeInstanceOf(PetStoreError);
+    expect(error).toMatchObject({ name: 'PetStoreError', message: 'It is pet_not_found.', requestId: 'a1' });
+    expect(inspect([client, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
+  });
+
+  it('is not quoted when it cannot be sent', () => {
+    const make = () => createPetStoreClient({ baseUrl: 'http://store.test', apiKey: 'psk_live_a\nb' });
+    expect(make).toThrow(new TypeError('apiKey must be printable ASCII without spaces.'));
+  });
+});
+
+it.each([
+  [{ baseUrl: undefined }, 'baseUrl must be an address that begins with http:// or https://.'],
+  [{ baseUrl: 'localhost:3000' }, 'baseUrl must be an address that begins with http:// or https://.'],
+  [{ baseUrl: '/pets' }, 'baseUrl must be an address that begins with http:// or https://.'],
+  [{ maxAttempts: 0 }, 'maxAttempts must be an integer from 1.'],
+  [{ maxConcurrent: 1.5 }, 'maxConcurrent must be an integer from 1.'],
+  [{ maxWaitSeconds: NaN }, 'maxWaitSeconds must be a number from 0 to 1000000.'],
+  [{ attemptTimeoutSeconds: Infinity }, 'attemptTimeoutSeconds must be a number from 0 to 1000000.'],
+])('The option %j is refused', (option, message) => {
+  expect(() => scriptedClient([], option)).toThrow(new TypeError(message));
+});

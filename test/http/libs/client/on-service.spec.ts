@@ -1,0 +1,186 @@
+import type { DeprecationNotice } from '#libs/client';
+import { ClientsService } from '../../../../src/modules/auth';
+import { agreedPlan } from '../../../../src/modules/quotas';
+import { useService } from '../../../support/use-service';
+import { failureOf, onService } from './support/on-service';
+import { eventually } from '../../../support/eventually';
+
+const service = useService();
+
+async function aCategory({ client }: Awaited<ReturnType<typeof onService>>): Promise<number> {
+  return (await client.POST('/categories', { body: { name: 'Dogs' } })).data.id;
+}
+
+describe('Limits', () => {
+  it('are told of as the last answer had them', async () => {
+    const { client } = await onService(service, { plan: 'free' });
+    expect(client.rateLimit).toBeUndefined();
+    await client.GET('/categories');
+    expect(client.rateLimit).toMatchObject({
+      limit: 60,
+      remaining: 59,
+      resetAt: new Date(Math.ceil(service.clock.now() / 1_000) * 1_000 + 60_000),
+      windows: [
+        { name: 'minute', limit: 60, remaining: 59, windowSeconds: 60, resetSeconds: 60 },
+        { name: 'day', limit: 1_000, remaining: 999, windowSeconds: 86_400 },
+      ],
+    });
+  });
+
+  it('hold a client up, and nothing else: five times as many calls at once as fit into a minute all succeed', async () => {
+    const { client, statuses, waits } = await onService(
+      service,
+      { perMinute: 12, perDay: 1_000 },
+      { maxWaitSeconds: 1_000, maxAttempts: 20 },
+    );
+    const answers = await Promise.all(Array.from({ length: 60 }, () => client.GET('/categories')));
+    expect(answers.map(({ response }) => response.status)).toEqual(answers.map(() => 200));
+    expect(statuses).toContain(429);
+    expect(statuses).not.toContain(403);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
+  });
+
+  it('of a day end a call at once, and another plan is found by GET /rate-limit', async () => {
+    const { client, name, statuses } = await onService(service, { perMinute: 100, perDay: 2 });
+    await client.GET('/categories');
+    await client.GET('/categories');
+    for (let call = 0; call < 15; call += 1) {
+      expect(await failureOf(client.GET('/categories'))).toMatchObject({ code: 'daily_quota_exceeded' });
+    }
+    expect(statuses).toEqual([200, 200, 429]);
+    await service.app.get(ClientsService).setPlan(name, agreedPlan('pro'));
+    await eventually(async () => expect((await client.GET('/rate-limit')).data.day.remaining).toBe(9_998));
+    expect((await client.GET('/categories')).response.status).toBe(200);
+  });
+});
+
+describe('A ban', () => {
+  it('ends a call at once, and is not asked about again', async () => {
+    const { client, key, statuses, waits } = await onService(service, { perMinute: 1, perDay: 100 });
+    await client.GET('/categories');
+    const caller = service.anonymous().with({ 'X-API-Key': key });
+    for (let refused = 0; refused < 11; refused += 1) {
+      await caller.get('/categories');
+    }
+    const error = await failureOf(client.GET('/categories'));
+    expect(error).toMatchObject({ code: 'api_key_banned', status: 403, retryAfterSeconds: 120 });
+    expect([statuses, waits]).toEqual([[200, 403], []]);
+  });
+});
+
+describe('A creating call whose answer is lost', () => {
+  it.each(['categories', 'pets', 'orders', 'adjustments'] as const)('happens once: %s', async (what) => {
+    let lose = 0;
+    const responses: Response[] = [];
+    const store = await onService(
+      service,
+      {},
+      {
+        fetch: async (request) => {
+          const response = await fetch(request);
+          responses.push(response);
+          if (lose > 0) {
+            lose -= 1;
+            await response.arrayBuffer();
+            throw new TypeError('fetch failed');
+          }
+          return response;
+        },
+      },
+    );
+    const { client } = store;
+    const categoryId = await aCategory(store);
+    const { data: pet } = await client.POST('/pets', { body: { name: 'Ada', categoryId } });
+    const path = { petId: pet.id };
+    await client.PUT('/store/inventory/{petId}', { params: { path }, body: { quantity: 10 } });
+    const calls = {
+      categories: () => client.POST('/categories', { body: { name: 'Cats' } }),
+      pets: () => client.POST('/pets', { body: { name: 'Rex', categoryId } }),
+      orders: () => client.POST('/store/orders', { body: { petId: pet.id, quantity: 3 } }),
+      adjustments: () =>
+        client.POST('/store/inventory/{petId}/adjustments', { params: { path }, body: { delta: -3 } }),
+    };
+    lose = 2;
+    const { response } = await calls[what]();
+    expect(response.headers.get('idempotent-replayed')).toBe('true');
+    const sent = responses.slice(-3).map(({ headers }) => headers.get('idempotent-replayed'));
+    expect(sent).toEqual([null, 'true', 'true']);
+    if (what === 'orders' || what === 'adjustments') {
+      expect((await client.GET('/store/inventory/{petId}', { params: { path } })).data.quantity).toBe(7);
+    }
+  });
+});
+
+it('Pages of a list are read one after another, until the end', async () => {
+  const store = await onService(service);
+  const categoryId = await aCategory(store);
+  const created: number[] = [];
+  for (let index = 0; index < 7; index += 1) {
+    created.push((await store.client.POST('/pets', { body: { name: 'Page?&', categoryId } })).data.id);
+  }
+  const query = { categoryId, name: 'page?&', limit: 3 };
+  const read: number[] = [];
+  for await (const pet of store.client.iterate('/pets', { params: { query } })) {
+    read.push(pet.id);
+  }
+  expect(read).toEqual(created);
+  const sizes: number[] = [];
+  for await (const pets of store.client.pages('/pets', { params: { query } })) {
+    sizes.push(pets.length);
+  }
+  expect(sizes).toEqual([3, 3, 1]);
+});
+
+it('A deprecated operation is told of once', async () => {
+  const notices: DeprecationNotice[] = [];
+  const onDeprecation = (notice: DeprecationNotice) => notices.push(notice);
+  const store = await onService(service, {}, { onDeprecation });
+  const { data: pet } = await store.client.POST('/pets', {
+    body: { name: 'Ada', categoryId: await aCategory(store) },
+  });
+  const params = { path: { petId: pet.id } };
+  expect((await store.client.GET('/pets/{petId}', { params })).data).toEqual(pet);
+  await store.client.GET('/pets/{petId}', { params });
+  expect(notices).toEqual([
+    {
+      operation: 'GET /pets/{petId}',
+      since: new Date('2026-11-01T00:00:00Z'),
+      sunset: new Date('2027-11-01T00:00:00Z'),
+      successor: `/pets?id=${pet.id}`,
+    },
+  ]);
+});
+
+it('A resource that is still the same has no data, and one that is not is not overwritten', async () => {
+  const store = await onService(service);
+  const { client } = store;
+  const path = { categoryId: await aCategory(store) };
+  const { response } = await client.GET('/categories/{categoryId}', { params: { path } });
+  const tag = response.headers.get('etag')!;
+  const same = await client.GET('/categories/{categoryId}', {
+    params: { path, header: { 'If-None-Match': tag } },
+  });
+  expect([same.response.status, same.data]).toEqual([304, undefined]);
+  const change = { params: { path, header: { 'If-Match': tag } }, body: { name: 'Cats' } };
+  expect((await client.PUT('/categories/{categoryId}', change)).data.name).toBe('Cats');
+  const stale = await failureOf(client.PUT('/categories/{categoryId}', change));
+  expect(stale).toMatchObject({ code: 'precondition_failed', status: 412 });
+});
+
+it("A refusal has the service's code and message, and its name in the log", async () => {
+  const { client } = await onService(service);
+  const error = await failureOf(client.POST('/store/orders', { body: { petId: 999_999_999 } }));
+  expect(error).toMatchObject({
+    name: 'PetStoreError',
+    code: 'unknown_pet',
+    status: 422,
+    message: expect.stringContaining('999999999'),
+    operation: 'POST /store/orders',
+    requestId: expect.stringMatching(/^[\w.-]+$/),
+    rateLimit: { limit: 1_000_000 },
+  });
+  const gone = await client.DELETE('/categories/{categoryId}', {
+    params: { path: { categoryId: await aCategory({ client } as never) } },
+  });
+  expect([gone.response.status, gone.data]).toEqual([204, undefined]);
+});

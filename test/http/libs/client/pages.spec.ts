@@ -1,0 +1,55 @@
+import { failureOf } from './support/on-service';
+import { json, scriptedClient } from '../../../support/scripted';
+
+const page = (ids: number[], cursor?: string) =>
+  json(
+    ids.map((id) => ({ id, name: 'Rex', categoryId: 1 })),
+    cursor === undefined ? {} : { Link: `<https://elsewhere.test/pets?cursor=${cursor}>; rel="next"` },
+  );
+
+async function idsOf(entries: AsyncIterable<{ id: number }>): Promise<number[]> {
+  const ids: number[] = [];
+  for await (const { id } of entries) {
+    ids.push(id);
+  }
+  return ids;
+}
+
+describe('The pages of a list', () => {
+  it('are asked of the same host, with the filters that were given, whatever the link names', async () => {
+    const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])], {
+      baseUrl: 'https://store.test/v1/',
+    });
+    const query = { status: ['available' as const, 'sold' as const] };
+    expect(await idsOf(client.iterate('/pets', { params: { query } }))).toEqual([1, 2, 3]);
+    expect(sent.map(({ url }) => url)).toEqual([
+      'https://store.test/v1/pets?limit=100&status=available&status=sold',
+      'https://store.test/v1/pets?limit=100&status=available&status=sold&cursor=a',
+    ]);
+  });
+
+  it('are read only as far as somebody asks for them', async () => {
+    const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])]);
+    for await (const { id } of client.iterate('/pets')) {
+      if (id === 2) break;
+    }
+    expect(sent.length).toBe(1);
+  });
+
+  it('begin at a cursor and are as large as it is asked for', async () => {
+    const { client, sent } = scriptedClient([page([3])]);
+    const query = { cursor: 'a', limit: 7 };
+    for await (const pets of client.pages('/pets', { params: { query } })) {
+      expect(pets.map(({ id }) => id)).toEqual([3]);
+    }
+    expect(sent[0]!.url).toBe('http://store.test/pets?limit=7&cursor=a');
+  });
+
+  it('end when one of them links to itself', async () => {
+    const { client, sent } = scriptedClient([page([1], 'a'), page([2], 'a')]);
+    expect(await failureOf(idsOf(client.iterate('/pets')))).toEqual(
+      new Error('The page of a list links to itself.'),
+    );
+    expect(sent.length).toBe(2);
+  });
+});

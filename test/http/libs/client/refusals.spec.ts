@@ -1,0 +1,108 @@
+import { failureOf } from './support/on-service';
+import { NO_PETS, failure, json, scriptedClient } from '../../../support/scripted';
+
+const limited = (seconds: number) =>
+  failure(429, 'daily_quota_exceeded', { 'Retry-After': String(seconds), 'X-Request-Id': 'first' });
+const standing = (remaining: number) =>
+  json(
+    {},
+    { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': String(remaining), 'X-RateLimit-Reset': '1' },
+  );
+
+describe('After a 429', () => {
+  it('no other call of the client is sent until Retry-After has passed', async () => {
+    const { client, sent, waits } = scriptedClient([limited(30), NO_PETS], { maxAttempts: 1 });
+    await failureOf(client.GET('/pets'));
+    await client.GET('/categories');
+    expect([sent.length, waits]).toEqual([2, [30_000]]);
+  });
+
+  it('one that cannot wait so long fails as if it had been refused, without being sent', async () => {
+    const { client, sent } = scriptedClient([limited(40_000)]);
+    await failureOf(client.GET('/pets'));
+    const error = await failureOf(client.POST('/categories', { body: { name: 'Dogs' } }));
+    expect(error).toMatchObject({
+      code: 'daily_quota_exceeded',
+      status: 429,
+      operation: 'POST /categories',
+      retryAfterSeconds: 40_000,
+      requestId: undefined,
+      idempotencyKey: expect.any(String),
+    });
+    expect(sent.length).toBe(1);
+  });
+
+  it('GET /rate-limit is sent all the same, and lets the others go on when requests are left again', async () => {
+    const { client, sent } = scriptedClient([limited(40_000), standing(0), standing(5), NO_PETS]);
+    await failureOf(client.GET('/pets'));
+    await client.GET('/rate-limit');
+    await failureOf(client.GET('/pets'));
+    expect(sent.length).toBe(2);
+    await client.GET('/rate-limit');
+    await client.GET('/pets');
+    expect(sent.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/pets',
+      '/rate-limit',
+      '/rate-limit',
+      '/pets',
+    ]);
+  });
+
+  it('an answer to an earlier request does not let the others go on', async () => {
+    let late = (_answer: Response) => {};
+    const { client, sent } = scriptedClient([
+      () => new Promise((resolve) => (late = resolve)),
+      limited(40_000),
+    ]);
+    const early = client.GET('/pets');
+    await failureOf(client.GET('/pets'));
+    late(standing(5));
+    await early;
+    await failureOf(client.GET('/pets'));
+    expect(sent.length).toBe(2);
+  });
+});
+
+describe('Requests under way', () => {
+  it('are ten at the most, in the order in which they were asked for', async () => {
+    const answers: (() => void)[] = [];
+    const { client, sent } = scriptedClient([
+      () => new Promise((resolve) => answers.push(() => resolve(NO_PETS.clone()))),
+    ]);
+    const calls = Array.from({ length: 25 }, (_none, index) =>
+      client.GET('/pets', { params: { query: { limit: index + 1 } } }),
+    );
+    let most = 0;
+    for (let answered = 0; answered < 25; answered += 1) {
+      await new Promise(setImmediate);
+      most = Math.max(most, sent.length - answered);
+      answers[answered]!();
+    }
+    await Promise.all(calls);
+    expect(most).toBe(10);
+    const limits = sent.map(({ url }) => Number(new URL(url).searchParams.get('limit')));
+    expect(limits).toEqual(Array.from({ length: 25 }, (_none, index) => index + 1));
+  });
+
+  it('make room for others when one is aborted while it waits', async () => {
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    const answers: (() => void)[] = [];
+    const { client, sent } = scriptedClient(
+      [() => new Promise((resolve) => answers.push(() => resolve(NO_PETS.clone())))],
+      { maxConcurrent: 1 },
+    );
+    const first = client.GET('/pets');
+    const aborted = failureOf(client.GET('/pets', { signal: controller.signal }));
+    const third = client.GET('/categories');
+    await new Promise(setImmediate);
+    controller.abort(reason);
+    expect(await aborted).toBe(reason);
+    answers[0]!();
+    await first;
+    await new Promise(setImmediate);
+    answers[1]!();
+    await third;
+    expect(sent.map(({ url }) => new URL(url).pathname)).toEqual(['/pets', '/categories']);
+  });
+});

@@ -1,0 +1,52 @@
+import { type PetStoreClient, type PetStoreOptions, createPetStoreClient } from '#libs/client';
+import type { KeyOptions, TestService } from '../../../../support/service';
+
+export interface OnService {
+  client: PetStoreClient;
+  key: string;
+  /** The client's name in the service. */
+  name: string;
+  /** What the client waited for, in milliseconds. */
+  waits: number[];
+  /** Statuses in the order in which they arrived. */
+  statuses: number[];
+}
+
+/** A client of the running service with a key of its own. Where it waits, the service's clock moves instead. */
+export async function onService(
+  service: TestService,
+  keyOptions: KeyOptions = {},
+  options: Partial<PetStoreOptions> = {},
+): Promise<OnService> {
+  const { key, client: name } = await service.issueKey(keyOptions);
+  const waits: number[] = [];
+  const statuses: number[] = [];
+  const client = createPetStoreClient({
+    baseUrl: service.url,
+    apiKey: key,
+    random: () => 0,
+    now: () => service.clock.now(),
+    sleep: (milliseconds) => {
+      waits.push(milliseconds);
+      service.clock.advance(milliseconds);
+      return Promise.resolve();
+    },
+    fetch: async (request) => {
+      const response = await fetch(request);
+      statuses.push(response.status);
+      return response;
+    },
+    ...options,
+  });
+  return { client, key, name, waits, statuses };
+}
+
+/** What the promise was rejected with. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error('It succeeded.');
+    },
+    (error: unknown) => error,
+  );
+}

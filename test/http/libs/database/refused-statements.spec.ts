@@ -1,0 +1,45 @@
+import type { PoolClient } from 'pg';
+import { isRefusedStatement } from '#libs/database';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+
+describe('A failure whose transaction has done nothing for certain', () => {
+  let database: TestDatabase;
+  let client: PoolClient;
+
+  beforeAll(async () => (database = await createTestDatabase()));
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    client = await database.pool.connect();
+    client.on('error', () => undefined);
+  });
+  afterEach(() => client.release(true));
+
+  const failureOf = (sql: string) =>
+    client.query(sql).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  it.each([
+    ['a value that cannot be', 'SELECT 1 / 0'],
+    ['a broken rule', 'INSERT INTO orders (pet_id, quantity) VALUES (999999, 1)'],
+    ['a trigger that objects', `DO $$ BEGIN RAISE EXCEPTION 'no'; END $$`],
+  ])('is %s', async (_what, sql) => {
+    expect(isRefusedStatement(await failureOf(sql))).toBe(true);
+  });
+
+  it.each([
+    ['the end of the session', 'SELECT pg_terminate_backend(pg_backend_pid())'],
+    [
+      'a commit of which nothing is known',
+      `DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40003'; END $$`,
+    ],
+  ])('is not %s', async (_what, sql) => {
+    expect(isRefusedStatement(await failureOf(sql))).toBe(false);
+  });
+
+  it('is nothing that PostgreSQL has not told of', () => {
+    expect(isRefusedStatement(Object.assign(new Error('read ENETDOWN'), { code: 'ENETDOWN' }))).toBe(false);
+    expect(isRefusedStatement(undefined)).toBe(false);
+  });
+});

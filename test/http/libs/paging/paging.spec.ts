@@ -1,0 +1,151 @@
+import type { Answer, ApiClient } from '../../../support/api-client';
+import { Arrange, type Category, type Pet, aPet } from '../../../support/builders';
+import { type TestService, startService } from '../../../support/service';
+
+/** The target of the next page, taken from the Link header field (RFC 8288). */
+function nextOf({ headers }: Answer<unknown>): string | undefined {
+  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+}
+
+describe('a list', () => {
+  let service: TestService;
+  let caller: ApiClient;
+  let arrange: Arrange;
+
+  /** Names on each page, from this target on. `between` runs after each page. */
+  async function pagesFrom(
+    target: string,
+    between?: (page: number) => Promise<unknown>,
+  ): Promise<string[][]> {
+    const pages: string[][] = [];
+    for (let next: string | undefined = target; next !== undefined; ) {
+      const answer: Answer<Category[]> = await caller.get<Category[]>(next);
+      pages.push(answer.body.map(({ name }) => name));
+      await between?.(pages.length);
+      next = nextOf(answer);
+    }
+    return pages;
+  }
+
+  beforeAll(async () => {
+    service = await startService();
+    caller = await service.caller();
+    arrange = new Arrange(caller);
+  });
+  beforeEach(async () => {
+    await service.database.pool.query('TRUNCATE categories, pets, inventory, orders RESTART IDENTITY');
+  });
+  afterAll(() => service.close());
+
+  async function categories(...names: string[]): Promise<void> {
+    for (const name of names) {
+      await arrange.category(name);
+    }
+  }
+
+  describe('Link', () => {
+    test.each([
+      [0, [[]]],
+      [1, [['n1']]],
+      [2, [['n1', 'n2']]],
+      [3, [['n1', 'n2'], ['n3']]],
+      [
+        4,
+        [
+          ['n1', 'n2'],
+          ['n3', 'n4'],
+        ],
+      ],
+      [5, [['n1', 'n2'], ['n3', 'n4'], ['n5']]],
+    ])('is there when, and only when, more follows: %i entries, two on a page', async (count, pages) => {
+      await categories(...Array.from({ length: count }, (_, index) => `n${index + 1}`));
+      expect(await pagesFrom('/categories?limit=2')).toEqual(pages);
+    });
+
+    it('counts what the filter lets through and nothing else', async () => {
+      await categories('cat', 'dog', 'cattle', 'door');
+      expect(await pagesFrom('/categories?limit=2&name=cat')).toEqual([['cat', 'cattle']]);
+    });
+
+    test.each([
+      ['characters that mean something in a URL', 'a?b&c=d#e', 'name=a%3Fb%26c%3Dd%23e'],
+      ['a question mark as it is', 'a?b', 'name=a?b'],
+      ['a space and a plus', 'a +', 'name=a+%2B'],
+      ['a percent sign', '50%', 'name=50%25'],
+      ['characters beyond ASCII', 'é🐕', 'name=%C3%A9%F0%9F%90%95'],
+      ['a parameter whose name is escaped', 'dog', 'n%61me=dog'],
+    ])('keeps a filter with %s', async (_what, name, query) => {
+      await categories(`${name} 1`, 'another', `${name} 2`);
+      expect(await pagesFrom(`/categories?limit=1&${query}`)).toEqual([[`${name} 1`], [`${name} 2`]]);
+    });
+
+    it('keeps every value of a filter that is repeated', async () => {
+      const pets: Pet[] = [];
+      for (const builder of [aPet().sold(), aPet(), aPet().pending(), aPet().sold()]) {
+        pets.push(await arrange.pet(builder));
+      }
+      const ids = pets.map(({ id }) => `id=${id}`).join('&');
+      const target = `/pets?limit=1&status=sold&status=pending&${ids}`;
+      expect(await pagesFrom(target)).toEqual([['Rex'], ['Rex'], ['Rex']]);
+    });
+
+    it('replaces a cursor that was sent', async () => {
+      await categories('a', 'b', 'c');
+      const second = await caller.get(nextOf(await caller.get('/categories?limit=1'))!);
+      expect(new URLSearchParams(nextOf(second)!.split('?')[1]).getAll('cursor')).toHaveLength(1);
+    });
+  });
+
+  describe('between two pages', () => {
+    beforeEach(() => categories('a', 'b', 'c', 'd'));
+
+    test.each([
+      ['a new entry is found once, at the end', () => arrange.category('e'), [['a', 'b'], ['c', 'd'], ['e']]],
+      [
+        'the deletion of one that was read skips none',
+        () => caller.delete('/categories/1'),
+        [
+          ['a', 'b'],
+          ['c', 'd'],
+        ],
+      ],
+      [
+        'so does that of the last one read',
+        () => caller.delete('/categories/2'),
+        [
+          ['a', 'b'],
+          ['c', 'd'],
+        ],
+      ],
+      ['one that is deleted unread is not there', () => caller.delete('/categories/3'), [['a', 'b'], ['d']]],
+      [
+        'a change of name moves none',
+        () => caller.put('/categories/1', { name: 'z' }),
+        [
+          ['a', 'b'],
+          ['c', 'd'],
+        ],
+      ],
+    ])('%s', async (_what, change, pages) => {
+      const between = (page: number) => (page === 1 ? change() : Promise.resolve());
+      expect(await pagesFrom('/categories?limit=2', between)).toEqual(pages);
+    });
+
+    it('the next page may turn out empty, and is then the last', async () => {
+      const empty = async (page: number) => {
+        if (page === 1) await Promise.all([caller.delete('/categories/3'), caller.delete('/categories/4')]);
+      };
+      expect(await pagesFrom('/categories?limit=2', empty)).toEqual([['a', 'b'], []]);
+    });
+  });
+
+  it('has 20 entries on a page unless told otherwise, and 100 at the most', async () => {
+    await service.database.pool.query(
+      `INSERT INTO categories (name) SELECT 'n' || n FROM generate_series(1, 101) AS n`,
+    );
+    const sizeOf = async (target: string) => (await caller.get<Category[]>(target)).body.length;
+    expect(await sizeOf('/categories')).toBe(20);
+    expect(await sizeOf('/categories?limit=1')).toBe(1);
+    expect(await sizeOf('/categories?limit=100')).toBe(100);
+  });
+});

@@ -1,0 +1,116 @@
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ManualClock } from '#libs/clock';
+import { Database } from '#libs/database';
+import { Retention, type RetentionOptions } from '#libs/retention';
+import { until } from '../../../support/service-process';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+
+let test: TestDatabase;
+let dataSource: DataSource;
+const clock = new ManualClock(Date.UTC(2026, 10, 21, 23, 59, 59, 999));
+const started: Retention[] = [];
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  test = await createTestDatabase('template1');
+  dataSource = await new DataSource({ type: 'postgres', url: test.url, poolSize: 2 }).initialize();
+  await test.pool.query('CREATE TABLE things (id int, day date)');
+});
+beforeEach(() => test.pool.query('TRUNCATE things'));
+afterEach(() => Promise.all(started.splice(0).map((retention) => retention.onModuleDestroy())));
+afterAll(async () => {
+  await dataSource.destroy();
+  await test.drop();
+});
+
+function keeping(options: Partial<RetentionOptions> = {}): Retention {
+  const all = { table: 'things', dayColumn: 'day', days: 3, ...options };
+  const retention = new Retention(new Database(dataSource), clock, all);
+  started.push(retention);
+  return retention;
+}
+
+const add = (day: string, count = 1) =>
+  test.pool.query('INSERT INTO things SELECT id, $1 FROM generate_series(1, $2) AS id', [day, count]);
+
+async function days(): Promise<string[]> {
+  const { rows } = await test.pool.query<{ day: string }>(
+    `SELECT DISTINCT to_char(day, 'YYYY-MM-DD') AS day FROM things ORDER BY day`,
+  );
+  return rows.map(({ day }) => day);
+}
+
+it('what is older than the days that are kept is deleted, today being one of them', async () => {
+  for (const day of ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-22']) {
+    await add(day);
+  }
+  expect(await keeping().deleteOld()).toBe(1);
+  expect(await days()).toEqual(['2026-11-19', '2026-11-21', '2026-11-22']);
+  clock.advance(1);
+  expect(await keeping().deleteOld()).toBe(1);
+  expect(await days()).toEqual(['2026-11-21', '2026-11-22']);
+  clock.advance(-1);
+});
+
+it('all of it is deleted, however many batches that takes', async () => {
+  await add('2026-01-01', 4);
+  expect(await keeping({ batch: 2 }).deleteOld()).toBe(4);
+  await add('2026-01-01', 5);
+  expect(await keeping({ batch: 2 }).deleteOld()).toBe(5);
+});
+
+it('instances do not wait for each other: what another is deleting is passed over', async () => {
+  await add('2026-01-01', 3);
+  const other = await test.pool.connect();
+  await other.query('BEGIN');
+  await other.query('SELECT FROM things WHERE id = 2 FOR UPDATE');
+  expect(await keeping().deleteOld()).toBe(2);
+  await other.query('ROLLBACK');
+  other.release();
+  expect(await keeping().deleteOld()).toBe(1);
+});
+
+it('nothing is deleted at the start itself, and then turn after turn', async () => {
+  await add('2026-01-01');
+  keeping({ firstMs: 20, everyMs: 20 }).onApplicationBootstrap();
+  expect(await days()).toEqual(['2026-01-01']);
+  await until(async () => (await days()).length === 0);
+  await add('2026-01-02');
+  await until(async () => (await days()).length === 0);
+});
+
+it('a turn that fails is logged, and the next one makes up for it', async () => {
+  const warnings: string[] = [];
+  const warn = jest
+    .spyOn(Logger.prototype, 'warn')
+    .mockImplementation((text) => void warnings.push(String(text)));
+  try {
+    await add('2026-01-01');
+    await test.pool.query('ALTER TABLE things RENAME TO away');
+    keeping({ firstMs: 1, everyMs: 20 }).onApplicationBootstrap();
+    await until(() => warnings.length > 0);
+    await test.pool.query('ALTER TABLE away RENAME TO things');
+    await until(async () => (await days()).length === 0);
+    expect(warnings[0]).toMatch(/^Old rows of things wait to be deleted: .*"things" does not exist/);
+  } finally {
+    warn.mockRestore();
+  }
+});
+
+it('a stop waits for the batch under way and begins no other', async () => {
+  await add('2026-01-01', 3);
+  const other = await test.pool.connect();
+  await other.query('BEGIN');
+  await other.query('LOCK TABLE things');
+  const retention = keeping({ batch: 1, firstMs: 1 });
+  retention.onApplicationBootstrap();
+  const waiting = async () =>
+    (await other.query(`SELECT FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted`)).rowCount;
+  await until(async () => (await waiting()) === 1);
+  const stopped = retention.onModuleDestroy();
+  await other.query('COMMIT');
+  other.release();
+  await stopped;
+  expect((await test.pool.query('SELECT FROM things')).rowCount).toBe(2);
+});

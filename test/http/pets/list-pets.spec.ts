@@ -1,0 +1,110 @@
+import type { ApiClient, ErrorBody } from '../../support/api-client';
+import { Arrange, type Pet, aPet } from '../../support/builders';
+import { type TestService, startService } from '../../support/service';
+
+describe('GET /pets', () => {
+  let service: TestService;
+  let caller: ApiClient;
+  let categories: number[];
+  const namesOf = async (query: string) =>
+    (await caller.get<Pet[]>(`/pets?${query}`)).body.map(({ name }) => name);
+
+  beforeAll(async () => {
+    service = await startService();
+    caller = await service.caller();
+    const arrange = new Arrange(caller);
+    categories = [(await arrange.category('Dogs')).id, (await arrange.category('Cats')).id];
+    const [dogs, cats] = categories as [number, number];
+    for (const builder of [
+      aPet().named('Rex').inCategory(dogs),
+      aPet().named('rexona').inCategory(dogs).pending(),
+      aPet().named('REX II').inCategory(cats).sold(),
+      aPet().named('100%').inCategory(cats),
+      aPet().named('100 percent').inCategory(cats),
+      aPet().named('a_b').inCategory(dogs).sold(),
+      aPet().named('aXb').inCategory(dogs),
+      aPet().named('c\\d').inCategory(dogs),
+      aPet().named('Zoë Ärmel').inCategory(dogs),
+    ]) {
+      await caller.post('/pets', builder.build());
+    }
+  });
+  afterAll(() => service.close());
+
+  describe('200', () => {
+    it('answers a bare array of whole pets in ascending id', async () => {
+      const { body } = await caller.get<Pet[]>('/pets');
+      expect(body[0]).toEqual({ id: 1, name: 'Rex', categoryId: categories[0], status: 'available' });
+      expect(body.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    });
+
+    test.each([
+      ['one status', 'status=pending', ['rexona']],
+      ['one of several statuses', 'status=pending&status=sold', ['rexona', 'REX II', 'a_b']],
+      ['the same status twice', 'status=sold&status=sold', ['REX II', 'a_b']],
+      ['a name in upper and lower case alike', 'name=rEx', ['Rex', 'rexona', 'REX II']],
+      ['a name in upper and lower case alike beyond ASCII', 'name=ZO%C3%8B%20%C3%A4', ['Zoë Ärmel']],
+      ['a name with a space', 'name=rex+i', ['REX II']],
+      ['a percent sign as itself', 'name=100%25', ['100%']],
+      ['an underscore as itself', 'name=A_', ['a_b']],
+      ['a backslash as itself', 'name=c%5C', ['c\\d']],
+      ['the beginning of a name alone', 'name=ona', []],
+      ['a name that nobody has', 'name=%25', []],
+      ['a category that is not there', 'categoryId=4711', []],
+      ['one id', 'id=3', ['REX II']],
+      ['several ids, in ascending order', 'id=3&id=1&id=4711', ['Rex', 'REX II']],
+      ['the same id twice', 'id=1&id=1', ['Rex']],
+      ['all filters joined', 'id=1&id=2&id=3&name=rex&status=sold&status=available', ['Rex', 'REX II']],
+      ['filters that exclude each other', 'id=1&status=sold', []],
+    ])('filters by %s', async (_what, query, names) => {
+      expect(await namesOf(query)).toEqual(names);
+    });
+
+    it('filters by category', async () => {
+      expect(await namesOf(`categoryId=${categories[1]}`)).toEqual(['REX II', '100%', '100 percent']);
+    });
+
+    it('takes 100 ids', async () => {
+      const ids = Array.from({ length: 100 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
+      expect(await namesOf(['id=1', ...ids.slice(1).map((id) => `id=${id}`)].join('&'))).toEqual(['Rex']);
+    });
+
+    it('answers HEAD with the header fields of GET and no body', async () => {
+      const got = await caller.get('/pets?limit=1');
+      const head = await caller.send('HEAD', '/pets?limit=1');
+      expect([head.status, head.text]).toEqual([200, '']);
+      expect(head.headers.get('link')).toBe(got.headers.get('link'));
+      expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
+    });
+  });
+
+  test.each([
+    ['101 ids', Array.from({ length: 101 }, (_, index) => `id=${index + 1}`).join('&'), '100 times'],
+    ['four statuses', 'status=sold&status=sold&status=sold&status=sold', 'at most 3 times'],
+    ['an unknown status', 'status=lost', 'status must be one of available, pending, sold'],
+    ['statuses in one parameter', 'status=sold,pending', 'status must be'],
+    ['no status', 'status=', 'status must be'],
+    ['a status in brackets', 'status[]=sold', 'is not known here'],
+    ['a category that is no id', 'categoryId=x', 'categoryId must be'],
+    ['a category given twice', 'categoryId=1&categoryId=2', 'given once'],
+    ['id 0', 'id=0', 'id must be an integer from 1 to 9007199254740991'],
+    ['one bad id among good ones', 'id=1&id=1.5&id=2', 'id must be'],
+    ['an id past the largest', 'id=9007199254740992', 'id must be'],
+    ['no name', 'name=', 'name must be'],
+    ['a name given twice', 'name=a&name=b', 'given once'],
+    ['a name with NUL', 'name=a%00', 'without NUL'],
+    ['a name of 201 characters', `name=${'a'.repeat(201)}`, 'name must be'],
+    ['an unknown parameter', 'page=2', '"page" is not known here'],
+    ['a parameter that objects inherit', 'valueOf=1', '"valueOf" is not known here'],
+    ['a key in the URL', 'api_key=x', 'is not known here'],
+  ])('400: refuses %s', async (_what, query, hint) => {
+    const { body } = await caller.get<ErrorBody>(`/pets?${query}`);
+    expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
+    expect(body.message).toContain(hint);
+  });
+
+  it('401: answers nothing without a key', async () => {
+    const { body } = await service.anonymous().get<ErrorBody>('/pets');
+    expect(body).toMatchObject({ code: 'missing_api_key', status: 401 });
+  });
+});

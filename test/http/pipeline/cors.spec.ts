@@ -1,0 +1,121 @@
+import { type TestService, startService } from '../../support/service';
+import { Bench, expectError, expectOwedHeaders } from './support/bench';
+
+const SHOP = 'https://shop.example';
+const ADMIN = 'https://admin.example:8443';
+
+/** Header fields that a script has to be able to read: limits, ids, tags, pages, deprecation. */
+const READABLE = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'Retry-After',
+  'X-Request-Id',
+  'ETag',
+  'Location',
+  'Link',
+  'Allow',
+  'Deprecation',
+  'Sunset',
+  'Idempotent-Replayed',
+  'WWW-Authenticate',
+];
+const asks = (origin: string) => [
+  `Origin: ${origin}`,
+  'Access-Control-Request-Method: PATCH',
+  'Access-Control-Request-Headers: x-api-key, content-type',
+];
+
+describe('open to every origin, as it comes', () => {
+  let service: TestService;
+  let bench: Bench;
+  beforeAll(async () => {
+    service = await startService();
+    bench = new Bench(service);
+  });
+  afterAll(() => service.close());
+
+  test.each(['/pets', '/pets/1', '/nope'])(
+    'a preflight is answered without a key and not counted: %s',
+    async (path) => {
+      bench.forgetAddress();
+      const answer = await bench.withoutKey(`OPTIONS ${path}`, asks(SHOP));
+      expect(answer).toMatchObject({
+        status: 204,
+        text: '',
+        headers: {
+          'access-control-allow-origin': '*',
+          'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+          'access-control-allow-headers': 'x-api-key, content-type',
+          'access-control-max-age': '600',
+        },
+      });
+      expectOwedHeaders(answer, 'nobody');
+    },
+  );
+
+  test.each([
+    ['without both fields', []],
+    ['without a method', [`Origin: ${SHOP}`]],
+    ['without an origin', ['Access-Control-Request-Method: GET']],
+  ])('OPTIONS %s is no preflight but a wrong method', async (_what, fields) => {
+    const answer = await bench.withoutKey('OPTIONS /pets', fields);
+    expectError(answer, 405, 'method_not_allowed', 'address');
+    expect(answer.headers.allow).toBe('GET, HEAD, POST');
+  });
+
+  test.each(['GET /pets', 'GET /nope', 'PUT /pets', 'POST /pets', 'GET /rate-limit'])(
+    'a script may read the answer and its header fields: %s',
+    async (line) => {
+      const { headers } = await bench.withKey(line, [`Origin: ${SHOP}`]);
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-expose-headers']?.split(', ')).toEqual(READABLE);
+      expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    },
+  );
+
+  it('a script may read a refusal too', async () => {
+    const answer = await bench.withoutKey('GET /pets', [`Origin: ${SHOP}`]);
+    expect(answer).toMatchObject({ status: 401, headers: { 'access-control-allow-origin': '*' } });
+  });
+});
+
+describe('open to the origins of CORS_ORIGINS', () => {
+  let service: TestService;
+  let bench: Bench;
+  beforeAll(async () => {
+    service = await startService({ settings: { corsOrigins: [SHOP, ADMIN] } });
+    bench = new Bench(service);
+  });
+  afterAll(() => service.close());
+
+  test.each([SHOP, ADMIN])(
+    'names the origin that asks, and says that answers differ by it: %s',
+    async (origin) => {
+      for (const [line, fields] of [
+        ['OPTIONS /pets', asks(origin)],
+        ['GET /pets', [`Origin: ${origin}`]],
+      ] as const) {
+        const { headers } = await bench.withoutKey(line, [...fields]);
+        expect(headers['access-control-allow-origin']).toBe(origin);
+        expect(headers.vary).toMatch(/\borigin\b/i);
+      }
+    },
+  );
+
+  test.each(['https://evil.example', 'http://shop.example', `${SHOP}.evil.example`, 'null'])(
+    'leaves out any other: %s',
+    async (origin) => {
+      for (const [line, fields] of [
+        ['OPTIONS /pets', asks(origin)],
+        ['GET /pets', [`Origin: ${origin}`]],
+      ] as const) {
+        const { headers } = await bench.withoutKey(line, [...fields]);
+        expect(headers).not.toHaveProperty('access-control-allow-origin');
+        expect(headers.vary).toMatch(/\borigin\b/i);
+      }
+    },
+  );
+});

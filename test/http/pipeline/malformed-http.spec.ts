@@ -1,0 +1,135 @@
+import { type TestService, startService } from '../../support/service';
+import { Bench, expectError } from './support/bench';
+import { requestText } from '../../support/raw-http';
+
+let service: TestService;
+let bench: Bench;
+
+beforeAll(async () => {
+  service = await startService();
+  bench = new Bench(service);
+});
+afterAll(() => service.close());
+
+const GOOD = requestText('GET /health/live');
+const post = (fields: string[], body = '') =>
+  requestText('POST /categories', ['Content-Type: application/json', ...fields], body);
+
+/** Refused by Node's parser before there is a request, so counted for the address; the connection is closed. */
+const MALFORMED: [string, string | Buffer, number, string][] = [
+  ['a greeting', 'hello\r\n\r\n', 400, 'bad_request'],
+  ['a TLS greeting', Buffer.from('16030100a5010000a1', 'hex'), 400, 'bad_request'],
+  ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
+  ['a version that is none', 'GET /pets HTTP/x\r\n\r\n', 400, 'bad_request'],
+  [
+    'a target with bytes that are no ASCII',
+    'GET /pets/\xff HTTP/1.1\r\nHost: test\r\n\r\n',
+    400,
+    'bad_request',
+  ],
+  ['a space in a field name', requestText('GET /pets', ['Bad Field: x']), 400, 'bad_request'],
+  ['a space before the colon', requestText('GET /pets', ['Bad : x']), 400, 'bad_request'],
+  ['a NUL in a field', requestText('GET /pets', ['Bad: x\0y']), 400, 'bad_request'],
+  ['a folded field', requestText('GET /pets', ['A: b', ' c']), 400, 'bad_request'],
+  ['two lengths', post(['Content-Length: 12', 'Content-Length: 13']), 400, 'bad_request'],
+  ['a negative length', post(['Content-Length: -1']), 400, 'bad_request'],
+  ['a length that is no number', post(['Content-Length: 12a']), 400, 'bad_request'],
+  ['a length and chunks', post(['Content-Length: 12', 'Transfer-Encoding: chunked']), 400, 'bad_request'],
+  ['chunks and a length', post(['Transfer-Encoding: chunked', 'Content-Length: 12']), 400, 'bad_request'],
+  ['17 KiB of fields', requestText('GET /pets', [`A: ${'x'.repeat(17_000)}`]), 431, 'headers_too_large'],
+  ['2 MB of fields', requestText('GET /pets', [`A: ${'x'.repeat(2_000_000)}`]), 431, 'headers_too_large'],
+  [
+    '4,000 fields',
+    requestText('GET /pets', Array<string>(4_000).fill('A-Field: b')),
+    431,
+    'headers_too_large',
+  ],
+  ['a target of 20 KB', requestText(`GET /pets/${'1'.repeat(20_000)}`), 431, 'headers_too_large'],
+];
+
+describe('what is not HTTP is answered on the socket, which is then closed', () => {
+  test.each(MALFORMED)('%s', async (_what, bytes, status, code) => {
+    bench.forgetAddress();
+    const connection = await bench.open();
+    connection.write(bytes);
+    const answer = await connection.answer();
+    expectError(answer, status, code, 'address');
+    expect(answer.headers.connection).toBe('close');
+    await connection.closed();
+  });
+
+  it('and still is when more of it keeps coming', async () => {
+    bench.forgetAddress();
+    const connection = await bench.open();
+    connection.write('garbage\r\n\r\n');
+    expectError(await connection.answer(), 400, 'bad_request', 'address');
+    connection.write('garbage\r\n\r\n'.repeat(100));
+    await connection.closed();
+    expect(await bench.bytes(GOOD)).toMatchObject({ headers: { 'x-ratelimit-remaining': '60' } });
+  });
+
+  it('and counts: the 61st in a minute is 429', async () => {
+    bench.forgetAddress();
+    for (let sent = 0; sent < 60; sent += 1) {
+      const connection = await bench.open();
+      connection.write('garbage\r\n\r\n');
+      expect((await connection.answer()).status).toBe(400);
+      connection.close();
+    }
+    const connection = await bench.open();
+    connection.write('garbage\r\n\r\n');
+    const answer = await connection.answer();
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
+    expect(answer.headers).toMatchObject({ 'retry-after': '60', 'x-ratelimit-remaining': '0' });
+    connection.close();
+  });
+});
+
+describe('what is HTTP, but not as RFC 9112 has it, is 400 with a key, counted for it', () => {
+  test.each([
+    ['HTTP/1.1 without Host', 'GET /pets HTTP/1.1\r\nKEY\r\n\r\n'],
+    ['HTTP/1.1 without Host, on an unknown path', 'GET /nope HTTP/1.1\r\nKEY\r\n\r\n'],
+    ['two Host fields', 'GET /pets HTTP/1.1\r\nHost: a\r\nhost: b\r\nKEY\r\n\r\n'],
+    ['HTTP/2.0 in text', 'GET /pets HTTP/2.0\r\nHost: a\r\nKEY\r\n\r\n'],
+    ['HTTP/0.9', 'GET /pets HTTP/0.9\r\nHost: a\r\nKEY\r\n\r\n'],
+    ['a chunk without a size', `${post(['Transfer-Encoding: chunked', 'KEY'])}zz\r\n`],
+  ])('%s', async (_what, text) => {
+    const answer = await bench.bytes(text.replace('KEY', await bench.keyField()));
+    expectError(answer, 400, 'bad_request', 'key');
+  });
+
+  it('and is counted for the address without a key', async () => {
+    expectError(await bench.bytes('GET /pets HTTP/1.1\r\n\r\n'), 400, 'bad_request', 'address');
+  });
+});
+
+it('HTTP/1.0 is served, without Host, and the connection closed', async () => {
+  const connection = await bench.open();
+  connection.write(`GET /pets HTTP/1.0\r\n${await bench.keyField()}\r\n\r\n`);
+  expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  await connection.closed();
+});
+
+describe('on one connection', () => {
+  it('requests sent together are answered in their order', async () => {
+    const connection = await bench.open();
+    connection.write(requestText('GET /nope') + GOOD + requestText('PUT /pets'));
+    const statuses = [];
+    for (let answers = 0; answers < 3; answers += 1) {
+      statuses.push((await connection.answer()).status);
+    }
+    expect(statuses).toEqual([404, 200, 405]);
+    connection.close();
+  });
+
+  it('garbage after good requests takes nothing from their answers', async () => {
+    bench.forgetAddress();
+    const connection = await bench.open();
+    const good = requestText('GET /pets', [await bench.keyField()]);
+    connection.write(`${good}${good}garbage\r\n\r\n`);
+    expect((await connection.answer()).status).toBe(200);
+    expect((await connection.answer()).status).toBe(200);
+    expectError(await connection.answer(), 400, 'bad_request', 'address');
+    await connection.closed();
+  });
+});

@@ -1,0 +1,97 @@
+import { type TestService, startService } from '../../support/service';
+import { Bench, expectError } from './support/bench';
+
+let service: TestService;
+let bench: Bench;
+let category: number;
+
+beforeAll(async () => {
+  service = await startService();
+  bench = new Bench(service);
+  const answer = await (await service.caller()).post<{ id: number }>('/categories', { name: 'Dogs' });
+  category = answer.body.id;
+});
+afterAll(() => service.close());
+
+const BODY = '{"name":"A"}';
+
+function send(line: string, fields: string[], body = BODY) {
+  return bench.withKey(line, [...fields, `Content-Length: ${body.length}`], body);
+}
+
+const REFUSED = [
+  [],
+  ['Content-Type:'],
+  ['Content-Type: text/plain'],
+  ['Content-Type: application/x-www-form-urlencoded'],
+  ['Content-Type: multipart/form-data; boundary=x'],
+  ['Content-Type: application/jsonp'],
+  ['Content-Type: application/vnd.api+json'],
+  ['Content-Type: application/json; charset=latin1'],
+  ['Content-Type: application/json; charset=utf-16'],
+  ['Content-Type: application/json; charset='],
+  ['Content-Type: /'],
+  ['Content-Type: application'],
+  ['Content-Type: application/json/x'],
+  ['Content-Type: application json'],
+  ['Content-Type: application/json, text/plain'],
+  ['Content-Type: application/json', 'Content-Encoding: gzip'],
+  ['Content-Type: application/json', 'Content-Encoding: br'],
+  ['Content-Type: application/json', 'Content-Encoding: identity, gzip'],
+];
+
+const TAKEN = [
+  ['Content-Type: application/json'],
+  ['Content-Type: APPLICATION/JSON'],
+  ['Content-Type: application/json;charset=utf-8'],
+  ['Content-Type: application/json ; charset="UTF-8"'],
+  ['Content-Type: application/json', 'Content-Encoding: identity'],
+];
+
+describe('a body of a type, character set or coding that is not taken is 415', () => {
+  test.each(REFUSED.map((fields) => [fields.join(', ') || 'no Content-Type', fields] as const))(
+    '%s',
+    async (_what, fields) => {
+      expectError(await send('POST /categories', [...fields]), 415, 'unsupported_media_type', 'key');
+    },
+  );
+
+  it('in a transfer coding that Node does not undo', async () => {
+    const fields = ['Content-Type: application/json', 'Transfer-Encoding: gzip, chunked'];
+    const answer = await bench.withKey('POST /categories', fields, '0\r\n\r\n');
+    expectError(answer, 415, 'unsupported_media_type', 'key');
+  });
+
+  test.each(['POST /categories', 'PUT /categories/1'])(
+    'as a merge patch where none is taken: %s',
+    async (line) => {
+      const answer = await send(line, ['Content-Type: application/merge-patch+json']);
+      expectError(answer, 415, 'unsupported_media_type', 'key');
+      expect(answer.text).toContain('application/json');
+      expect(answer.text).not.toContain('merge-patch');
+    },
+  );
+
+  it('as a JSON Patch, and the message tells what PATCH takes', async () => {
+    const answer = await send('PATCH /pets/1', ['Content-Type: application/json-patch+json'], '[]');
+    expectError(answer, 415, 'unsupported_media_type', 'key');
+    expect(answer.text).toContain('application/json or application/merge-patch+json');
+  });
+});
+
+describe('a body of the right type is taken', () => {
+  test.each(TAKEN.map((fields) => [fields.join(', '), fields] as const))('%s', async (_what, fields) => {
+    expect((await send('POST /categories', [...fields])).status).toBe(201);
+  });
+
+  test.each([
+    'application/json',
+    'application/merge-patch+json',
+    'application/merge-patch+json; charset=utf-8',
+  ])('PATCH takes %s', async (type) => {
+    const pet = `{"name":"Rex","categoryId":${category}}`;
+    const created = await send('POST /pets', ['Content-Type: application/json'], pet);
+    const { id } = JSON.parse(created.text) as { id: number };
+    expect(await send(`PATCH /pets/${id}`, [`Content-Type: ${type}`])).toMatchObject({ status: 200 });
+  });
+});

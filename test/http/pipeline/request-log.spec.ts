@@ -1,0 +1,66 @@
+import { aPet } from '../../support/builders';
+import { useService } from '../../support/use-service';
+import { RawConnection } from '../../support/raw-http';
+
+const service = useService();
+
+/** The line of the request with this X-Request-Id. */
+function lineOf(reqId: string): Record<string, unknown> {
+  const lines = service.log.lines.filter((line) => line.reqId === reqId);
+  expect(lines).toHaveLength(1);
+  return lines[0]!;
+}
+
+describe('The line that the log has of a request', () => {
+  it('tells what was asked for, what came of it, how long it took and who it was', async () => {
+    const { key, keyId } = await service.issueKey();
+    await service.anonymous().with({ 'X-API-Key': key, 'X-Request-Id': 'known' }).get('/pets/12345');
+    expect(lineOf('known')).toEqual({
+      level: 30,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+      reqId: 'known',
+      method: 'GET',
+      operation: '/pets/:petId',
+      status: 404,
+      ms: expect.any(Number) as number,
+      clientId: expect.any(Number) as number,
+      keyId,
+      msg: 'request',
+    });
+  });
+
+  it('has no caller where there is none, and no path where it is unknown', async () => {
+    await service.anonymous().with({ 'X-Request-Id': 'stranger' }).get('/secret-of-somebody');
+    const line = lineOf('stranger');
+    expect(Object.keys(line)).toEqual([
+      'level',
+      'time',
+      'reqId',
+      'method',
+      'operation',
+      'status',
+      'ms',
+      'msg',
+    ]);
+    expect(line).toMatchObject({ operation: 'unknown', status: 404 });
+  });
+});
+
+test('Neither a key nor a body, a path, a query or a header field gets into the log, wherever it stands', async () => {
+  const { key } = await service.issueKey();
+  const SECRET = 'told-in-confidence';
+  const caller = service.anonymous().with({ Authorization: `Bearer ${key}` });
+  await caller.post('/pets', aPet().named(SECRET).build());
+  await caller.post('/pets', `{"name": "${SECRET}`);
+  await caller.get(`/pets?name=${SECRET}`);
+  await caller.get(`/pets?cursor=${SECRET}&unknown=${key}`);
+  await caller.get(`/${SECRET}/${key}`);
+  await caller.with({ 'Idempotency-Key': SECRET, 'If-Match': SECRET, Cookie: SECRET }).delete('/pets/1');
+  await caller.with({ Authorization: `Bearer ${key}x`, 'X-API-Key': `${SECRET}${key}` }).get('/pets');
+  const raw = await RawConnection.open(service.port);
+  raw.write(`GET /${key}/${SECRET} NONSENSE\r\n\r\n`);
+  expect((await raw.answer()).status).toBe(400);
+  expect(service.log.lines.length).toBeGreaterThan(7);
+  expect(service.log.lines.filter((line) => JSON.stringify(line).includes(SECRET))).toEqual([]);
+  service.log.expectNoKeys();
+});

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import type { Server, ServerResponse } from 'node:http';
+import { type TestService, startService } from '../../support/service';
+import { Bench, expectError } from './support/bench';
+import { exchange, requestText } from '../../support/raw-http';
+
+let service: TestService;
+let bench: Bench;
+
+beforeAll(async () => {
+  service = await startService({ timeouts: { headersMs: 200, requestMs: 300 } });
+  bench = new Bench(service);
+});
+afterAll(() => service.close());
+
+const JSON_TYPE = 'Content-Type: application/json';
+
+describe('a request that does not arrive in time is 408, and the connection closed', () => {
+  test.each([
+    ['a request line without an end', 'GET /pets'],
+    ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
+    ['a field without an end', 'GET /pets HTTP/1.1\r\nHost: te'],
+  ])('counted for the address: %s', async (_what, bytes) => {
+    bench.forgetAddress();
+    const connection = await bench.open();
+    connection.write(bytes);
+    const answer = await connection.answer();
+    expectError(answer, 408, 'request_timeout', 'address');
+    expect(answer.headers.connection).toBe('close');
+    await connection.closed();
+  });
+
+  test.each([
+    ['a body that stops', ['Content-Length: 12'], '{"name"'],
+    ['a body that does not begin', ['Content-Length: 12'], ''],
+    ['chunks without an end', ['Transfer-Encoding: chunked'], '5\r\n{"nam'],
+  ])('counted for the key that sent it: %s', async (_what, fields, body) => {
+    const connection = await bench.open();
+    connection.write(requestText('POST /categories', [await bench.keyField(), JSON_TYPE, ...fields], body));
+    const answer = await connection.answer();
+    expectError(answer, 408, 'request_timeout', 'key');
+    expect(answer.headers.connection).toBe('close');
+    await connection.closed();
+  });
+
+  it('after a good request on the same connection', async () => {
+    bench.forgetAddress();
+    const connection = await bench.open();
+    connection.write(requestText('GET /health/live'));
+    expect((await connection.answer()).status).toBe(200);
+    connection.write('GET /pets HTTP/1.1\r\n');
+    expectError(await connection.answer(), 408, 'request_timeout', 'address');
+    await connection.closed();
+  });
+});
+
+it('A request that was answered before its body came gets no second answer', async () => {
+  bench.forgetAddress();
+  const connection = await bench.open();
+  connection.write(requestText('POST /categories', [JSON_TYPE, 'Content-Length: 12'], '{"name"'));
+  expectError(await connection.answer(), 401, 'missing_api_key', 'address');
+  await connection.closed();
+});
+
+it('A caller that leaves in the middle of its body is counted: it was no failure of the service', async () => {
+  const field = await bench.keyField();
+  const connection = await bench.open();
+  const arrival = once(service.app.getHttpServer() as Server, 'request') as Promise<
+    [unknown, ServerResponse]
+  >;
+  connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
+  const [, response] = await arrival;
+  connection.close();
+  await once(response, 'close');
+  const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
+  expect(standing.headers['x-ratelimit-remaining']).toBe('299');
+});

@@ -1,0 +1,70 @@
+import { MINUTE_MS } from '../../../../src/modules/quotas/rate-window';
+import type { TestService } from '../../../support/service';
+import { type RawAnswer, RawConnection, exchange, requestText } from '../../../support/raw-http';
+
+/** Whom a request was counted for; on the bench each starts a window of its own, so one request was taken from it. */
+export type CountedFor = 'key' | 'address' | 'nobody';
+
+const STANDINGS: Record<CountedFor, { limit: string; remaining: string }> = {
+  key: { limit: '300', remaining: '299' },
+  address: { limit: '60', remaining: '59' },
+  nobody: { limit: '60', remaining: '60' },
+};
+
+/** Sends single requests, byte by byte, each from a caller with fresh limits. */
+export class Bench {
+  constructor(private readonly service: TestService) {}
+
+  /** A request with a new key of the plan pro. */
+  async withKey(line: string, fields: string[] = [], body = '', method?: string): Promise<RawAnswer> {
+    return exchange(this.service.port, requestText(line, [await this.keyField(), ...fields], body), method);
+  }
+
+  /** A request without a key, from an address that has sent none for a minute. */
+  async withoutKey(line: string, fields: string[] = [], body = ''): Promise<RawAnswer> {
+    return this.bytes(requestText(line, fields, body));
+  }
+
+  /** Whatever bytes there are, from an address that has sent none for a minute. */
+  async bytes(bytes: string | Buffer): Promise<RawAnswer> {
+    this.forgetAddress();
+    return exchange(this.service.port, bytes);
+  }
+
+  forgetAddress(): void {
+    this.service.clock.advance(MINUTE_MS);
+  }
+
+  open(): Promise<RawConnection> {
+    return RawConnection.open(this.service.port);
+  }
+
+  /** The header field with a new key. */
+  async keyField(plan = 'pro'): Promise<string> {
+    const { key } = await this.service.issueKey({ plan });
+    return `X-API-Key: ${key}`;
+  }
+}
+
+/** The answer is this error with everything that every answer owes: body, request id, limits, caching. */
+export function expectError(answer: RawAnswer, status: number, code: string, countedFor: CountedFor): void {
+  expect({ status: answer.status, body: JSON.parse(answer.text) as unknown }).toEqual({
+    status,
+    body: { code, message: expect.stringMatching(/^\S.*\.$/) as string, status },
+  });
+  expectOwedHeaders(answer, countedFor);
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+}
+
+export function expectOwedHeaders({ headers }: RawAnswer, countedFor: CountedFor): void {
+  const { limit, remaining } = STANDINGS[countedFor];
+  expect(headers).toMatchObject({
+    'x-ratelimit-limit': limit,
+    'x-ratelimit-remaining': remaining,
+    'x-ratelimit-reset': expect.stringMatching(/^\d{10}$/) as string,
+    'ratelimit-policy': expect.stringContaining(`"minute";q=${limit};w=60`) as string,
+    ratelimit: expect.stringContaining(`"minute";r=${remaining};t=`) as string,
+    'x-request-id': expect.stringMatching(/^[A-Za-z0-9._-]{1,128}$/) as string,
+    'cache-control': 'private, no-cache',
+  });
+}

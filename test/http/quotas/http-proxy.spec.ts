@@ -1,0 +1,78 @@
+import { startService } from '../../support/service';
+import { useService } from '../../support/use-service';
+import { COUNTED, call, freshMinute, limitsIn } from '../../support/limits';
+
+const service = useService({ settings: { trustProxy: ['127.0.0.1', '10.0.0.0/8'] } });
+beforeEach(() => freshMinute(service));
+
+function from(chain: string) {
+  return service.anonymous().with({ 'X-Forwarded-For': chain });
+}
+
+async function remaining(chain: string): Promise<number> {
+  return limitsIn(await from(chain).get(COUNTED)).remaining;
+}
+
+describe('behind a trusted proxy', () => {
+  it('each address has a limit of its own', async () => {
+    await call(from('192.0.2.1'), 60);
+    expect((await from('192.0.2.1').get(COUNTED)).status).toBe(429);
+    expect((await from('192.0.2.2').get(COUNTED)).status).toBe(401);
+  });
+
+  it.each([
+    [
+      'a forged chain counts as the address that the proxy saw',
+      '1.1.1.1, 192.0.2.3',
+      '8.8.8.8, 9.9.9.9, 192.0.2.3',
+    ],
+    [
+      'a chain of trusted proxies counts as the address before them',
+      '192.0.2.4',
+      '6.6.6.6, 192.0.2.4, 10.1.2.3',
+    ],
+    ['a forged trusted address does not hide the one behind it', '192.0.2.5', '10.9.9.9, 192.0.2.5'],
+    ['IPv4-mapped addresses count as IPv4', '192.0.2.6', '::ffff:192.0.2.6'],
+    ['addresses of one IPv6 /56 count as one', '2001:db8:0:aa00::1', '2001:db8:0:aaff:1:2:3:4'],
+    ['ports do not tell addresses apart', '192.0.2.7:1024', '192.0.2.7:65535'],
+    ['texts that are no addresses count as one', 'garbage', 'x'.repeat(3_000)],
+    ['texts in a chain that are no addresses count as one', '1.1.1.1, unknown', '2.2.2.2, _hidden'],
+    ['a chain of nothing counts as the proxy', ', ,', ' '],
+  ])('%s', async (_rule, one, other) => {
+    expect([await remaining(one), await remaining(other)]).toEqual([59, 58]);
+  });
+
+  it('neighbouring /56 networks count apart', async () => {
+    expect([await remaining('2001:db8:0:aa00::1'), await remaining('2001:db8:0:ab00::1')]).toEqual([59, 59]);
+  });
+
+  it('a valid key counts as its client wherever it calls from', async () => {
+    const caller = await service.caller({ plan: 'free' });
+    const chains = ['192.0.2.8', '192.0.2.9', 'garbage'];
+    const left: number[] = [];
+    for (const chain of chains) {
+      left.push(limitsIn(await caller.with({ 'X-Forwarded-For': chain }).get(COUNTED)).remaining);
+    }
+    expect(left).toEqual([59, 58, 57]);
+  });
+});
+
+describe('behind a proxy that is not the trusted one', () => {
+  it('the forwarding header field counts for nothing', async () => {
+    const other = await startService({
+      database: service.database,
+      settings: { trustProxy: ['10.0.0.0/8'] },
+    });
+    try {
+      const seen: number[] = [];
+      for (const chain of ['192.0.2.1', '192.0.2.2, 10.0.0.1']) {
+        seen.push(
+          limitsIn(await other.anonymous().with({ 'X-Forwarded-For': chain }).get(COUNTED)).remaining,
+        );
+      }
+      expect(seen).toEqual([59, 58]);
+    } finally {
+      await other.close();
+    }
+  });
+});

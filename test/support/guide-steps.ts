@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GUIDES, type GuideName } from '../../src/http/document/guides-list';
+
+export const DOCS = join(__dirname, '../../docs');
+
+/** One command of a guide, with what the guide shows of its output. */
+export interface Step {
+  line: number;
+  command: string;
+  /** An `http` block: the answer of `curl -i`. A `text` block: all that is printed. Null: nothing is shown. */
+  shown: { language: 'http' | 'text'; text: string } | null;
+}
+
+export interface Block {
+  line: number;
+  language: string;
+  /** Marked to be run: ```sh run */
+  run: boolean;
+  text: string;
+}
+
+export function readGuide(name: GuideName): string {
+  return readFileSync(join(DOCS, `${name}.md`), 'utf8');
+}
+
+export function blocksOf(markdown: string): Block[] {
+  return [...markdown.matchAll(/^```(\w*)(?: (run))?\n([^]*?)^```$/gm)].map((match) => ({
+    line: markdown.slice(0, match.index).split('\n').length,
+    language: match[1]!,
+    run: match[2] === 'run',
+    text: match[3]!,
+  }));
+}
+
+/** The commands that are marked to be run. What a block shows belongs to the command right before it. */
+export function stepsOf(markdown: string): Step[] {
+  const blocks = blocksOf(markdown);
+  return blocks.flatMap(({ run, line, text }, index) =>
+    run ? [{ line, command: text, shown: outputIn(blocks[index + 1]) }] : [],
+  );
+}
+
+function outputIn(block: Block | undefined): Step['shown'] {
+  return block?.language === 'http' || block?.language === 'text'
+    ? { language: block.language, text: block.text }
+    : null;
+}
+
+/** Guides that have something to run. */
+export function guidesWithSteps(): { name: GuideName; steps: Step[] }[] {
+  return GUIDES.map((name) => ({ name, steps: stepsOf(readGuide(name)) })).filter(
+    ({ steps }) => steps.length > 0,
+  );
+}

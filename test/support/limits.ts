@@ -1,0 +1,77 @@
+import type { Answer, ApiClient } from './api-client';
+import type { TestService } from './service';
+
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+
+/** The cheapest operation that is counted. */
+export const COUNTED = '/categories';
+
+export interface RateLimitStatus {
+  plan: string;
+  minute: { limit: number; remaining: number; resetAt: string };
+  day: { limit: number; remaining: number; resetAt: string };
+  ban: { banned: boolean; until?: string; refusalsBeforeBan: number; nextBanSeconds: number };
+}
+
+/** What the rate limit header fields of an answer say. */
+export function limitsIn({ headers }: Answer<unknown>) {
+  return {
+    limit: Number(headers.get('x-ratelimit-limit')),
+    remaining: Number(headers.get('x-ratelimit-remaining')),
+    reset: Number(headers.get('x-ratelimit-reset')),
+    policy: headers.get('ratelimit-policy'),
+    state: headers.get('ratelimit'),
+    retryAfter: headers.has('retry-after') ? Number(headers.get('retry-after')) : null,
+  };
+}
+
+/** Sends the same request one after another. */
+export async function call<Body = never>(
+  caller: ApiClient,
+  times: number,
+  path = COUNTED,
+): Promise<Answer<Body>[]> {
+  const answers: Answer<Body>[] = [];
+  for (let index = 0; index < times; index += 1) {
+    answers.push(await caller.get<Body>(path));
+  }
+  return answers;
+}
+
+export async function statuses(caller: ApiClient, times: number, path = COUNTED): Promise<number[]> {
+  return (await call(caller, times, path)).map(({ status }) => status);
+}
+
+export async function standing(caller: ApiClient): Promise<RateLimitStatus> {
+  return (await caller.get<RateLimitStatus>('/rate-limit')).body;
+}
+
+/** Moves on to a minute, and a day when asked for, in which nobody has called yet. */
+export function freshMinute({ clock }: TestService): void {
+  clock.advance(2 * MINUTE);
+}
+
+/** Runs the work while the table is away, so that whatever needs it fails. */
+export async function without<Result>(
+  { database }: TestService,
+  table: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await database.pool.query(`ALTER TABLE ${table} RENAME TO away`);
+  try {
+    return await work();
+  } finally {
+    await database.pool.query(`ALTER TABLE away RENAME TO ${table}`);
+  }
+}
+
+/** Asks again and again, in real time, until the answer is right; for what another process tells us of. */
+export async function eventually(right: () => Promise<boolean>, withinMs = 1_000): Promise<boolean> {
+  const end = performance.now() + withinMs;
+  while (performance.now() < end) {
+    if (await right()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return false;
+}

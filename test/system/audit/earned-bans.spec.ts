@@ -1,0 +1,109 @@
+import { AuditTrail } from '../../../src/modules/audit';
+import { QuotaRecords } from '../../../src/modules/quotas/store/quota-records';
+import { eventually, statuses, without } from '../../support/limits';
+import { RedisServer } from '../../support/redis-server';
+import { type TestService, startService } from '../../support/service';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
+  let redis: RedisServer | undefined;
+  let database: TestDatabase;
+  let instances: TestService[];
+
+  beforeAll(async () => {
+    redis = mode === 'alone' ? undefined : await RedisServer.start();
+    database = await createTestDatabase();
+    const settings = { redisUrl: redis?.url, instances: 2 };
+    instances = [await startService({ database, settings }), await startService({ database, settings })];
+  });
+
+  afterAll(async () => {
+    for (const instance of instances) {
+      await instance.close();
+    }
+    await database.drop();
+    await redis?.close();
+  });
+
+  const here = () => instances[0]!;
+  const aKey = () => here().issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+  const flush = () => Promise.all(instances.map(({ app }) => app.get(QuotaRecords).flush()));
+  const entries = (keyId: number) =>
+    here().app.get(AuditTrail).newest({ keyId, actionPrefix: 'key.banned', limit: 10 });
+  const advance = (milliseconds: number) => instances.forEach(({ clock }) => clock.advance(milliseconds));
+
+  /** Asks one instance for as long as it takes to be banned by it, and then some more. */
+  async function earnBan(key: string): Promise<void> {
+    const caller = here().anonymous().with({ 'X-API-Key': key });
+    expect((await statuses(caller, 14)).slice(-3)).toEqual([403, 403, 403]);
+  }
+
+  /** Asks the other one until it has heard of the ban, and then some more. */
+  async function insistElsewhere(key: string): Promise<void> {
+    const caller = instances[1]!.anonymous().with({ 'X-API-Key': key });
+    expect(await eventually(async () => (await caller.get('/categories')).status === 403)).toBe(true);
+    expect(new Set(await statuses(caller, 12))).toEqual(new Set([403]));
+  }
+
+  test('a ban that a key earns is entered once, as its own doing at that time', async () => {
+    const { key, keyId, client } = await aKey();
+    const at = new Date(here().clock.now());
+    await earnBan(key);
+    await flush();
+    await insistElsewhere(key);
+    await flush();
+    const bannedUntil = new Date(at.getTime() + 120_000).toISOString();
+    const subject = { clientName: client, keyId };
+    const first = {
+      ...subject,
+      at,
+      actor: { kind: 'key', name: String(keyId) },
+      details: { level: 1, bannedUntil },
+    };
+    expect(await entries(keyId)).toMatchObject([first]);
+
+    advance(120_000);
+    const next = { at: new Date(here().clock.now()), details: { level: 2 } };
+    await earnBan(key);
+    await flush();
+    expect(await entries(keyId)).toMatchObject([next, first]);
+  });
+
+  test('a ban is entered once, though it was written before and the answer was lost', async () => {
+    const { key, keyId } = await aKey();
+    await earnBan(key);
+    await flush();
+    const [entry] = await entries(keyId);
+    const bannedUntil = Date.parse(entry!.details.bannedUntil as string);
+    const again = { level: 1, bannedUntil, refusals: 0, refusalsUntil: 0 };
+    for (const { app } of instances) {
+      app.get(QuotaRecords).saveBan(keyId, again, entry!.at.getTime());
+    }
+    expect(await flush()).toEqual([true, true]);
+    expect(await entries(keyId)).toEqual([entry]);
+  });
+
+  test('a ban and its entry are written together, when both can be', async () => {
+    const { key, keyId } = await aKey();
+    const known = async () =>
+      (await database.pool.query('SELECT FROM key_bans WHERE key_id = $1', [keyId])).rowCount;
+    await without(here(), 'audit_entries', async () => {
+      await earnBan(key);
+      expect((await flush())[0]).toBe(false);
+      expect(await known()).toBe(0);
+    });
+    expect(await flush()).toEqual([true, true]);
+    expect([await known(), (await entries(keyId)).length]).toEqual([1, 1]);
+  });
+
+  test('bans that waited to be written are all entered', async () => {
+    const { key, keyId } = await aKey();
+    await without(here(), 'audit_entries', async () => {
+      await earnBan(key);
+      advance(120_000);
+      await earnBan(key);
+    });
+    expect(await flush()).toEqual([true, true]);
+    expect((await entries(keyId)).map(({ details }) => details.level)).toEqual([2, 1]);
+  });
+});

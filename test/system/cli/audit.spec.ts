@@ -1,0 +1,57 @@
+import { operator } from '../../../src/cli/operator';
+import { detailsInShort } from '../../../src/cli/audit-details';
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+let database: TestDatabase;
+let environment: { DATABASE_URL: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  environment = { DATABASE_URL: database.url };
+});
+afterAll(() => database.drop());
+
+const run = (...args: string[]) => petstore(args, environment);
+const audit = (...args: string[]) => petstoreJson<object[]>(['audit', ...args], environment);
+
+it('tells who did what on the command line, to programs and to people', async () => {
+  await petstore(['clients', 'create', '--name', 'acme'], { ...environment, SUDO_USER: 'ann' });
+  await database.pool.query(
+    `INSERT INTO audit_entries (at, actor_kind, actor, action, key_id, details)
+     VALUES (now() - interval '2 days', 'key', '7', 'key.banned', 7, '{"level": 2}')`,
+  );
+  const name = `${operator({}).name} (sudo by ann)`;
+  const created = {
+    id: 1,
+    at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    actor: { kind: 'cli', name },
+    action: 'client.created',
+    clientId: 1,
+    client: 'acme',
+    keyId: null,
+    details: { plan: 'free', perMinute: null, perDay: null },
+  };
+  expect(await audit('--since', '1d')).toEqual([created]);
+  expect(await audit('--client', 'acme', '--action', 'client.', '--limit', '1')).toEqual([created]);
+  expect(await audit('--key', '7')).toMatchObject([{ action: 'key.banned', client: null, keyId: 7 }]);
+  const [header, first, second] = (await run('audit')).stdout.split('\n');
+  expect(header).toMatch(/^time +who +what +client +key +details$/);
+  expect(first).toMatch(/^\S+Z +\S+@.* \(sudo by ann\) +client\.created +acme +- +plan free$/);
+  expect(second).toMatch(/^\S+Z +key 7 +key\.banned +- +7 +level 2$/);
+});
+
+it('tells of a client that never was, and of a time that is none', async () => {
+  expect(await run('audit', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
+  expect(await run('audit', '--since', 'yesterday')).toEqual(complaint(2, /--since takes a time such as/));
+});
+
+it.each([
+  [{}, null],
+  [{ plan: 'free', perMinute: null }, 'plan free'],
+  [{ plan: { before: 'free', after: 'pro' }, perDay: { before: null, after: null } }, 'plan free → pro'],
+  [{ expiresAt: { before: null, after: '2030-01-01' } }, 'expiresAt - → 2030-01-01'],
+  [{ scopes: ['read', 'write'], overlapSeconds: 0 }, 'scopes read+write, overlapSeconds 0'],
+])('details in short: %j', (details, text) => {
+  expect(detailsInShort(details)).toBe(text);
+});

@@ -1,0 +1,152 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { RunningCommand } from './support/running-command';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-catalogue-'));
+let database: TestDatabase;
+let environment: { DATABASE_URL: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  environment = { DATABASE_URL: database.url };
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+const run = (...args: string[]) => petstore(args, environment, { cwd: folder });
+const path = (name: string) => join(folder, name);
+const aPet = (name: string, categoryId = 1) => ({ kind: 'pet', name, categoryId });
+const DOGS = { kind: 'category', id: 1, name: 'Dogs' };
+
+function write(name: string, ...lines: (object | string)[]): string {
+  const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  writeFileSync(path(name), texts.join('\n'));
+  return name;
+}
+
+async function pets(): Promise<number> {
+  return (await database.pool.query(`SELECT FROM pets`)).rowCount!;
+}
+
+describe('import', () => {
+  it('enters a file, and tells in a sentence or in JSON what it did', async () => {
+    const file = write('good.ndjson', DOGS, aPet('Rex'), aPet('Ada'));
+    const before = await pets();
+    expect(await run('import', file)).toEqual({
+      code: 0,
+      stdout: 'Imported 1 category and 2 pets.\n',
+      stderr: '',
+    });
+    const printed = await petstoreJson(['import', path(file)], environment);
+    expect(printed).toEqual({ categories: 1, pets: 2, skipped: 0 });
+    expect(await pets()).toBe(before + 4);
+  });
+
+  it('tells of bad lines by their numbers, and imports nothing', async () => {
+    const before = await pets();
+    const bad = Array.from({ length: 25 }, () => 'nope');
+    const { code, stdout, stderr } = await run('import', write('bad.ndjson', DOGS, aPet('Stray', 9), ...bad));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(22);
+    expect(lines[0]).toBe('line 2: categoryId 9 is not the id of a category of this file.');
+    expect(lines[19]).toMatch(/^line 21: must be a JSON object/);
+    expect(lines[20]).toBe('… and 6 more bad lines');
+    expect(lines[21]).toMatch(/^petstore: 26 lines are bad, so nothing was imported/);
+    expect(await pets()).toBe(before);
+  });
+
+  it('leaves bad lines out with --skip-invalid, and lets none of them speak to the terminal', async () => {
+    const file = write('some.ndjson', DOGS, 'nope', { ...DOGS, '\u009b\u202e\u001b[2J': 1 });
+    const { code, stdout, stderr } = await run('import', '--skip-invalid', file);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'Imported 1 category and 0 pets; 2 lines were skipped.\n',
+    });
+    expect(stderr).toMatch(
+      /^line 2: must be a JSON object[^\n]+\nline 3: "\\u009b\\u202e\\u001b\[2J" is not known here[^\n]+\n$/,
+    );
+  });
+
+  it('puts pets into categories that are there with --into-existing', async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      `INSERT INTO categories (name) VALUES ('Cats') RETURNING id`,
+    );
+    const file = write('cats.ndjson', aPet('Tom', Number(rows[0]!.id)));
+    const printed = await petstoreJson(['import', '--into-existing', path(file)], environment);
+    expect(printed).toEqual({ categories: 0, pets: 1, skipped: 0 });
+  });
+
+  it.each([
+    ['a file that is not there', 'nowhere.ndjson', /cannot read nowhere\.ndjson: no such file or directory/],
+    ['a folder', '.', /\. is a folder and not a file/],
+  ])('says in one line that it cannot read %s', async (_what, file, line) => {
+    expect(await run('import', file)).toEqual(complaint(1, line));
+  });
+
+  it('reads standard input, and on Ctrl-C takes everything back', async () => {
+    const before = await pets();
+    const running = new RunningCommand(['import'], { environment, cwd: folder });
+    const line = Buffer.from(`${JSON.stringify(aPet('Rex'.repeat(60)))}\n`);
+    running.child.stdin.write(`${JSON.stringify(DOGS)}\n`);
+    // More than fits into a pipe: when it is gone, the import has begun.
+    await new Promise((resolve) =>
+      running.child.stdin.write(Buffer.alloc(line.length * 8_000, line), resolve),
+    );
+    const told = 'petstore: interrupted; nothing was imported.\n';
+    expect(await running.end('SIGINT')).toEqual({ code: 130, stdout: '', stderr: told });
+    expect(await pets()).toBe(before);
+  });
+});
+
+describe('export', () => {
+  it('writes to standard output, and what it did to standard error', async () => {
+    const { code, stdout, stderr } = await run('export', '--json');
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { kind: string });
+    const size = JSON.parse(stderr) as { categories: number; pets: number };
+    expect({ code, size }).toEqual({ code: 0, size: { categories: expect.any(Number), pets: await pets() } });
+    expect(lines.map(({ kind }) => kind)).toEqual([
+      ...Array.from({ length: size.categories }, () => 'category'),
+      ...Array.from({ length: size.pets }, () => 'pet'),
+    ]);
+  });
+
+  it('writes a file, but not over one that is there unless it is forced to', async () => {
+    const file = 'new.ndjson';
+    expect((await run('export', file)).stdout).toMatch(/^Exported \d+ categories and \d+ pets\.\n$/);
+    const written = readFileSync(path(file), 'utf8');
+    expect(written).toContain('"name":"Rex"');
+    write(file, 'mine');
+    expect(await run('export', file)).toEqual(
+      complaint(1, /new\.ndjson is there already; --force writes over it/),
+    );
+    expect(readFileSync(path(file), 'utf8')).toBe('mine');
+    expect((await run('export', '--force', file)).code).toBe(0);
+    expect(readFileSync(path(file), 'utf8')).toBe(written);
+  });
+
+  it.each([
+    [
+      'into a folder that is not there',
+      'nowhere/x.ndjson',
+      /cannot write nowhere\/x\.ndjson: no such file or directory/,
+    ],
+    ['over a folder', '.', /\. is not a file/],
+  ])('says in one line that it cannot write %s', async (_what, file, line) => {
+    expect(await run('export', '--force', file)).toEqual(complaint(1, line));
+  });
+
+  it('ends quietly when its reader has had enough', async () => {
+    const running = new RunningCommand(['export'], { environment, cwd: folder });
+    running.child.stdout.destroy();
+    expect(await running.end()).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});

@@ -1,0 +1,79 @@
+import { AdministrationError } from '../../../src/modules/auth';
+import { writeUsageError } from '../../../src/cli/command';
+import { complaint } from '../../../src/runtime/complaint';
+import { explain } from '../../../src/runtime/failures';
+import * as commandLine from '../../support/command-line';
+
+const HOSTILE = 'a\u001b[2J\u009b31m\r\nb\u202ec\u2028';
+const ESCAPED = 'a\\u001b[2J\\u009b31m\\u000d\\u000ab\\u202ec\\u2028';
+
+function usageError(text: string): string {
+  let written = '';
+  writeUsageError(text, (line) => (written += line));
+  return written;
+}
+
+describe('a message on standard error', () => {
+  it('is one line that cannot command the terminal', () => {
+    expect(complaint(`no client named ${HOSTILE}.`)).toBe(`petstore: no client named ${ESCAPED}.\n`);
+  });
+
+  it.each([
+    [
+      'of bad usage',
+      usageError(`error: unknown option '${HOSTILE}'\n`),
+      `unknown option '${ESCAPED}' (--help`,
+    ],
+    ['of a failure', explain(new AdministrationError(`There is no ${HOSTILE}.`)), `There is no ${ESCAPED}.`],
+    [
+      'of the database',
+      explain(Object.assign(new Error(HOSTILE), { code: '3D000' })),
+      `cannot be used: ${ESCAPED}.`,
+    ],
+  ])('is that when it tells %s', (_what, written, text) => {
+    expect(written).toMatch(/^petstore: [\x20-\x7e]+\n$/);
+    expect(written).toContain(text);
+  });
+
+  it('shows where a defect happened, which takes several lines, and still cannot command the terminal', () => {
+    const written = explain(new TypeError('a\u001b[2J'));
+    expect(written).toMatch(/^petstore: TypeError: a\\u001b\[2J\n {4}at [^]*\n$/);
+    expect(written).not.toContain('\u001b');
+  });
+
+  it('has the suggestion of commander on the same line', () => {
+    const text = "error: unknown option '--jsno'\n(Did you mean --json?)\n";
+    expect(usageError(text)).toBe(
+      "petstore: unknown option '--jsno' (Did you mean --json?) (--help tells what there is)\n",
+    );
+  });
+
+  it.each([
+    ['alone', 'x'.repeat(5_000)],
+    ['behind an equals sign', `--plan=${'x'.repeat(5_000)}`],
+    ['with spaces in it', 'x '.repeat(5_000)],
+    ['of characters of two units', '🐶'.repeat(5_000)],
+  ])('repeats the beginning of a long argument only: %s', (_what, argument) => {
+    const value = argument.replace('--plan=', '');
+    const kept = [...value].slice(0, 100).join('');
+    expect(complaint(`There is no plan ${value}; there are $& and two.`, [argument])).toBe(
+      `petstore: There is no plan ${kept}…; there are $& and two.\n`,
+    );
+  });
+
+  it('repeats an argument that is not long as it is, and its own words however many they are', () => {
+    const name = 'x'.repeat(100);
+    const message = `There is no ${name}. ${'Mind it. '.repeat(50)}`;
+    expect(complaint(message, ['show', name])).toBe(`petstore: ${message}\n`);
+  });
+
+  it('is so at the door', async () => {
+    const long = 'x'.repeat(500);
+    const [outcome, unknown] = await Promise.all([
+      commandLine.petstore(['keys', 'revoke', HOSTILE + long]),
+      commandLine.petstore([`--${HOSTILE}${long}`]),
+    ]);
+    expect(outcome).toEqual(commandLine.complaint(2, /not "a\\u001b\[2J[ -~]*xxx…"\./));
+    expect(unknown).toEqual(commandLine.complaint(2, /option '--a\\u001b\[2J[ -~]*xxx…' \(--help/));
+  });
+});

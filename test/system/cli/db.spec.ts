@@ -1,0 +1,107 @@
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+const databases: TestDatabase[] = [];
+
+async function database(template?: string): Promise<TestDatabase> {
+  const created = await createTestDatabase(template);
+  databases.push(created);
+  return created;
+}
+
+afterAll(() => Promise.all(databases.map((one) => one.drop())));
+
+const run = (args: string[], { url }: TestDatabase) => petstore(args, { DATABASE_URL: url });
+const json = <Printed>(args: string[], { url }: TestDatabase) =>
+  petstoreJson<Printed>(args, { DATABASE_URL: url });
+
+async function tablesOf({ pool }: TestDatabase): Promise<unknown> {
+  return (await pool.query(`SELECT FROM pg_tables WHERE schemaname = 'public'`)).rowCount;
+}
+
+describe('a database that was never migrated', () => {
+  it('is told of by db status, which changes nothing', async () => {
+    const empty = await database('template1');
+    const states = await json<{ migration: string; state: string }[]>(['db', 'status'], empty);
+    expect(states.length).toBeGreaterThan(0);
+    expect(states.every(({ state }) => state === 'pending')).toBe(true);
+    expect((await run(['db', 'status'], empty)).stdout).toMatch(/^migration +state\n\S+ +pending\n/);
+    expect(await tablesOf(empty)).toBe(0);
+  });
+
+  it('is left alone by every other command, which says what to do', async () => {
+    const empty = await database('template1');
+    const commands = [
+      ['clients', 'list'],
+      ['keys', 'list'],
+      ['db', 'seed'],
+    ];
+    for (const command of commands) {
+      expect(await run(command, empty)).toEqual(
+        complaint(1, /not up to date\. Run: npx petstore db migrate/),
+      );
+    }
+    expect(await tablesOf(empty)).toBe(0);
+  });
+
+  it('is brought up to date by db migrate, once', async () => {
+    const empty = await database('template1');
+    const { migrations } = await json<{ migrations: string[] }>(['db', 'migrate'], empty);
+    expect(migrations.length).toBeGreaterThan(0);
+    expect(await json(['db', 'migrate'], empty)).toEqual({ migrations: [] });
+    expect((await run(['db', 'migrate'], empty)).stdout).toBe('The database is up to date.\n');
+    expect(await json(['db', 'status'], empty)).toEqual(
+      migrations.map((migration) => ({ migration, state: 'done' })),
+    );
+  });
+});
+
+describe('db seed', () => {
+  it('fills an empty store, gives a key, and does nothing twice', async () => {
+    const migrated = await database();
+    const seeded = await json<{ categories: number; pets: number; key: string }>(['db', 'seed'], migrated);
+    expect(seeded.key).toMatch(/^psk_live_\w{36}$/);
+    const count = async (table: string) =>
+      Number((await migrated.pool.query<{ n: string }>(`SELECT count(*) AS n FROM ${table}`)).rows[0]!.n);
+    expect(await count('pets')).toBe(seeded.pets);
+    expect(await count('categories')).toBe(seeded.categories);
+    expect(await json(['db', 'seed'], migrated)).toEqual({ categories: 0, pets: 0, key: null });
+    const { stdout } = await run(['db', 'seed'], migrated);
+    expect(stdout).toContain('Another key: npx petstore keys issue --client demo');
+    expect(await count('pets')).toBe(seeded.pets);
+    expect(await count('clients')).toBe(1);
+  });
+});
+
+describe('a database that cannot be had', () => {
+  const secret = 'not-to-be-seen';
+
+  async function expectComplaint(url: string, line: RegExp, command = ['clients', 'list']): Promise<void> {
+    const outcome = await petstore(command, { DATABASE_URL: url });
+    expect(outcome).toEqual(complaint(1, line));
+    expect(outcome.stderr).not.toContain(secret);
+  }
+
+  it('because nobody listens there, is told of in one line', async () => {
+    await expectComplaint(`postgres://user:${secret}@127.0.0.1:1/store`, /DATABASE_URL cannot be reached/, [
+      'db',
+      'status',
+    ]);
+  });
+
+  it('because the server refuses the password, is told of in one line', async () => {
+    const url = new URL(process.env.TEST_POSTGRES_URL!);
+    url.password = secret;
+    await expectComplaint(url.href, /DATABASE_URL.*password authentication failed/);
+  });
+
+  it('because the server has none of that name, is told of in one line', async () => {
+    const url = new URL(process.env.TEST_POSTGRES_URL!);
+    url.pathname = '/nowhere';
+    await expectComplaint(url.href, /DATABASE_URL.*"nowhere" does not exist/);
+  });
+
+  it('because the value is no address, names the variable and what it takes', async () => {
+    await expectComplaint(`mysql://user:${secret}@host/store`, /DATABASE_URL takes a URL that starts with/);
+  });
+});

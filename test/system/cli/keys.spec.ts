@@ -1,0 +1,107 @@
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+let database: TestDatabase;
+let environment: { DATABASE_URL: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  environment = { DATABASE_URL: database.url };
+  for (const name of ['acme', 'other']) {
+    await database.pool.query(`INSERT INTO clients (name, plan) VALUES ($1, 'free')`, [name]);
+  }
+});
+
+afterAll(() => database.drop());
+
+interface IssuedKey {
+  id: number;
+  key: string;
+}
+
+const run = (...args: string[]) => petstore(['keys', ...args], environment);
+const json = <Printed>(...args: string[]) => petstoreJson<Printed>(['keys', ...args], environment);
+const issue = (...args: string[]) => json<IssuedKey>('issue', '--client', 'acme', ...args);
+
+describe('keys issue', () => {
+  it('shows the key once and keeps only its digest', async () => {
+    const issued = await issue('--scopes', 'read,write');
+    expect(issued).toEqual({
+      id: 1,
+      key: expect.stringMatching(/^psk_live_[0-9A-Za-z]{36}$/) as string,
+      client: 'acme',
+      endsWith: issued.key.slice(-4),
+      state: 'active',
+      scopes: ['read', 'write'],
+      createdAt: expect.stringMatching(/Z$/) as string,
+      expiresAt: null,
+      lastUsedAt: null,
+    });
+    expect((await run('list')).stdout).not.toContain(issued.key);
+    const { rows } = await database.pool.query('SELECT * FROM api_keys');
+    expect(JSON.stringify(rows)).not.toContain(issued.key);
+  });
+
+  it('tells people that the key is not shown again', async () => {
+    const { code, stdout } = await run('issue', '--client', 'acme');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\n/);
+    expect(stdout).toMatch(/scopes +read,write\n/);
+    expect(stdout).toContain('only time the key is shown');
+  });
+
+  it('takes scopes and an expiry: the end of a day, or a time', async () => {
+    expect(await issue('--scopes', 'read', '--expires', '2099-01-31')).toMatchObject({
+      ...{ scopes: ['read'], expiresAt: '2099-02-01T00:00:00.000Z' },
+    });
+    expect(await issue('--expires', '2099-01-31T12:00:00+02:00')).toMatchObject({
+      expiresAt: '2099-01-31T10:00:00.000Z',
+    });
+  });
+
+  it('needs a client that exists', async () => {
+    expect(await run('issue', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
+  });
+});
+
+describe('keys list', () => {
+  it('lists all keys or those of one client', async () => {
+    expect((await run('list', '--client', 'other')).stdout).toBe('There are no keys yet.\n');
+    const { id } = await json<IssuedKey>('issue', '--client', 'other');
+    expect(await json('list', '--client', 'other')).toMatchObject([{ id, client: 'other', state: 'active' }]);
+    expect((await run('list')).stdout).toMatch(
+      /^id +client +endsWith +state +scopes +createdAt +expiresAt +/,
+    );
+  });
+
+  it('tells until when a key is banned, which a revoked one cannot be', async () => {
+    const { id } = await issue();
+    const { bannedUntil } = await json<{ bannedUntil: string }>('ban', String(id), '--for', '2h');
+    const listed = async () => (await json<{ id: number }[]>('list')).find((key) => key.id === id);
+    expect(await listed()).toMatchObject({ id, state: 'active', bannedUntil });
+    await json('unban', String(id));
+    expect(await listed()).toMatchObject({ id, bannedUntil: null });
+    await json('revoke', String(id));
+    expect(await run('ban', String(id))).toEqual(complaint(1, /Key \d+ is revoked and needs no ban/));
+  });
+
+  it('says that there is no such client', async () => {
+    expect(await run('list', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
+  });
+});
+
+describe('keys revoke', () => {
+  it('ends a key, and once more changes nothing', async () => {
+    const { id } = await issue();
+    const revokedAt = async () =>
+      (await database.pool.query<object>('SELECT revoked_at FROM api_keys WHERE id = $1', [id])).rows[0];
+    expect(await json('revoke', String(id))).toMatchObject({ id, state: 'revoked' });
+    const first = await revokedAt();
+    expect(await json('revoke', String(id))).toMatchObject({ id, state: 'revoked' });
+    expect(await revokedAt()).toEqual(first);
+  });
+
+  it('says that there is no such key', async () => {
+    expect(await run('revoke', '999')).toEqual(complaint(1, /no key 999/));
+  });
+});

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cleanEnvironment } from '../../support/command-line';
+import { installation } from '../../support/installation';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { leavesOf, registeredCommands } from './support/registered-commands';
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-reports-'));
+const catalogue = join(folder, 'catalogue.ndjson');
+
+/** What commands are called with, in the order in which they are run; every other one is run after them, with nothing. */
+const ARGUMENTS: Record<string, string[]> = {
+  'clients create': ['--name', 'acme'],
+  'clients set-plan': ['acme', '--plan', 'pro'],
+  'clients show': ['acme'],
+  'keys issue': ['--client', 'acme'],
+  'keys rotate': ['1'],
+  'keys ban': ['2', '--for', '1h'],
+  'quotas show': ['acme'],
+  'quotas reset': ['acme'],
+  'keys unban': ['2'],
+  'keys revoke': ['2'],
+  export: [catalogue],
+  import: [catalogue],
+};
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await database.drop();
+});
+
+/** What each of the commands prints on a terminal of 40 columns; all of them are run by one process. */
+function outputs(commands: string[][]): Promise<string[]> {
+  const script = join(__dirname, 'support', 'run-commands.js');
+  const env = cleanEnvironment({ DATABASE_URL: database.url, TZ: 'America/New_York' });
+  return new Promise((resolve, reject) => {
+    const options = { env, timeout: 25_000 };
+    const child = execFile(process.execPath, [script, installation()], options, (error, stdout, stderr) =>
+      error ? reject(new Error(stderr)) : resolve(JSON.parse(stdout) as string[]),
+    );
+    child.stdin!.end(JSON.stringify(commands));
+  });
+}
+
+it('every command that reports prints one line of JSON when asked to, on a terminal of any width', async () => {
+  const reporting = leavesOf(await registeredCommands())
+    .filter(({ command }) => command.options.some(({ long }) => long === '--json'))
+    .map(({ path }) => path);
+  expect(reporting).toEqual(expect.arrayContaining(Object.keys(ARGUMENTS)));
+  const paths = [...new Set([...Object.keys(ARGUMENTS), ...reporting])];
+  const printed = await outputs(
+    paths.map((path) => [...path.split(' '), ...(ARGUMENTS[path] ?? []), '--json']),
+  );
+  const broken = paths.filter((_path, index) => !isLineOfJson(printed[index]!));
+  expect(broken).toEqual([]);
+});
+
+function isLineOfJson(text: string): boolean {
+  return /^[[{][^\n\u001b]*\n$/.test(text) && typeof JSON.parse(text) === 'object';
+}
+
+it('people are told of quotas and deprecations in tables, in colours, that fit their terminal', async () => {
+  await database.pool.query(
+    `INSERT INTO clients (name, plan) VALUES ('a-client-with-a-name-that-is-quite-long', 'free')`,
+  );
+  await database.pool.query(
+    `INSERT INTO api_keys (client_id, digest, last4, scopes)
+     SELECT id, 'digest', 'ab12', '{read}' FROM clients WHERE name LIKE 'a-client%'`,
+  );
+  await database.pool.query(
+    `INSERT INTO deprecated_calls SELECT id, operation, (now() AT TIME ZONE 'UTC')::date, 5, '2026-11-20T10:00:00Z'
+     FROM api_keys, unnest(ARRAY['getPet', 'gone']) AS operation WHERE last4 = 'ab12'`,
+  );
+  await database.pool.query(
+    `INSERT INTO usage_days SELECT id, (now() AT TIME ZONE 'UTC')::date, 250 FROM clients WHERE name LIKE 'a-client%'`,
+  );
+  const name = 'a-client-with-a-name-that-is-quite-long';
+  const [show, top, reset, report] = await outputs([
+    ['quotas', 'show', name],
+    ['quotas', 'top', '--limit', '1'],
+    ['quotas', 'reset', name],
+    ['deprecations', '--client', name],
+  ]);
+  const plain = (text = '') => text.replaceAll(/\u001b\[\d+m/g, '');
+  expect(show).toContain('\u001b[32mactive\u001b[39m');
+  expect(plain(show)).toMatch(
+    /plan +free\n\nwindow +minute\nlimit +60\nused +-\n[^]*used +250\nremaining +750\n/,
+  );
+  expect(plain(show)).toContain('\n\nThe running server alone knows the running minute,');
+  expect(plain(top)).toMatch(
+    /^client +a-client-\S+\nplan +free\nrequests +250\nperDay +1000\nusedPercent +25\n$/,
+  );
+  expect(reset).toBe(`The windows of ${name} begin anew.\n`);
+  expect(plain(report)).toMatch(
+    /^operation +getPet\nclient +a-client-\S+\nkeyId +\d+\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z\nsunset +2027-11-01\n\noperation +gone\n[^]*sunset +-\n$/,
+  );
+});

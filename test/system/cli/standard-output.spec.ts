@@ -1,0 +1,84 @@
+import { exec } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OutputFailure, isReaderGone, writeWhole } from '../../../src/cli/standard-output';
+import { cleanEnvironment, petstoreScript } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+const NO_SPACE = 'cannot write to standard output: no space left on device.';
+const folder = mkdtempSync(join(tmpdir(), 'petstore-output-'));
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free')`);
+  await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs a command with its output going where the shell is told, and perhaps less room for files (in blocks). */
+function inShell(command: string, target: string, setup = ''): Promise<{ code: number; stderr: string }> {
+  const line = `${setup} "${process.execPath}" "${petstoreScript()}" ${command} ${target}`;
+  return new Promise((resolve) => {
+    const env = cleanEnvironment({ DATABASE_URL: database.url });
+    exec(line, { env, timeout: 25_000 }, (error, _stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stderr }),
+    );
+  });
+}
+
+describe('output that cannot be written is a failure in one line', () => {
+  it.each(['--help', 'clients list', 'openapi', 'completion', 'export'])('petstore %s', async (command) => {
+    expect(await inShell(command, '> /dev/full')).toEqual({ code: 1, stderr: `petstore: ${NO_SPACE}\n` });
+  });
+
+  it('and so is output of which a part could be written', async () => {
+    const file = join(folder, 'openapi.yaml');
+    const { code, stderr } = await inShell('openapi --yaml', `> "${file}"`, 'ulimit -f 8;');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'petstore: cannot write to standard output: file too large.\n',
+    });
+    expect(readFileSync(file, 'utf8')).toMatch(/^openapi: 3\.0\.3\n/);
+  });
+
+  it('and a key that nobody saw is named, so that it can be revoked', async () => {
+    const { code, stderr } = await inShell('keys issue --client acme', '> /dev/full');
+    const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM api_keys');
+    const revocation = `npx petstore keys revoke ${rows[0]!.id}`;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `petstore: ${NO_SPACE} Key ${rows[0]!.id} was issued but not shown; revoke it: ${revocation}\n`,
+    });
+  });
+
+  it('but a reader who has had enough is none', async () => {
+    expect(isReaderGone(Object.assign(new Error(), { code: 'EPIPE' }))).toBe(true);
+    expect(isReaderGone(Object.assign(new Error(), { code: 'ENOSPC' }))).toBe(false);
+    // The shell tells the code of the command itself on standard error, not that of its reader.
+    const ended = await inShell('openapi', '; echo "ended $?" >&2; } | head -1', '{');
+    expect(ended).toEqual({ code: 0, stderr: 'ended 0\n' });
+  });
+});
+
+describe('a file', () => {
+  it('gets all of a text', () => {
+    const file = join(folder, 'all.txt');
+    const descriptor = openSync(file, 'w');
+    const text = 'ü犬\n'.repeat(100_000);
+    writeWhole(descriptor, text);
+    closeSync(descriptor);
+    expect(readFileSync(file, 'utf8') === text).toBe(true);
+  });
+
+  it('that has no room is told of', () => {
+    const descriptor = openSync('/dev/full', 'w');
+    expect(() => writeWhole(descriptor, 'x')).toThrow(OutputFailure);
+    expect(() => writeWhole(descriptor, 'x')).toThrow(NO_SPACE);
+    closeSync(descriptor);
+  });
+});

@@ -1,0 +1,113 @@
+import { readmeWalk } from '../../support/haproxy';
+import { readSettings } from '../../../src/settings';
+import { type Container, faultsOfContainer, secretsWithoutDemand } from './support/container-rules';
+import { read, readYaml } from '../../support/files';
+import { isPinned } from '../../support/image-rules';
+
+interface Compose {
+  services: Record<string, Container>;
+  networks: Record<string, { internal?: boolean; ipam?: { config: { subnet: string }[] } }>;
+  volumes: Record<string, unknown>;
+}
+
+const TEXT = read('docker/compose.yaml');
+const [compose] = readYaml<Compose>('docker/compose.yaml') as [Compose];
+const containers = Object.entries(compose.services);
+const ofOthers = containers.filter(([, { build }]) => build === undefined);
+
+/** As compose puts values in for `${NAME:-default}` and `${NAME:?message}`. */
+function filled(environment: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replace(/\$\{\w+:-([^}]*)\}/g, '$1').replace(/\$\{\w+:\?[^}]*\}/g, 'secret'),
+    ]),
+  );
+}
+
+const networksOf = ({ networks = [] }: Container) =>
+  Array.isArray(networks) ? networks : Object.keys(networks);
+const seconds = (text = '') => Number(/^(\d+)s$/.exec(text)?.[1]);
+
+it.each(containers)('%s is locked down and bounded', (_name, container) => {
+  expect(faultsOfContainer(container)).toEqual([]);
+});
+
+it('Images of others are pinned', () => {
+  expect(ofOthers.filter(([, { image = '' }]) => !isPinned(image)).map(([name]) => name)).toEqual([]);
+});
+
+it('No secret has a default: what is missing is told of, with where to read on', () => {
+  expect(secretsWithoutDemand(TEXT)).toEqual([]);
+  expect(TEXT.match(/\$\{\w*PASSWORD:\?/g)!.length).toBeGreaterThanOrEqual(5);
+});
+
+it('Whoever is waited for exists, and can become what is waited for', () => {
+  for (const [, { depends_on: dependencies = {} }] of containers) {
+    for (const [name, { condition }] of Object.entries(dependencies)) {
+      const { restart, healthcheck } = compose.services[name]!;
+      const possible = condition === 'service_completed_successfully' ? restart === 'no' : healthcheck?.test;
+      expect([name, Boolean(possible)]).toEqual([name, true]);
+    }
+  }
+});
+
+it('The instances start with settings that the service takes, and end within the time they are given', async () => {
+  const { shutdownDelay } = await readmeWalk();
+  const instances = containers.filter(([name]) => name.startsWith('store-'));
+  expect(instances.length).toBe(2);
+  for (const [, instance] of instances) {
+    const environment = filled(instance.environment);
+    const settings = readSettings(environment);
+    expect(settings.instances).toBe(instances.length);
+    expect(settings.databaseUrl).toBe('postgres://petstore:secret@postgres:5432/petstore');
+    expect(settings.redisUrl).toBe('redis://:secret@valkey:6379');
+    expect(settings.shutdownDelaySeconds).toBeGreaterThanOrEqual(Number(shutdownDelay));
+    expect(seconds(instance.stop_grace_period)).toBeGreaterThanOrEqual(settings.shutdownDelaySeconds + 30);
+  }
+});
+
+it('Addresses are believed of the proxy alone', () => {
+  const { networks } = compose.services.proxy!;
+  const address = (networks as { front: { ipv4_address: string } }).front.ipv4_address;
+  const prefix = compose.networks.front!.ipam!.config[0]!.subnet.replace(/\d+\/24$/, '');
+  expect(address.startsWith(prefix)).toBe(true);
+  for (const name of ['store-one', 'store-two']) {
+    expect(readSettings(filled(compose.services[name]!.environment)).trustProxy).toEqual([address]);
+  }
+});
+
+it('The database and Valkey are reached by the service alone, and by nobody outside', () => {
+  const reachable = containers.filter(([, container]) => networksOf(container).includes('data'));
+  expect(reachable.map(([name]) => name)).toEqual([
+    'store-one',
+    'store-two',
+    'migrate',
+    'postgres',
+    'valkey',
+  ]);
+  expect(reachable.filter(([, { ports }]) => ports !== undefined)).toEqual([]);
+  expect(compose.networks.data!.internal).toBe(true);
+});
+
+describe('The rules catch', () => {
+  const sound = compose.services.valkey!;
+  const planted: [string, Container][] = [
+    ['files that can be written', { ...sound, read_only: false }],
+    ['a capability', { ...sound, cap_add: ['NET_ADMIN'] }],
+    ['root', { ...sound, user: '0:0' }],
+    ['no limits', { ...sound, deploy: {} }],
+    ['no health check', { ...sound, healthcheck: { disable: true } }],
+    ['a port on every address', { ...sound, ports: ['6379:6379'] }],
+  ];
+
+  it.each(planted)('%s', (_what, container) => {
+    expect(faultsOfContainer(container).length).toBeGreaterThan(0);
+  });
+
+  it('a secret with a default, and one that is not asked for', () => {
+    expect(
+      secretsWithoutDemand('a: ${DB_PASSWORD:-petstore} b: ${API_TOKEN} c: ${X_SECRET:?is not set}'),
+    ).toEqual(['DB_PASSWORD', 'API_TOKEN']);
+  });
+});

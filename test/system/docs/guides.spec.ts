@@ -1,0 +1,105 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SeedService } from '../../../src/runtime/seed';
+import { type TestService, startService } from '../../support/service';
+import { blocksOf, guidesWithSteps, readGuide, stepsOf } from '../../support/guide-steps';
+import { requireCurl, runGuide } from './support/run-guide';
+import { compared } from './support/shown-output';
+
+/** The longest guide sends 150 requests, each by a program of its own, and the machine may be busy. */
+const RUN_MS = 60_000;
+
+let service: TestService;
+let clock: Server;
+
+requireCurl();
+
+beforeAll(async () => {
+  service = await startService();
+  // The command line is a process of its own, and has the real time.
+  service.clock.set(Date.now());
+  await service.app.get(SeedService).seed();
+  clock = createServer((request, response) => {
+    service.clock.advance(Number(request.url!.slice(1)) * 1_000);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(clock, 'listening');
+});
+afterAll(async () => {
+  clock.close();
+  await service.close();
+});
+
+describe.each(guidesWithSteps())('the guide $name', ({ name, steps }) => {
+  let printed: string[];
+
+  beforeAll(async () => {
+    // A minute in which neither this client nor this address has sent anything.
+    service.clock.advance(120_000);
+    const { key, keyId } = await service.issueKey({ plan: 'free' });
+    printed = await runGuide(steps, {
+      KEY: key,
+      KEY_ID: String(keyId),
+      BASE: service.url,
+      CLOCK: `http://127.0.0.1:${(clock.address() as AddressInfo).port}`,
+      DATABASE_URL: service.database.url,
+    });
+  }, RUN_MS);
+
+  it.each(steps.map((step, index) => ({ ...step, index })))('holds in line $line', ({ index, shown }) => {
+    // What follows the last command is the end of the output: a shell that broke off has printed less.
+    expect(printed).toHaveLength(steps.length + 1);
+    if (shown) {
+      const [actual, wanted] = compared(shown, printed[index]!);
+      expect(actual).toMatch(wanted);
+    } else {
+      expect(printed[index]).toBe('');
+    }
+  });
+
+  it('has every command with curl run', () => {
+    const left = blocksOf(readGuide(name)).filter(
+      ({ run, language, text }) => !run && language === 'sh' && text.includes('curl'),
+    );
+    expect(left).toEqual([]);
+  });
+});
+
+describe('What a guide shows is compared:', () => {
+  const ANSWER =
+    'HTTP/1.1 429 Too Many Requests\r\nretry-after: 60\r\ndate: now\r\n\r\n{"code":"a b","status":429}';
+
+  test.each([
+    [
+      'status, fields and body',
+      'HTTP/1.1 429 Too Many Requests\nRetry-After: 60\n\n{ "code": …, "status": 429 }',
+      true,
+    ],
+    ['another status', 'HTTP/1.1 200 OK', false],
+    ['another field', 'HTTP/1.1 429 Too Many Requests\nRetry-After: 6', false],
+    ['a field that is not there', 'HTTP/1.1 429 Too Many Requests\nSunset: …', false],
+    ['another body', 'HTTP/1.1 429 Too Many Requests\n\n{ "status": 42 }', false],
+  ])('%s', (_what, text, holds) => {
+    const [actual, wanted] = compared({ language: 'http', text }, ANSWER);
+    expect(wanted.test(actual)).toBe(holds);
+  });
+
+  test.each([
+    ['1\n2', true],
+    ['1\n…', true],
+    ['1', false],
+    ['…', false],
+  ])('text: %j', (text, holds) => {
+    const [actual, wanted] = compared({ language: 'text', text }, '1\n2\n');
+    expect(wanted.test(actual)).toBe(holds);
+  });
+
+  it('the block after a command, and no other', () => {
+    const markdown = '```sh run\na\n```\n\n```text\n1\n```\n\n```sh\nb\n```\n\n```sh run\nc\n```\n';
+    expect(stepsOf(markdown)).toEqual([
+      { line: 1, command: 'a\n', shown: { language: 'text', text: '1\n' } },
+      { line: 13, command: 'c\n', shown: null },
+    ]);
+  });
+});

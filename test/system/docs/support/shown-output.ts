@@ -1,0 +1,46 @@
+import type { Step } from '../../../support/guide-steps';
+
+/** What a guide leaves out: the rest of a line, or a value that is another one each time. */
+const LEFT_OUT = '…';
+
+/** What was printed, reduced to what the guide shows of it, and the pattern that this has to match. */
+export function compared(shown: NonNullable<Step['shown']>, printed: string): [actual: string, RegExp] {
+  if (shown.language === 'text') {
+    return [printed.trim(), patternOf(shown.text.trim())];
+  }
+  const [head, body] = partsOf(shown.text);
+  const [actualHead, actualBody] = partsOf(printed);
+  const [status = '', ...fields] = head;
+  const actual = [actualHead[0] ?? '', ...fields.map((field) => fieldLike(field, actualHead))];
+  const wanted = [status, ...fields];
+  // Guides lay bodies out to be read; the service sends them without white space.
+  return body === '' ? pair(actual, wanted) : pair([...actual, bare(actualBody)], [...wanted, bare(body)]);
+}
+
+function pair(actual: string[], wanted: string[]): [string, RegExp] {
+  return [actual.join('\n'), patternOf(wanted.join('\n'))];
+}
+
+/** Status line and fields, and the body. */
+function partsOf(message: string): [head: string[], body: string] {
+  const text = message.replaceAll('\r', '');
+  const end = text.indexOf('\n\n');
+  const head = (end < 0 ? text : text.slice(0, end)).trim().split('\n');
+  return [head, end < 0 ? '' : text.slice(end).trim()];
+}
+
+/** The answer's field of the same name, which HTTP lets be written in any case. */
+function fieldLike(field: string, head: string[]): string {
+  const name = field.slice(0, field.indexOf(':') + 1);
+  const found = head.find((line) => line.toLowerCase().startsWith(name.toLowerCase()));
+  return found === undefined ? `no ${name}` : `${name}${found.slice(name.length)}`;
+}
+
+function bare(body: string): string {
+  return body.replaceAll(/\s/g, '');
+}
+
+function patternOf(text: string): RegExp {
+  const parts = text.split(LEFT_OUT).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
+}

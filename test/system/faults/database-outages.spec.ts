@@ -1,0 +1,106 @@
+import type { ApiClient } from '../../support/api-client';
+import { type TestService, startService } from '../../support/service';
+import { until } from '../../support/service-process';
+import { FaultyPostgres } from './support/faulty-postgres';
+import { WatchedCallers } from './support/watched-callers';
+
+/** What a statement may take, and the time beyond it after which a silent connection is given up. */
+const SILENCE_MS = 11_000;
+/** How long a request waits for a connection, before it may get one that is silent. */
+const CONNECT_MS = 5_000;
+/** How much longer everything may take on a busy machine. */
+const LEEWAY_MS = 4_000;
+/** PostgreSQL's own time to recover after a crash. */
+const RECOVERY_MS = 15_000;
+
+let postgres: FaultyPostgres;
+let service: TestService;
+let caller: ApiClient;
+let callers: WatchedCallers;
+
+beforeAll(async () => {
+  postgres = await FaultyPostgres.start();
+  service = await startService({ databaseUrl: postgres.url });
+  caller = await service.caller();
+});
+
+afterAll(async () => {
+  await service?.close();
+  await postgres?.close();
+});
+
+beforeEach(async () => {
+  callers = new WatchedCallers(caller);
+  await callers.untilServed();
+});
+
+afterEach(async () => {
+  postgres.resume();
+  await callers.stop();
+  const { unavailable, refusedOtherwise } = callers;
+  expect(refusedOtherwise).toEqual([]);
+  // A commit whose confirmation was lost is answered 503 and may have happened; none that was confirmed is missing.
+  const [row] = await postgres.query<{ count: number }>('SELECT count(*)::int FROM categories');
+  created += callers.created;
+  lost += unavailable.length;
+  expect(row!.count).toBeGreaterThanOrEqual(created);
+  expect(row!.count).toBeLessThanOrEqual(created + lost);
+});
+
+/** In all tests together: answered 201, and answered 503. */
+let created = 0;
+let lost = 0;
+
+const probe = async (name: 'live' | 'ready') => (await fetch(`${service.url}/health/${name}`)).status;
+
+it('While PostgreSQL is stopped, answers are 503 at once, and when it is back, it is used at once', async () => {
+  await postgres.stop();
+  const refused = Math.max(await callers.untilAnswered('GET', 503), await callers.untilAnswered('POST', 503));
+  expect(await probe('live')).toBe(200);
+  await postgres.start();
+  const served = await callers.untilServed();
+  expect(refused).toBeLessThan(LEEWAY_MS);
+  expect(served).toBeLessThan(LEEWAY_MS);
+  expect(callers.slowest).toBeLessThan(SILENCE_MS);
+});
+
+it.each<[string, () => Promise<unknown>]>([
+  ['restarted', () => postgres.stop().then(() => postgres.start())],
+  ['killed and started again', () => postgres.kill().then(() => postgres.start())],
+  ['told to end every session', () => postgres.terminateSessions()],
+  ['robbed of one of its sessions', () => postgres.killSession()],
+])(
+  'When PostgreSQL is %s, requests are served as soon as it has recovered, and nothing is lost',
+  async (_what, happens) => {
+    await happens();
+    await callers.untilServed(RECOVERY_MS);
+    expect(callers.slowest).toBeLessThan(SILENCE_MS);
+  },
+);
+
+it('While PostgreSQL is paused, nobody waits for longer than a statement may take, and then answers are 503', async () => {
+  postgres.pause();
+  await callers.untilAnswered('GET', 503);
+  await callers.untilAnswered('POST', 503);
+  expect(await probe('ready')).toBe(503);
+  expect(callers.slowest).toBeLessThan(CONNECT_MS + SILENCE_MS + LEEWAY_MS);
+  postgres.resume();
+  const served = await callers.untilServed();
+  expect(served).toBeLessThan(LEEWAY_MS);
+});
+
+it('Connections that fall silent for good are given up once and not used again', async () => {
+  await callers.stop();
+  created += callers.created;
+  expect(await postgres.pauseSessions()).toBeGreaterThan(0);
+  callers = new WatchedCallers(caller);
+  await callers.untilUnavailable();
+  const served = await callers.untilServed();
+  expect(served).toBeLessThan(LEEWAY_MS);
+  expect(callers.slowest).toBeLessThan(SILENCE_MS + LEEWAY_MS);
+  const refused = callers.unavailable.length;
+  const { length: answered } = callers.sent;
+  // More requests than there can be connections.
+  await until(() => callers.sent.length >= answered + 50);
+  expect(callers.unavailable).toHaveLength(refused);
+});

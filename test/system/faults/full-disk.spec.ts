@@ -1,0 +1,105 @@
+import { Client } from 'pg';
+import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { embeddedUrl } from './support/embedded-url';
+import { SmallDisk, smallDiskRefusal } from './support/small-disk';
+import { unlimitedKey } from './support/unlimited-key';
+
+/** An empty store takes half of it. */
+const MEBIBYTES = 128;
+const DESCRIPTION = 'x'.repeat(2_000);
+/** The longest pause between two attempts to start a database again that has failed to start for a second or two. */
+const RESTART_MS = 10_000;
+
+const refusal = smallDiskRefusal();
+if (refusal !== undefined) {
+  process.stderr.write(
+    `SKIPPED: no small file system can be mounted here for the tests of a full disk (${refusal})\n`,
+  );
+}
+const describeWhereMounted = refusal === undefined ? describe : describe.skip;
+
+describeWhereMounted('When the disk of the embedded database is full', () => {
+  const bench = new ServiceBench();
+  let disk: SmallDisk;
+  let service: ServiceProcess;
+  let key: string;
+  /** Ids of the categories whose creation was acknowledged. */
+  const acknowledged: number[] = [];
+
+  beforeAll(async () => {
+    disk = new SmallDisk(bench.folder('disk'), MEBIBYTES);
+    const environment = { DATA_DIR: bench.path('disk', 'store'), LOG_LEVEL: 'info' };
+    service = await bench.serve(environment, { within: disk.within });
+    disk.seenBy(service.child.pid!);
+    key = await unlimitedKey({ DATABASE_URL: url() });
+  });
+
+  afterAll(() => bench.clear());
+
+  const url = () => embeddedUrl(disk.path('store'));
+
+  async function create(): Promise<Response> {
+    const answer = await service.send(key, 'POST', '/categories', { name: 'Full', description: DESCRIPTION });
+    if (answer.status === 201) acknowledged.push(((await answer.json()) as { id: number }).id);
+    return answer;
+  }
+
+  async function statusOf(target: string): Promise<number> {
+    const answer = await service.send(key, 'GET', target);
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  async function inDatabase(sql: string): Promise<void> {
+    const client = new Client({ connectionString: url() });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query(sql).finally(() => client.end().catch(() => undefined));
+  }
+
+  async function expectNothingLost(): Promise<void> {
+    for (const id of acknowledged) {
+      expect(await statusOf(`/categories/${id}`)).toBe(200);
+    }
+    // Every 500 is logged with its reason.
+    expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
+  }
+
+  it('writes that need room are 503, reads go on, and with room there is everything as before', async () => {
+    expect((await create()).status).toBe(201);
+    disk.fill();
+    let refused: Response | undefined;
+    await until(async () => {
+      const answer = await create();
+      if (answer.status === 503) refused = answer;
+      return refused !== undefined;
+    });
+    expect(await refused!.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(refused!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    for (const target of ['/pets', `/categories/${acknowledged[0]}`, '/health/live', '/health/ready']) {
+      expect(await statusOf(target)).toBe(200);
+    }
+    disk.free();
+    await until(async () => (await create()).status === 201, RESTART_MS);
+    await expectNothingLost();
+  });
+
+  it('a database that cannot even write its log ends, everything is 503, and with room it comes back by itself', async () => {
+    expect((await create()).status).toBe(201);
+    disk.fill();
+    // Each change of the log's file asks for the next one; there is room for those that were made ahead only.
+    for (let files = 0; files < 8; files += 1) {
+      await inDatabase(`SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fill', 'x')`).catch(
+        () => undefined,
+      );
+    }
+    await until(async () => (await statusOf('/pets')) === 503);
+    expect((await create()).status).toBe(503);
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    await until(() => service.log.some((line) => line.includes('PostgreSQL died and is not back')));
+    disk.free();
+    await until(async () => (await create()).status === 201, RESTART_MS);
+    await expectNothingLost();
+    expect(await service.end()).toEqual({ code: 0, signal: null });
+  });
+});

@@ -1,0 +1,122 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { Client } from 'pg';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { queryOnce } from '../../../support/query-once';
+import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
+
+/** A PostgreSQL of a test's own, which may be stopped, killed and paused, and comes back at the same address. */
+export class FaultyPostgres {
+  private readonly paused = new Set<number>();
+
+  private constructor(
+    private readonly bench: Bench,
+    private server: EmbeddedPostgres,
+  ) {}
+
+  static async start(): Promise<FaultyPostgres> {
+    const bench = new Bench();
+    return new FaultyPostgres(bench, await startServer(bench));
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** Ends every session and the server, as an operator's `restart` begins. */
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+
+  async start(): Promise<void> {
+    const { url } = this;
+    this.server = await startServer(this.bench);
+    if (this.server.url !== url) {
+      throw new Error('PostgreSQL came back at another address');
+    }
+  }
+
+  /** What a crash of the machine, or a lack of memory, does to the server. */
+  async kill(): Promise<void> {
+    await killPostmaster(this.cluster);
+    await this.server.stop();
+  }
+
+  /** Nothing of the server runs on; its connections stay, and the system still accepts new ones on its behalf. */
+  pause(): void {
+    const postmaster = postmasterPid(this.cluster)!;
+    // The server itself first, or it would start others in place of those that are paused already.
+    this.halt(postmaster);
+    childrenOf(postmaster).forEach((pid) => this.halt(pid));
+  }
+
+  /** The service's present sessions fall silent for good; whoever connects anew is served. */
+  async pauseSessions(): Promise<number> {
+    const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' AND state = 'idle'`;
+    const sessions = await this.query<{ pid: number }>(sql);
+    sessions.forEach(({ pid }) => this.halt(pid));
+    return sessions.length;
+  }
+
+  terminateSessions(): Promise<unknown> {
+    return this.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'`,
+    );
+  }
+
+  /** What the system does when memory runs out. PostgreSQL then ends all other sessions too, and recovers. */
+  async killSession(): Promise<void> {
+    const witness = new Client({ connectionString: this.url });
+    await witness.connect();
+    const ended = new Promise((resolve) => witness.once('error', resolve));
+    const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' LIMIT 1`;
+    const { rows } = await witness.query<{ pid: number }>(sql);
+    process.kill(rows[0]!.pid, 'SIGKILL');
+    await ended;
+  }
+
+  resume(): void {
+    for (const pid of this.paused) {
+      process.kill(pid, 'SIGCONT');
+    }
+    this.paused.clear();
+  }
+
+  query<Row extends object>(sql: string): Promise<Row[]> {
+    return queryOnce<Row>(this.url, sql);
+  }
+
+  async close(): Promise<void> {
+    this.resume();
+    await this.server.stop();
+    await this.bench.clear();
+  }
+
+  private get cluster(): string {
+    return this.bench.path('store', 'data');
+  }
+
+  private halt(pid: number): void {
+    process.kill(pid, 'SIGSTOP');
+    this.paused.add(pid);
+  }
+}
+
+function startServer(bench: Bench): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({ dataDirectory: bench.path('store'), database: 'store' });
+}
+
+/** Each of them leads a session of its own, so that no signal to a group would reach them. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
+    .map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // The name stands in parentheses and may hold anything; the state and the parent follow it.
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}

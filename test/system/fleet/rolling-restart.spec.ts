@@ -1,0 +1,70 @@
+import { aPet, Arrange } from '../../support/builders';
+import { Haproxy, readmeWalk } from '../../support/haproxy';
+import { RedisServer, freePort } from '../../support/redis-server';
+import { type TestService, startService } from '../../support/service';
+import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { SteadyTraffic } from './support/steady-traffic';
+
+const bench = new ServiceBench();
+let redis: RedisServer;
+/** Makes the key and the pet, and owns the database; no request of the test goes there. */
+let office: TestService;
+let proxy: Haproxy;
+let environment: Record<string, string>;
+const instances = new Map<'one' | 'two', { port: string; service: ServiceProcess }>();
+
+async function begin(name: 'one' | 'two', port: string): Promise<void> {
+  instances.set(name, { port, service: await bench.serve({ ...environment, PORT: port }) });
+}
+
+beforeAll(async () => {
+  [redis, office] = await Promise.all([RedisServer.start(), startService()]);
+  const { shutdownDelay } = await readmeWalk();
+  environment = {
+    DATABASE_URL: office.database.url,
+    REDIS_URL: redis.url,
+    INSTANCES: '2',
+    TRUST_PROXY: '127.0.0.1',
+    SHUTDOWN_DELAY: shutdownDelay,
+  };
+  const ports: [string, string] = [String(await freePort()), String(await freePort())];
+  await Promise.all([begin('one', ports[0]), begin('two', ports[1])]);
+  proxy = await Haproxy.start(ports);
+  await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);
+});
+afterAll(async () => {
+  await proxy?.close();
+  await bench.clear();
+  await office?.close();
+  await redis?.close();
+});
+
+async function restart(name: 'one' | 'two'): Promise<void> {
+  const { port, service } = instances.get(name)!;
+  service.child.kill('SIGTERM');
+  // A balancer has seen it while it still answers.
+  await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+  await proxy.sees(name, 'DOWN');
+  expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+  expect(await service.ending).toEqual({ code: 0, signal: null });
+  await begin(name, port);
+  await proxy.sees(name, 'UP');
+}
+
+test('A rolling restart of two instances behind haproxy, under a steady load of reads and writes, fails no request', async () => {
+  const { key } = await office.issueKey();
+  const caller = office.anonymous().with({ 'X-API-Key': key });
+  const pet = await new Arrange(caller).pet(aPet(), 1_000_000);
+  const traffic = new SteadyTraffic(proxy.url, key, pet.id);
+  traffic.start();
+  await traffic.goOn(100);
+  await restart('one');
+  await traffic.goOn(50);
+  await restart('two');
+  await traffic.goOn(50);
+  await traffic.stop();
+
+  expect(traffic.failures).toEqual([]);
+  const { rows } = await office.database.pool.query('SELECT count(*)::int AS orders FROM orders');
+  expect(rows).toEqual([{ orders: traffic.orders }]);
+}, 120_000);

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describeInterface } from '../../../../src/http/document/describe-interface';
+
+const CLIENT = resolve(__dirname, '../../../../libs/client');
+
+/** The types that the document gives. The generator is an ES module, which jest does not load. */
+function generate(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-schema-'));
+  try {
+    const file = join(folder, 'schema.ts');
+    const script = join(CLIENT, 'scripts/generate-schema.mjs');
+    execFileSync(process.execPath, [script, file], { input: document });
+    return readFileSync(file, 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+let document: string;
+beforeAll(async () => {
+  document = await describeInterface('json');
+});
+
+it('The types are those of the document; `npm run client:types` renews them', () => {
+  expect(generate()).toBe(readFileSync(join(CLIENT, 'src/schema.ts'), 'utf8'));
+});
+
+it('Every POST of the document, and nothing else, takes an Idempotency-Key, as the client takes for granted', () => {
+  const { paths } = JSON.parse(document) as {
+    paths: Record<string, Record<string, { parameters: object[] }>>;
+  };
+  const operations = Object.values(paths).flatMap((methods) => Object.entries(methods));
+  const taking = operations.filter(([, { parameters }]) =>
+    JSON.stringify(parameters).includes('Idempotency-Key'),
+  );
+  expect(new Set(taking.map(([method]) => method))).toEqual(new Set(['post']));
+  expect(taking.length).toBe(operations.filter(([method]) => method === 'post').length);
+});

@@ -1,0 +1,70 @@
+import { DataSource } from 'typeorm';
+import { giveUpSilentConnection, isDatabaseUnavailable } from '#libs/database';
+import { dataSourceOptions } from '../../../../src/runtime/data-source';
+import { TcpProxy } from '../../../support/tcp-proxy';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+
+const SILENCE_MS = 300;
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await TcpProxy.start(database.url);
+  dataSource = await connect(proxy.url);
+});
+
+/** One connection, which the pool does not close for want of use. */
+function connect(url: string): Promise<DataSource> {
+  const options = dataSourceOptions(url, 1);
+  const extra = { onConnect: giveUpSilentConnection(SILENCE_MS), idleTimeoutMillis: 0 };
+  return new DataSource({ ...options, extra } as typeof options).initialize();
+}
+
+afterAll(async () => {
+  await dataSource.destroy();
+  await proxy.close();
+  await database.drop();
+});
+
+const session = async (on = dataSource) =>
+  (await on.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid'))[0]!.pid;
+
+it('A statement on a connection that falls silent fails in time, and the next one has another connection', async () => {
+  const before = await session();
+  proxy.fallSilent();
+  const begin = performance.now();
+  const failure: unknown = await session().catch((error: unknown) => error);
+  expect(performance.now() - begin).toBeGreaterThan(SILENCE_MS * 0.9);
+  expect(isDatabaseUnavailable(failure)).toBe(true);
+  await proxy.restore();
+  expect(await session()).not.toBe(before);
+});
+
+it('A transaction does not wait once more to be rolled back', async () => {
+  const begin = performance.now();
+  const work = dataSource.transaction(async (transaction) => {
+    proxy.fallSilent();
+    await transaction.query('SELECT 1');
+  });
+  const failure: unknown = await work.catch((error: unknown) => error);
+  expect(isDatabaseUnavailable(failure)).toBe(true);
+  expect(performance.now() - begin).toBeLessThan(SILENCE_MS * 2);
+  await proxy.restore();
+  expect(await session()).toBeGreaterThan(0);
+});
+
+it('An answer that came while this process was busy is no silence', async () => {
+  // The proxy would be as busy as the rest of this process.
+  const direct = await connect(database.url);
+  const before = await session(direct);
+  const answer = session(direct);
+  // Lets the statement leave, and has the answer arrive while nobody looks.
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const end = performance.now() + SILENCE_MS * 2; performance.now() < end; );
+  expect(await answer).toBe(before);
+  expect(await session(direct)).toBe(before);
+  await direct.destroy();
+});

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { endLog } from '../../../src/runtime/log-output';
+import { createLogger } from '../../../src/runtime/logger';
+import { freePort } from '../../support/redis-server';
+import { ServiceBench, until } from '../../support/service-process';
+
+const bench = new ServiceBench();
+const directory = mkdtempSync(join(tmpdir(), 'failing-log-'));
+const pipe = join(directory, 'pipe');
+execFileSync('mkfifo', [pipe]);
+
+afterAll(() => bench.clear());
+/** The pipe stays open, because a logger goes on flushing for as long as its process lives. */
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** A pipe, and what ends its reader. */
+function openPipe(): { writing: number; reading: number } {
+  const reading = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  return { reading, writing: openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK) };
+}
+
+/** What pino calls when the process exits. */
+function flushAtExit(logger: pino.Logger): void {
+  (logger as unknown as Record<symbol, { flushSync(): void }>)[pino.symbols.streamSym]!.flushSync();
+}
+
+describe('a log', () => {
+  it('is written to its end', async () => {
+    const { reading, writing } = openPipe();
+    const logger = createLogger('info', writing);
+    logger.info('the last line');
+    await endLog(logger);
+    flushAtExit(logger);
+    const buffer = Buffer.alloc(1_000);
+    expect(buffer.toString('utf8', 0, readSync(reading, buffer))).toContain('the last line');
+    closeSync(reading);
+  });
+
+  it('whose reader is gone is given up at the end', async () => {
+    const { reading, writing } = openPipe();
+    const logger = createLogger('info', writing);
+    closeSync(reading);
+    logger.info('to nobody');
+    await endLog(logger);
+    flushAtExit(logger);
+  });
+
+  it('whose reader has stalled is given up at the end, after a second', async () => {
+    const { reading, writing } = openPipe();
+    const logger = createLogger('info', writing);
+    logger.info('x'.repeat(1_000_000));
+    await endLog(logger);
+    flushAtExit(logger);
+    closeSync(reading);
+  });
+
+  it('whose disk is full is given up at the end', async () => {
+    const logger = createLogger('info', openSync('/dev/full', 'w'));
+    logger.info('to nowhere');
+    await endLog(logger);
+    flushAtExit(logger);
+  });
+});
+
+test('a service whose output cannot be written serves, and ends when it is told to', async () => {
+  const port = await freePort();
+  const service = bench.launch(
+    { ...bench.embedded(), PORT: String(port), METRICS_PORT: 'off', LOG_LEVEL: 'info' },
+    { within: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
+  );
+  const live = () =>
+    fetch(`http://127.0.0.1:${port}/health/live`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await until(async () => (await live()) === 200, 25_000);
+  // Each writes a line of the log, which fails in the tenth of a second after it.
+  for (let asked = 0; asked < 50; asked += 1) {
+    expect(await live()).toBe(200);
+  }
+  expect(await service.end()).toEqual({ code: 0, signal: null });
+  expect(service.stderr).toBe('');
+});

@@ -1,0 +1,63 @@
+import { petstore, petstoreJson } from '../../support/command-line';
+import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+
+const bench = new ServiceBench();
+const environment = bench.embedded();
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  // The CLI comes first here, and the server finds its database.
+  await petstoreJson(['clients', 'create', '--name', 'acme', '--plan', 'pro'], environment);
+  service = await bench.serve(environment);
+});
+
+afterAll(() => bench.clear());
+
+interface IssuedKey {
+  id: number;
+  key: string;
+}
+
+const issue = () => petstoreJson<IssuedKey>(['keys', 'issue', '--client', 'acme'], environment);
+const limitOf = (answer: Response) =>
+  Number(/"minute";q=(\d+)/.exec(answer.headers.get('RateLimit-Policy')!)![1]);
+
+describe('the CLI beside a running server on the embedded database', () => {
+  it('was there first: the first start of the service fills the store all the same', async () => {
+    expect(service.firstKey).toMatch(/^psk_live_/);
+    const { key } = await issue();
+    expect(await (await service.send(key, 'GET', '/pets')).json()).toHaveLength(20);
+  });
+
+  it('issues a key that works at once, and leaves the database running', async () => {
+    const postmaster = bench.postmaster();
+    const { key } = await issue();
+    expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
+    expect(bench.postmaster()).toBe(postmaster);
+  });
+
+  it('revokes a key within a second', async () => {
+    const { id, key } = await issue();
+    expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
+    expect((await petstore(['keys', 'revoke', String(id)], environment)).code).toBe(0);
+    await until(async () => (await service.send(key, 'GET', '/pets')).status === 401, 1_000);
+  });
+
+  it('puts a client on another plan within a second', async () => {
+    const { key } = await issue();
+    expect(limitOf(await service.send(key, 'GET', '/pets'))).toBe(300);
+    expect((await petstore(['clients', 'set-plan', 'acme', '--plan', 'business'], environment)).code).toBe(0);
+    await until(async () => limitOf(await service.send(key, 'GET', '/pets')) === 1_000, 1_000);
+  });
+
+  it('keeps the database up when the server leaves while a command runs', async () => {
+    const commands = [1, 2, 3].map(() => petstore(['clients', 'list', '--json'], environment));
+    const ending = service.end();
+    for (const { code, stdout } of await Promise.all(commands)) {
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject([{ name: 'acme' }, { name: 'demo' }]);
+    }
+    expect(await ending).toEqual({ code: 0, signal: null });
+    expect(bench.postmaster()).toBeUndefined();
+  });
+});

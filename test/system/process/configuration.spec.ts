@@ -1,0 +1,82 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import { complaint, petstore } from '../../support/command-line';
+import { ServiceBench } from '../../support/service-process';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+const bench = new ServiceBench();
+let database: TestDatabase;
+let taken: Server;
+let takenPort: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  takenPort = String((taken.address() as AddressInfo).port);
+});
+
+afterAll(async () => {
+  taken.close();
+  await bench.clear();
+  await database.drop();
+});
+
+const NOWHERE = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
+
+describe('a value that the service cannot start with ends the start with one line', () => {
+  it.each([
+    ['PORT', 'http', /PORT takes a whole number from 0 to 65535, not "http"/],
+    ['DATABASE_URL', 'localhost:5432', /DATABASE_URL takes a URL that starts with postgres:/],
+    ['LOG_LEVEL', 'loud', /LOG_LEVEL takes one of fatal, error/],
+    ['HOST', '192.0.2.1', /192\.0\.2\.1 port 0 \(HOST and PORT\) cannot be/],
+  ])('%s=%s', async (variable, value, line) => {
+    // Where the value is bad, nothing is tried; an address that cannot be had shows only when it is tried.
+    const { url } = database;
+    const environment = { ...(variable === 'HOST' ? { DATABASE_URL: url } : NOWHERE), [variable]: value };
+    expect(await petstore(['serve'], { LOG_LEVEL: 'fatal', ...environment })).toEqual(complaint(1, line));
+  });
+
+  it('PORT and METRICS_PORT in use by somebody else', async () => {
+    const environment = { LOG_LEVEL: 'fatal', DATABASE_URL: database.url };
+    expect(await petstore(['serve'], { ...environment, PORT: takenPort })).toEqual(
+      complaint(1, new RegExp(`port ${takenPort} \\(HOST and PORT\\) .*in use by another process`)),
+    );
+    expect(await petstore(['serve'], { ...environment, METRICS_PORT: takenPort })).toEqual(
+      complaint(1, new RegExp(`port ${takenPort} \\(METRICS_PORT\\) .*in use by another process`)),
+    );
+  });
+
+  it('a database that nobody serves, without its password', async () => {
+    const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...NOWHERE });
+    expect(outcome).toEqual(complaint(1, /DATABASE_URL cannot be reached/));
+    expect(outcome.stderr).not.toContain('not-to-be-seen');
+  });
+
+  it('DATA_DIR that is a file', async () => {
+    expect(await petstore(['serve'], { LOG_LEVEL: 'fatal', DATA_DIR: __filename })).toEqual(
+      complaint(1, /is a file and not a folder/),
+    );
+  });
+});
+
+describe('.env', () => {
+  it('is read from the working directory, and the environment wins', async () => {
+    const cwd = bench.folder('configured');
+    writeFileSync(join(cwd, '.env'), `DATABASE_URL=${database.url}\nLOG_LEVEL=loud\nAFTER_SUNSET=serve\n`);
+    expect(await petstore(['serve'], {}, { cwd })).toEqual(complaint(1, /LOG_LEVEL takes/));
+    const service = await bench.serve({ LOG_LEVEL: 'error' }, { cwd });
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    expect(await service.end()).toEqual({ code: 0, signal: null });
+  });
+
+  it('has an example that lists every variable that the settings read, and no other', () => {
+    const root = join(__dirname, '../../..');
+    const settings = readFileSync(join(root, 'src/settings.ts'), 'utf8');
+    const read = new Set(settings.match(/'[A-Z][A-Z_]+'/g)!.map((quoted) => quoted.slice(1, -1)));
+    const example = readFileSync(join(root, '.env.example'), 'utf8');
+    const listed = example.match(/^(?:# )?[A-Z][A-Z_]+(?==)/gm)!.map((name) => name.replace('# ', ''));
+    expect(listed.sort()).toEqual([...read].sort());
+  });
+});

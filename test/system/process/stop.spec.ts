@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+
+const bench = new ServiceBench();
+let key: string;
+
+/** Long enough on a busy machine, and short of every timeout after which something would be given up. */
+const PROMPT_MS = 5_000;
+
+beforeAll(async () => {
+  const first = await bench.serve(bench.embedded());
+  key = first.firstKey!;
+  await first.end();
+});
+
+afterAll(() => bench.clear());
+
+async function expectStopped(service: ServiceProcess, stop: () => unknown): Promise<void> {
+  const begin = Date.now();
+  stop();
+  expect(await service.ending).toEqual({ code: 0, signal: null });
+  expect(Date.now() - begin).toBeLessThan(PROMPT_MS);
+  expect(service.stderr).toBe('');
+  expect(bench.postmaster()).toBeUndefined();
+}
+
+describe('a service that is told to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends itself and its database on %s', async (signal) => {
+    const service = await bench.serve(bench.embedded());
+    await expectStopped(service, () => service.child.kill(signal));
+  });
+
+  it('ends properly when Ctrl-C reaches its whole process group, and again while it stops', async () => {
+    const service = await bench.serve(bench.embedded(), { group: true });
+    const idle = await service.send(key, 'GET', '/pets');
+    expect(idle.status).toBe(200);
+    await expectStopped(service, () => {
+      process.kill(-service.child.pid!, 'SIGINT');
+      process.kill(-service.child.pid!, 'SIGINT');
+    });
+  });
+
+  it('leaves nothing behind when it is told so in the middle of its start', async () => {
+    const service = bench.launch(bench.embedded());
+    await until(() => bench.postmaster() !== undefined);
+    await expectStopped(service, () => service.child.kill('SIGTERM'));
+    expect(service.stdout).not.toContain('ready');
+  });
+
+  it('answers what has begun, and waits for no connection that carries no request', async () => {
+    const service = await bench.serve(bench.embedded());
+    const { port } = new URL(service.url);
+    const silent = connect(Number(port), '127.0.0.1');
+    const begun = connect(Number(port), '127.0.0.1');
+    await Promise.all([once(silent, 'connect'), once(begun, 'connect')]);
+    let answer = '';
+    begun.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    silent.on('error', () => undefined);
+    const body = '{"name": "Late", "categoryId": 1}';
+    const head = `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
+    begun.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
+    await until(async () => (await service.send(key, 'GET', '/rate-limit')).status === 200);
+    await expectStopped(service, () => {
+      service.child.kill('SIGTERM');
+      setTimeout(() => begun.write(body.slice(5)), 300);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+    expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
+  });
+
+  it('serves for SHUTDOWN_DELAY seconds more, while it is not ready any more and says so of its connections', async () => {
+    const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '2' });
+    const begin = Date.now();
+    service.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+    const answer = await service.send(key, 'GET', '/pets?limit=1');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(await service.ending).toEqual({ code: 0, signal: null });
+    expect(Date.now() - begin).toBeGreaterThan(1_900);
+    expect(bench.postmaster()).toBeUndefined();
+  });
+
+  it('ends at once when it is told again, whatever has begun and however long it was to wait', async () => {
+    const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '300' });
+    const { port } = new URL(service.url);
+    const begun = connect(Number(port), '127.0.0.1');
+    begun.on('error', () => undefined).resume();
+    await once(begun, 'connect');
+    const type = 'Content-Type: application/json';
+    begun.write(
+      `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\n${type}\r\nContent-Length: 5\r\n\r\n`,
+    );
+    service.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+    const broken = once(begun, 'close');
+    await expectStopped(service, () => {
+      // What comes within half a second of the first is taken for the same one, passed on by a shell.
+      const again = setInterval(() => service.child.kill('SIGTERM'), 100);
+      service.child.once('exit', () => clearInterval(again));
+    });
+    await broken;
+  });
+
+  it("keeps the day's counts exactly", async () => {
+    const usedToday = async (service: ServiceProcess) => {
+      const answer = await service.send(key, 'GET', '/pets?limit=1');
+      const [, remaining] = /"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)!;
+      return Number(remaining);
+    };
+    const service = await bench.serve(bench.embedded());
+    const before = await usedToday(service);
+    await Promise.all(Array.from({ length: 25 }, () => service.send(key, 'GET', '/pets?limit=1')));
+    await service.end();
+    const next = await bench.serve(bench.embedded());
+    expect(await usedToday(next)).toBe(before - 26);
+    await next.end();
+  });
+});

@@ -1,0 +1,95 @@
+import { KeysService } from '../../../src/modules/auth';
+import { BanRegister } from '../../../src/modules/quotas';
+import type { ApiClient } from '../../support/api-client';
+import { RedisServer } from '../../support/redis-server';
+import { type TestService, startService } from '../../support/service';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+/** What a change may take. Real time: how soon another instance knows is the subject here. */
+const WITHIN_MS = 1_000;
+
+async function becomes(caller: ApiClient, status: number): Promise<void> {
+  const deadline = Date.now() + WITHIN_MS;
+  for (;;) {
+    const answer = await caller.get('/categories');
+    if (answer.status === status) {
+      return;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`The answer is still ${answer.status}: ${answer.text}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
+  let redis: RedisServer | undefined;
+  let database: TestDatabase;
+  let here: TestService;
+  let there: TestService;
+
+  beforeAll(async () => {
+    redis = mode === 'alone' ? undefined : await RedisServer.start();
+    database = await createTestDatabase();
+    const settings = { redisUrl: redis?.url, instances: 2 };
+    here = await startService({ database, settings });
+    there = await startService({ database, settings });
+  });
+
+  afterAll(async () => {
+    await here.close();
+    await there.close();
+    await database.drop();
+    await redis?.close();
+  });
+
+  test('a ban by hand holds on both, and so does its end', async () => {
+    const { key, keyId } = await here.issueKey();
+    const callers = [here, there].map((service) => service.anonymous().with({ 'X-API-Key': key }));
+    for (const caller of callers) {
+      await becomes(caller, 200);
+    }
+    const until = await here.app.get(BanRegister).ban(keyId, 7_200_000);
+    expect(until.getTime()).toBe(here.clock.now() + 7_200_000);
+    for (const caller of callers) {
+      await becomes(caller, 403);
+      expect((await caller.get('/categories')).headers.get('retry-after')).toBe('7200');
+    }
+    await there.app.get(BanRegister).unban(keyId);
+    for (const caller of callers) {
+      await becomes(caller, 200);
+    }
+  });
+
+  test('a ban that a client has earned on one holds on the other', async () => {
+    const { key } = await here.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+    const [offender, elsewhere] = [here, there].map((one) => one.anonymous().with({ 'X-API-Key': key }));
+    await elsewhere!.get('/rate-limit');
+    for (let request = 0; request < 12; request += 1) {
+      await offender!.get('/categories');
+    }
+    expect((await offender!.get('/categories')).status).toBe(403);
+    await becomes(elsewhere!, 403);
+  });
+
+  test('a key in place of a banned one inherits the ban, and the old one ends after the overlap', async () => {
+    const { key, keyId } = await here.issueKey();
+    const bans = here.app.get(BanRegister);
+    await bans.ban(keyId, 600_000);
+    const rotated = await here.app
+      .get(KeysService)
+      .rotate(keyId, 0, (transaction, newId) => bans.inherit(transaction, keyId, newId));
+    const answer = await there
+      .anonymous()
+      .with({ 'X-API-Key': rotated.key })
+      .get<{ code: string }>('/categories');
+    expect([answer.status, answer.body.code]).toEqual([403, 'api_key_banned']);
+    expect(rotated.record.scopes).toEqual(['read', 'write']);
+    const { rows } = await database.pool.query<{ ended: boolean }>(
+      'SELECT expires_at <= now() AS ended FROM api_keys WHERE id = $1',
+      [keyId],
+    );
+    expect(rows).toEqual([{ ended: true }]);
+    expect(rotated.key).not.toBe(key);
+  });
+});

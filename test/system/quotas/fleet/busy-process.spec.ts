@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import type { Redis } from 'ioredis';
+import { connectRedis } from '../../../../src/modules/quotas/fleet/redis-connection';
+import { RedisQuotaStore } from '../../../../src/modules/quotas/fleet/redis-quota-store';
+import type { QuotaRecords } from '../../../../src/modules/quotas/store/quota-records';
+import type { Subject } from '../../../../src/modules/quotas/subject';
+import { RedisServer } from '../../../support/redis-server';
+import { TcpProxy } from '../../../support/tcp-proxy';
+
+const SUBJECT: Subject = { kind: 'address', address: '192.0.2.1', limits: { perMinute: 100, perDay: null } };
+/** More than the time that one answer of Redis may take. */
+const BUSY_MS = 70;
+const TIMES = 5;
+
+let server: RedisServer;
+let proxy: TcpProxy;
+const clients: Redis[] = [];
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+  proxy = await TcpProxy.start(server.url);
+});
+
+afterAll(async () => {
+  clients.forEach((client) => client.disconnect());
+  await proxy.close();
+  await server.close();
+});
+
+async function connectedTo(url: string): Promise<RedisQuotaStore> {
+  const client = connectRedis(url) as Redis;
+  clients.push(client);
+  await once(client, 'ready');
+  const store = new RedisQuotaStore(client, {} as QuotaRecords);
+  await store.probe();
+  return store;
+}
+
+/** Work of other requests, which nothing interrupts. */
+function beBusy(): void {
+  const end = performance.now() + BUSY_MS;
+  while (performance.now() < end);
+}
+
+const aTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a process does not take for a silence of Redis that it was busy itself', () => {
+  test('while the answer came', async () => {
+    const store = await connectedTo(server.url);
+    for (let time = 0; time < TIMES; time += 1) {
+      const taken = store.take(SUBJECT);
+      await aTurn();
+      beBusy();
+      expect(await taken).toMatchObject({ outcome: 'allowed' });
+    }
+  });
+
+  test('before the question was sent', async () => {
+    // The way through the proxy takes some turns, so the answer cannot be there when the budget is first looked at.
+    const store = await connectedTo(proxy.url);
+    for (let time = 0; time < TIMES; time += 1) {
+      const taken = store.take(SUBJECT);
+      beBusy();
+      expect(await taken).toMatchObject({ outcome: 'allowed' });
+    }
+  });
+});

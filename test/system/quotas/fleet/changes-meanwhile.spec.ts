@@ -1,0 +1,115 @@
+import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/quotas';
+import { QuotaRecords } from '../../../../src/modules/quotas/store/quota-records';
+import type { ApiClient } from '../../../support/api-client';
+import { until } from '../../../support/service-process';
+import { COUNTED, standing } from '../../../support/limits';
+import { CutOffPair } from './support/cut-off-pair';
+import type { Pair } from './support/pair';
+
+const HOUR = 3_600_000;
+
+let instances: CutOffPair;
+let pair: Pair;
+
+beforeAll(async () => {
+  instances = await CutOffPair.start();
+  ({ pair } = instances);
+});
+afterAll(() => instances?.close());
+
+async function statusesOf(callers: ApiClient[]): Promise<number[]> {
+  return Promise.all(callers.map(async (caller) => (await caller.get(COUNTED)).status));
+}
+
+/** Waits, in real time, until both instances answer so. */
+async function bothAnswer(callers: ApiClient[], status: number): Promise<void> {
+  await until(async () => (await statusesOf(callers)).every((one) => one === status));
+}
+
+const bans = () => pair.services[0].app.get(BanRegister);
+
+async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
+  await Promise.all([instances.loseRedis(0), instances.loseRedis(1)]);
+  await work();
+  await Promise.all([instances.findRedis(0), instances.findRedis(1)]);
+}
+
+describe('while Redis is away, and for a key that is silent meanwhile', () => {
+  test('a ban that is lifted is lifted when Redis is back', async () => {
+    const { keyId, callers } = await pair.client();
+    await bans().ban(keyId, 72 * HOUR);
+    await bothAnswer(callers, 403);
+    await withoutRedis(() => bans().unban(keyId));
+    await bothAnswer(callers, 200);
+  });
+
+  test('a ban that is made holds when Redis is back', async () => {
+    const { keyId, callers } = await pair.client();
+    await bothAnswer(callers, 200);
+    await withoutRedis(() => bans().ban(keyId, HOUR));
+    await bothAnswer(callers, 403);
+  });
+
+  test('windows that are reset begin anew when Redis is back', async () => {
+    const { clientId, callers } = await pair.client({ plan: 'enterprise', perMinute: 100, perDay: 100 });
+    await bothAnswer(callers, 200);
+    pair.advance(1_000);
+    await withoutRedis(() => pair.services[0].app.get(QuotaResets).reset(clientId));
+    await until(async () => (await standing(callers[0]!)).day.remaining === 100);
+  });
+});
+
+test('what changed while nobody listened is taken over by who listens again', async () => {
+  const { keyId, callers } = await pair.client();
+  const { pool } = pair.services[0].database;
+  await bans().ban(keyId, 72 * HOUR);
+  await bothAnswer(callers, 403);
+  await pool.query('ALTER TABLE key_bans DISABLE TRIGGER key_bans_changed');
+  await bans().unban(keyId);
+  await pool.query('ALTER TABLE key_bans ENABLE TRIGGER key_bans_changed');
+  await Promise.all(pair.services.map((service) => service.app.get(QuotaStore).reloadBans()));
+  expect(await statusesOf(callers)).toEqual([200, 200]);
+});
+
+test('a change that cannot be taken over at once is taken over later', async () => {
+  const { keyId, callers } = await pair.client();
+  await bothAnswer(callers, 200);
+  const reading = jest.spyOn(QuotaRecords.prototype, 'bans');
+  reading.mockRejectedValueOnce(new Error('busy')).mockRejectedValueOnce(new Error('busy'));
+  await bans().ban(keyId, HOUR);
+  await bothAnswer(callers, 403);
+  expect(reading.mock.calls.length).toBeGreaterThanOrEqual(4);
+  reading.mockRestore();
+});
+
+test('short silences of Redis, one after another, give nobody more than its day', async () => {
+  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
+  const { callers: others } = await pair.client();
+  const silence = async (silenced: ApiClient[]): Promise<void> => {
+    instances.redis.pause();
+    await statusesOf(silenced);
+    instances.redis.resume();
+    await until(() => !pair.degraded.some(Boolean));
+    await statusesOf(others);
+  };
+  await silence(callers);
+  let allowed = callers.length;
+  for (let round = 0; round < 4; round += 1) {
+    for (let request = 0; request < 22; request += 1) {
+      allowed += Number((await callers[0]!.get(COUNTED)).status === 200);
+    }
+    pair.advance(50_000);
+    await silence(others);
+  }
+  instances.redis.pause();
+  for (const caller of callers) {
+    while ((await caller.get(COUNTED)).status === 200) {
+      allowed += 1;
+    }
+  }
+  instances.redis.resume();
+  await until(() => !pair.degraded.some(Boolean));
+  // The two of the first silence may have been counted twice, by the instances and by Redis; nothing more may.
+  expect(allowed).toBeLessThanOrEqual(102);
+  expect(allowed).toBeGreaterThan(80);
+});

@@ -1,0 +1,114 @@
+import * as fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { ManualClock } from '#libs/clock';
+import { NOTHING_TAKEN } from '../../../../src/modules/quotas/decision';
+import { RedisQuotaStore } from '../../../../src/modules/quotas/fleet/redis-quota-store';
+import type { Limits } from '../../../../src/modules/quotas/rate-window';
+import { MemoryQuotaStore } from '../../../../src/modules/quotas/store/memory-quota-store';
+import type { QuotaRecords } from '../../../../src/modules/quotas/store/quota-records';
+import type { Subject } from '../../../../src/modules/quotas/subject';
+import { RedisServer } from '../../../support/redis-server';
+
+// Whether Redis answers in time is not the subject here, and a busy machine must not decide it.
+jest.mock('../../../../src/modules/quotas/fleet/within-budget', () => ({
+  withinBudget: <Answer>(answer: Promise<Answer>) => answer,
+}));
+
+const START = Date.UTC(2026, 10, 21, 23, 58);
+
+let server: RedisServer;
+let client: Redis;
+let clients = 0;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.url);
+});
+
+afterAll(async () => {
+  client.disconnect();
+  await server.close();
+});
+
+/** A database that remembers nothing: every history starts anew. */
+const FORGETFUL = {
+  count: () => undefined,
+  countFrom: () => undefined,
+  saveBan: () => undefined,
+  usedOf: () => Promise.resolve({ requests: 0, resetAt: 0 }),
+  banOf: () => Promise.resolve(null),
+  remembered: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0 }),
+} as unknown as QuotaRecords;
+
+/** The ends of windows, bans and forgiveness, and the moments around them. */
+const MOMENTS = [60, 120, 600, 3_600, 86_400, 259_200, 90_000_000 / 1000]
+  .flatMap((seconds) => [seconds * 1000 - 1, seconds * 1000, seconds * 1000 + 1])
+  .concat(-3_600_000, -3_600_001);
+
+/** A pause, and then some requests in a row: enough of them to be banned, now and then. */
+function requests(gap: fc.Arbitrary<number>, times = fc.integer({ min: 1, max: 16 })) {
+  return fc.record({ do: fc.constant('take' as const), gap, times });
+}
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: requests(fc.nat(400)) },
+  { weight: 3, arbitrary: requests(fc.nat(200_000)) },
+  { weight: 2, arbitrary: requests(fc.integer({ min: -7_200_000, max: 300_000_000 })) },
+  { weight: 6, arbitrary: requests(fc.constantFrom(...MOMENTS), fc.constant(16)) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('back' as const), gap: fc.nat(1_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('look' as const), gap: fc.nat(100_000) }) },
+);
+
+const limits = fc.record<Limits>({
+  perMinute: fc.integer({ min: 1, max: 4 }),
+  perDay: fc.option(fc.integer({ min: 1, max: 12 }), { nil: null }),
+});
+
+const history = fc.record({ limits, steps: fc.array(step, { maxLength: 25 }) });
+type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
+
+function aSubject(limits: Limits): Subject {
+  clients += 1;
+  return limits.perDay === null
+    ? { kind: 'address', address: `10.0.0.${clients}`, limits }
+    : { kind: 'client', clientId: clients, keyId: clients, limits };
+}
+
+/** Runs the steps in both stores and holds their answers against each other. */
+async function compare(redis: RedisQuotaStore, memory: MemoryQuotaStore, clock: ManualClock, run: History) {
+  const subject = aSubject(run.limits);
+  let lastTaken = NOTHING_TAKEN;
+  for (const one of run.steps) {
+    clock.advance(one.gap);
+    if (one.do !== 'take') {
+      // Also before a request is handed back: Redis leaves a window that is over at each step, the rules when they look.
+      expect(await redis.look(subject)).toEqual(await memory.look(subject));
+    }
+    if (one.do === 'back' && lastTaken !== NOTHING_TAKEN) {
+      const receipt = { takenAt: lastTaken };
+      expect(await redis.handBack(subject, receipt)).toEqual(await memory.handBack(subject, receipt));
+      lastTaken = NOTHING_TAKEN;
+    }
+    for (let time = 0; one.do === 'take' && time < one.times; time += 1) {
+      const expected = await memory.take(subject);
+      expect(await redis.take(subject)).toEqual(expected);
+      lastTaken = expected.takenAt === NOTHING_TAKEN ? lastTaken : expected.takenAt;
+    }
+  }
+}
+
+test('Redis and this process answer every history alike', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (run) => {
+      const clock = new ManualClock(START);
+      const redis = new RedisQuotaStore(client, FORGETFUL, () => clock.now());
+      const memory = new MemoryQuotaStore(FORGETFUL, clock);
+      try {
+        await compare(redis, memory, clock, run);
+      } finally {
+        memory.onModuleDestroy();
+      }
+    }),
+    { numRuns: 200 },
+  );
+}, 60_000);

@@ -1,0 +1,57 @@
+import { ClientsService } from '../../../../../src/modules/auth';
+import { QuotaStore } from '../../../../../src/modules/quotas';
+import type { ApiClient } from '../../../../support/api-client';
+import { type KeyOptions, type TestService, startService } from '../../../../support/service';
+import { type TestDatabase, createTestDatabase } from '../../../../support/test-database';
+
+/** Two instances in this process, over one database and one Redis, with clocks that stand still. */
+export class Pair {
+  private constructor(
+    private readonly database: TestDatabase,
+    readonly services: [TestService, TestService],
+  ) {}
+
+  /** @param redisUrls where either finds Redis; of both when it is one */
+  static async start(...redisUrls: [string, string?]): Promise<Pair> {
+    const [first, second = first] = redisUrls;
+    const database = await createTestDatabase();
+    const start = (redisUrl: string) => startService({ database, settings: { redisUrl, instances: 2 } });
+    return new Pair(database, [await start(first), await start(second)]);
+  }
+
+  /** A new client, with a caller for either instance. */
+  async client(options: KeyOptions = {}): Promise<{ clientId: number; keyId: number; callers: ApiClient[] }> {
+    const { key, keyId, client } = await this.services[0].issueKey(options);
+    const { id } = await this.services[0].app.get(ClientsService).named(client);
+    const callers = this.services.map((service) => service.anonymous().with({ 'X-API-Key': key }));
+    return { clientId: id, keyId, callers };
+  }
+
+  /** Whether each instance counts alone. */
+  get degraded(): boolean[] {
+    return this.services.map(({ app }) => app.get(QuotaStore).isDegraded());
+  }
+
+  /** What /health/ready of each says; both have to be ready in any case. */
+  async saysDegraded(): Promise<boolean[]> {
+    return Promise.all(
+      this.services.map(async ({ url }) => {
+        const response = await fetch(`${url}/health/ready`);
+        expect(response.status).toBe(200);
+        const { info } = (await response.json()) as { info: { limits: { degraded: boolean } } };
+        return info.limits.degraded;
+      }),
+    );
+  }
+
+  advance(milliseconds: number): void {
+    this.services.forEach(({ clock }) => clock.advance(milliseconds));
+  }
+
+  async close(): Promise<void> {
+    for (const service of this.services) {
+      await service.close();
+    }
+    await this.database.drop();
+  }
+}

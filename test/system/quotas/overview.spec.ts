@@ -1,0 +1,169 @@
+import { Redis } from 'ioredis';
+import { type Clock, SystemClock } from '#libs/clock';
+import { Database } from '#libs/database';
+import { AuditTrail } from '../../../src/modules/audit';
+import { ClientsService, KeysService } from '../../../src/modules/auth';
+import { BanRegister, QuotaOverview, QuotaResets, UsageRanking, limitsOf } from '../../../src/modules/quotas';
+import { RedisQuotaStore } from '../../../src/modules/quotas/fleet/redis-quota-store';
+import { CounterReader } from '../../../src/modules/quotas/overview/counter-reader';
+import { QuotaRecords } from '../../../src/modules/quotas/store/quota-records';
+import type { Subject } from '../../../src/modules/quotas/subject';
+import { readSettings } from '../../../src/settings';
+import { RedisServer } from '../../support/redis-server';
+import { type TestService, startService } from '../../support/service';
+import { MINUTE, statuses } from '../../support/limits';
+
+let service: TestService;
+let redis: RedisServer;
+
+beforeAll(async () => {
+  service = await startService();
+  redis = await RedisServer.start();
+});
+afterAll(async () => {
+  await Promise.all([service.close(), redis.close()]);
+});
+
+/** The overview as the command line has it, beside the running service. */
+function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOverview {
+  const { app } = service;
+  const settings = readSettings({ REDIS_URL });
+  const reader = new CounterReader(app.get(QuotaRecords), app.get(Database), clock, settings);
+  return new QuotaOverview(app.get(ClientsService), app.get(KeysService), reader);
+}
+
+const written = () => service.app.get(QuotaRecords).flush();
+const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
+
+describe('what a client has used, seen from outside of the server', () => {
+  it('is the day as it was written down and every key with its bans; the minute is not known', async () => {
+    const { key, keyId, client } = await service.issueKey({ perMinute: 100, perDay: 10 });
+    const issue = () => service.app.get(KeysService).issue({ client });
+    const others = [await issue(), await issue(), await issue()];
+    const [banned, revoked, expired] = others.map(({ record }) => record.id) as [number, number, number];
+    await service.app.get(KeysService).revoke(revoked);
+    await service.database.pool.query(`UPDATE api_keys SET expires_at = '2026-01-01' WHERE id = $1`, [
+      expired,
+    ]);
+    await service.app.get(BanRegister).ban(banned);
+    await service.app.get(BanRegister).ban(revoked);
+    await statuses(callerWith(key), 4);
+    await written();
+    const until = new Date(service.clock.now() + 2 * MINUTE).toISOString();
+    expect(await overview().of(client)).toEqual({
+      client,
+      plan: 'enterprise',
+      redis: 'off',
+      minute: { limit: 100, used: null, remaining: null, resetAt: null },
+      day: { limit: 10, used: 4, remaining: 6, resetAt: '2026-11-22T00:00:00.000Z' },
+      keys: [
+        { id: keyId, endsWith: key.slice(-4), state: 'active', bannedUntil: null, banLevel: 0 },
+        { id: banned, endsWith: others[0]!.key.slice(-4), state: 'banned', bannedUntil: until, banLevel: 1 },
+        {
+          id: revoked,
+          endsWith: others[1]!.key.slice(-4),
+          state: 'revoked',
+          bannedUntil: until,
+          banLevel: 1,
+        },
+        { id: expired, endsWith: others[2]!.key.slice(-4), state: 'expired', bannedUntil: null, banLevel: 0 },
+      ],
+    });
+  });
+
+  it('does not count what a reset has forgiven, and nothing is left of a day that is used up', async () => {
+    const { key, client } = await service.issueKey({ perMinute: 100, perDay: 3 });
+    const { id } = await service.app.get(ClientsService).named(client);
+    await statuses(callerWith(key), 4);
+    await written();
+    expect((await overview().of(client)).day).toMatchObject({ used: 3, remaining: 0 });
+    await service.app.get(QuotaResets).reset(id);
+    expect((await overview().of(client)).day).toMatchObject({ used: 0, remaining: 3 });
+  });
+
+  it('is refused for a client that does not exist', async () => {
+    await expect(overview().of('nobody')).rejects.toThrow('There is no client named nobody.');
+  });
+});
+
+describe('with Redis', () => {
+  const clock = new SystemClock();
+
+  it('is what the instances count together, the running minute too, and looking changes nothing', async () => {
+    const { keyId, client } = await service.issueKey({ perMinute: 2, perDay: 50 });
+    const found = await service.app.get(ClientsService).named(client);
+    const seen = () => overview(clock, redis.url).of(client);
+    const look = new Redis(redis.url);
+    expect(await seen()).toMatchObject({
+      redis: 'answered',
+      minute: { limit: 2, used: 0, remaining: 2, resetAt: null },
+      day: { limit: 50, used: 0, remaining: 50 },
+      keys: [{ id: keyId, state: 'active', banLevel: 0 }],
+    });
+    expect(await look.keys('*')).toEqual([]);
+
+    const records = new QuotaRecords(service.app.get(Database), clock, service.app.get(AuditTrail));
+    const store = new RedisQuotaStore(look, records);
+    const subject: Subject = { kind: 'client', clientId: found.id, keyId, limits: limitsOf(found) };
+    const first = await store.take(subject);
+    const minute = first.standings.find(({ name }) => name === 'minute')!;
+    await store.take(subject);
+    expect(await seen()).toMatchObject({
+      minute: { used: 2, remaining: 0, resetAt: new Date(minute.resetAt).toISOString() },
+      day: { used: 2, remaining: 48 },
+    });
+    for (let refused = 0; refused < 11; refused += 1) {
+      await store.take(subject);
+    }
+    const before = await Promise.all((await look.keys('*')).sort().map((key) => look.hgetall(key)));
+    expect((await seen()).keys).toMatchObject([{ state: 'banned', banLevel: 1 }]);
+    expect(await Promise.all((await look.keys('*')).sort().map((key) => look.hgetall(key)))).toEqual(before);
+    look.disconnect();
+    await records.onApplicationShutdown();
+  });
+
+  it('that does not answer, is the day as it was written down', async () => {
+    const { client } = await service.issueKey({ perMinute: 2, perDay: 50 });
+    expect(await overview(service.clock, 'redis://127.0.0.1:1').of(client)).toMatchObject({
+      redis: 'silent',
+      minute: { limit: 2, used: null },
+      day: { used: 0, remaining: 50 },
+    });
+  });
+});
+
+describe('who used most', () => {
+  it('is ranked by the requests of the last days, with the share of the day where one day is meant', async () => {
+    await service.database.pool.query('DELETE FROM usage_days');
+    const names: string[] = [];
+    for (const [today, before, perDay] of [
+      [30, 0, 40],
+      [50, 0, 1_000],
+      [0, 900, 1_000],
+      [0, 0, 7],
+    ]) {
+      const { client } = await service.issueKey({ perMinute: 9, perDay });
+      names.push(client);
+      await service.database.pool.query(
+        `INSERT INTO usage_days SELECT id, day::date, requests::int FROM clients,
+           unnest(ARRAY['2026-11-21', '2026-11-20', '2026-11-18'], ARRAY[$2, $3, 5000]::text[]) AS used (day, requests)
+         WHERE name = $1`,
+        [client, String(today), String(before)],
+      );
+    }
+    const [full, most, earlier] = names as [string, string, string];
+    const ranking = new UsageRanking(service.app.get(Database), service.clock);
+    const plan = 'enterprise';
+    expect(await ranking.top(10, 1)).toEqual([
+      { client: most, plan, requests: 50, perDay: 1_000, usedPercent: 5 },
+      { client: full, plan, requests: 30, perDay: 40, usedPercent: 75 },
+    ]);
+    expect(await ranking.top(2, 3)).toEqual([
+      { client: earlier, plan, requests: 900, perDay: 1_000 },
+      { client: most, plan, requests: 50, perDay: 1_000 },
+    ]);
+    const { id } = await service.app.get(ClientsService).named(full);
+    await service.app.get(QuotaResets).reset(id);
+    expect((await ranking.top(10, 1))[1]).toMatchObject({ client: full, requests: 30, usedPercent: 0 });
+  });
+});

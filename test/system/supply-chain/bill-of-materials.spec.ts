@@ -1,0 +1,27 @@
+import { type BillOfMaterials, shippedOf, wholeBill } from './support/bill-of-materials';
+import { type PackageFile, lockedPackages, readJson } from '../../support/lock-file';
+
+const service = readJson<PackageFile>('package.json');
+let bill: BillOfMaterials;
+
+beforeAll(async () => {
+  bill = shippedOf(await wholeBill(), service);
+});
+
+it('names every package that is shipped, with its digest, and none that is for development only', () => {
+  const named = new Set(bill.components.map((component) => `${component.name}@${component.version}`));
+  const locked = lockedPackages();
+  const shipped = new Set(locked.filter(({ dev }) => !dev).map((entry) => `${entry.name}@${entry.version}`));
+  expect([...shipped].filter((entry) => !named.has(entry))).toEqual([]);
+  expect([...named].filter((entry) => !shipped.has(entry))).toEqual([]);
+  expect(bill.components.filter(({ hashes = [] }) => hashes[0]?.alg !== 'SHA-512')).toEqual([]);
+});
+
+it('is that of the service, which depends on what package.json says', () => {
+  const { component } = bill.metadata;
+  expect([component.name, component.type]).toEqual(['petstore-service', 'application']);
+  const own = bill.dependencies.find(({ ref }) => ref === component['bom-ref'])!.dependsOn;
+  const names = own.map((ref) => ref.replace(/@[^@]+$/, ''));
+  const direct = Object.keys({ ...service.dependencies, ...service.optionalDependencies });
+  expect(names.toSorted()).toEqual(direct.toSorted());
+});

@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { RedisServer, freePort } from '../../support/redis-server';
+import { type TestService, startService } from '../../support/service';
+import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { Collector, type CollectedSpan } from './support/collector';
+
+const SERVER = 2;
+const CLIENT = 3;
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+const SECRET = 'hunter2';
+
+const bench = new ServiceBench();
+let collector: Collector;
+let redis: RedisServer;
+/** Issues keys and owns the database; its own requests are not traced. */
+let office: TestService;
+let key: string;
+let service: ServiceProcess;
+
+/** The service has to be its own process: drivers are traced as Node loads them, and jest loads them itself. */
+function serve(environment: Record<string, string>): Promise<ServiceProcess> {
+  const { url: DATABASE_URL } = office.database;
+  return bench.serve({ DATABASE_URL, LOG_LEVEL: 'info', INSTANCES: '2', ...environment });
+}
+
+beforeAll(async () => {
+  [collector, redis, office] = await Promise.all([Collector.start(), RedisServer.start(), startService()]);
+  ({ key } = await office.issueKey());
+  await (await office.caller()).post('/categories', { name: SECRET });
+});
+afterAll(async () => {
+  await bench.clear();
+  await office.close();
+  await redis.close();
+  collector.close();
+});
+
+async function send(target: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  const answer = await fetch(`${service.url}${target}`, {
+    method,
+    headers: { 'X-API-Key': key, ...headers },
+  });
+  await answer.text();
+  return answer;
+}
+
+describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+  let answers: Record<'read' | 'order' | 'unknown' | 'leak', Response>;
+
+  const spanOf = (answer: Response): CollectedSpan => {
+    const id = answer.headers.get('x-request-id');
+    const found = collector.spans.filter(
+      ({ attributes }) =>
+        (attributes['http.response.header.x-request-id'] as string[] | undefined)?.[0] === id,
+    );
+    expect(found).toHaveLength(1);
+    return found[0]!;
+  };
+
+  beforeAll(async () => {
+    service = await serve({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      REDIS_URL: redis.url,
+    });
+    answers = {
+      read: await send('/categories?limit=5', { traceparent: `00-${TRACE}-${PARENT}-01` }),
+      order: await send('/store/orders/1', {}, 'DELETE'),
+      unknown: await send('/nowhere/at-all?what=ever'),
+      leak: await send(`/pets/${key}?key=${key}`, { Authorization: `Bearer ${key}` }),
+    };
+    await fetch(`${service.url}/health/ready`);
+    // What is waiting is sent at the end.
+    expect(await service.end()).toEqual({ code: 0, signal: null });
+  });
+
+  it('each request is a span that names the operation and what came of it, without the query', () => {
+    expect(spanOf(answers.read)).toMatchObject({
+      name: 'GET /categories',
+      kind: SERVER,
+      attributes: {
+        'http.request.method': 'GET',
+        'http.route': '/categories',
+        'http.response.status_code': 200,
+        'url.path': '/categories',
+        'url.scheme': 'http',
+      },
+    });
+    const unknown = spanOf(answers.unknown);
+    expect(unknown).toMatchObject({ name: 'GET', attributes: { 'url.path': '/nowhere/at-all' } });
+    expect(unknown.attributes).not.toHaveProperty('http.route');
+    expect(unknown.attributes).toHaveProperty(['http.response.status_code'], 404);
+  });
+
+  it('it belongs to the trace that the caller names', () => {
+    expect(spanOf(answers.read)).toMatchObject({ traceId: TRACE, parentSpanId: PARENT });
+    expect(spanOf(answers.order).traceId).not.toBe(TRACE);
+    expect(spanOf(answers.order).parentSpanId ?? '').toBe('');
+  });
+
+  it('what it asks PostgreSQL and Redis for are its children, without any values', () => {
+    for (const answer of [answers.read, answers.order]) {
+      const children = collector.childrenOf(spanOf(answer)).filter(({ kind }) => kind === CLIENT);
+      const systems = children.map(({ attributes }) => attributes['db.system.name']);
+      expect(new Set(systems)).toEqual(new Set(['postgresql', 'redis']));
+    }
+    const statements = collector.spans.map(({ attributes }) =>
+      JSON.stringify(attributes['db.query.text'] ?? ''),
+    );
+    expect(statements.filter((text) => text.includes('FROM categories')).length).toBeGreaterThan(0);
+  });
+
+  it('nothing is a trace of its own but requests, and of those no health check', () => {
+    const roots = collector.spans.filter(({ parentSpanId }) => !parentSpanId);
+    expect(roots.map(({ name }) => name).sort()).toEqual([
+      'DELETE /store/orders/:orderId',
+      'GET',
+      'GET /pets/:petId',
+    ]);
+  });
+
+  it('the lines of the log name the trace', () => {
+    const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines).toContainEqual(expect.objectContaining({ operation: '/categories', traceId: TRACE }));
+  });
+
+  it('no key is sent, and no password', () => {
+    expect(collector.received).toContain('/pets/psk_live_…');
+    expect(collector.received).not.toContain(key.slice('psk_live_'.length));
+    expect(collector.received).not.toContain(SECRET);
+  });
+
+  it('the service has a name, and what the environment says of it', () => {
+    expect(collector.resource).toMatchObject({
+      'service.name': 'petstore',
+      'deployment.environment.name': 'test',
+    });
+  });
+});
+
+describe('The environment', () => {
+  it('names the service and says how much is traced', async () => {
+    collector.spans.length = 0;
+    service = await serve({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_SERVICE_NAME: 'shop',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+    });
+    await send('/categories');
+    await send('/categories', { traceparent: `00-${TRACE}-${PARENT}-01` });
+    await service.end();
+    expect(collector.resource['service.name']).toBe('shop');
+    expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+  });
+});
+
+test('A variable that OpenTelemetry cannot use is told of, and its default goes on', async () => {
+  service = await serve({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER: 'allways_off',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '3s',
+  });
+  await service.end();
+  const told = service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(told.filter((message) => message.startsWith('Traces: '))).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining('OTEL_TRACES_SAMPLER value "allways_off" invalid'),
+      expect.stringContaining("Unknown value '3s' for OTEL_EXPORTER_OTLP_TIMEOUT"),
+    ]),
+  );
+});
+
+test('A collector that is away is told of in one line, and holds up neither a request nor the end', async () => {
+  service = await serve({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+    OTEL_EXPORTER_OTLP_TIMEOUT: '300',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  for (let sent = 0; sent < 20; sent += 1) {
+    expect((await send('/categories')).status).toBe(200);
+  }
+  const complaints = () => service.log.filter((line) => line.includes('Traces cannot be sent'));
+  await until(() => complaints().length > 0);
+  await send('/categories');
+  const begin = Date.now();
+  expect(await service.end()).toEqual({ code: 0, signal: null });
+  expect(Date.now() - begin).toBeLessThan(8_000);
+  expect(complaints().map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    expect.stringMatching(/^Traces cannot be sent: connect ECONNREFUSED 127\.0\.0\.1:\d+$/),
+  ]);
+  expect(service.stderr).toBe('');
+});
+
+test('Without it nothing of OpenTelemetry is loaded but the interface that prom-client asks for', async () => {
+  const NODE_OPTIONS = `--require ${join(__dirname, 'support/tell-loaded.js')}`;
+  service = await serve({ NODE_OPTIONS });
+  await send('/categories');
+  await service.end();
+  expect(service.stderr).toBe('@opentelemetry/api\n');
+  service = await serve({ NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  await service.end();
+  expect(service.stderr).toContain('@opentelemetry/sdk-trace-node');
+});

@@ -1,0 +1,106 @@
+import { ROOT, Sources, type Violation, cruise } from '../../support/cruise';
+
+/** For each rule, an import that breaks it: in which file, and of what. */
+const PLANTED: [rule: string, file: string, line: string][] = [
+  ['orders knows inventory and pets, and nobody else', 'src/modules/orders/a.ts', `import '../categories';`],
+  ['inventory knows pets, and nobody else', 'src/modules/inventory/a.ts', `import '../orders';`],
+  ['pets knows categories, and nobody else', 'src/modules/pets/a.ts', `import '../inventory';`],
+  [
+    'categories knows no other module',
+    'src/modules/categories/a.ts',
+    `import type { PetStatus } from '../pets';`,
+  ],
+  [
+    'catalogue knows categories and pets and inventory and audit, and nobody else',
+    'src/modules/catalogue/a.ts',
+    `import '../orders';`,
+  ],
+  ['quotas knows auth and audit, and nobody else', 'src/modules/quotas/a.ts', `import '../pets';`],
+  [
+    'quotas knows auth and audit, and nobody else',
+    'src/modules/quotas/store/a.ts',
+    `import '../../../app.module';`,
+  ],
+  ['auth knows audit, and nobody else', 'src/modules/auth/a.ts', `import '../quotas';`],
+  ['auth knows audit, and nobody else', 'src/modules/auth/b.ts', `import '../../settings';`],
+  ['audit knows no other module', 'src/modules/audit/a.ts', `import '../quotas';`],
+  ['deprecations knows no other module', 'src/modules/deprecations/a.ts', `import '../quotas';`],
+  ['pets knows categories, and nobody else', 'src/modules/pets/b.ts', `const later = import('../orders');`],
+  ['The store knows auth in its controllers only', 'src/modules/pets/a.service.ts', `import '../auth';`],
+  ['Outsiders know a module by its face only', 'src/a.ts', `import './modules/pets/pets.service';`],
+  ['Outsiders know a module by its face only', 'src/http/a.ts', `import '../modules/auth/key-directory';`],
+  [
+    'Outsiders know a module by its face only',
+    'src/cli/a.ts',
+    `import type { Pet } from '../modules/pets/pet.entity';`,
+  ],
+  [
+    'Outsiders know a module by its face only',
+    'src/modules/orders/b.ts',
+    `import '../inventory/stock.entity';`,
+  ],
+  [
+    'The data source knows entities and migrations only',
+    'src/runtime/data-source.ts',
+    `import '../modules/pets';`,
+  ],
+  ['Siblings do not import their own face', 'src/modules/pets/c.ts', `import './index';`],
+  ['Siblings do not import their own face', 'src/modules/quotas/store/b.ts', `import '..';`],
+  ['Siblings do not import their own face', 'libs/http/src/a.ts', `import '#libs/http';`],
+  ['Libraries know nothing of the service', 'libs/http/src/b.ts', `import '../../../src/settings';`],
+  ['Libraries are known by the name #libs only', 'libs/http/src/c.ts', `import '../../errors/src';`],
+  ['Libraries are known by the name #libs only', 'src/b.ts', `import '../libs/http/src/errors';`],
+  ['The client stands alone: it knows openapi-fetch only', 'libs/client/src/a.ts', `import 'node:fs';`],
+  ['The client stands alone: it knows openapi-fetch only', 'libs/client/src/b.ts', `import '#libs/errors';`],
+  ['The client stands alone: nobody of the service knows it', 'src/f.ts', `import '#libs/client';`],
+  ['The client stands alone: nobody of the service knows it', 'libs/http/src/d.ts', `import '#libs/client';`],
+  ['Nobody imports in a circle', 'src/c.ts', `import './d';`],
+  ['Nobody imports the command line', 'src/runtime/b.ts', `import '../cli/output';`],
+  ['Modules know neither HTTP nor the runtime', 'src/modules/pets/d.ts', `import '../../http/cors';`],
+  ['HTTP does not know the runtime', 'src/http/b.ts', `import '../runtime/serve';`],
+  ['Every import leads somewhere', 'src/e.ts', `import '#libs/http/src/errors';`],
+  ...['orders/order-status', 'pets/pet-status', 'catalogue/bad-lines', 'quotas/plans', 'quotas/decision'].map(
+    pure('@nestjs/common'),
+  ),
+  ...['quotas/rate-window', 'quotas/ban-rules', 'quotas/rate-limit-headers'].map(pure('typeorm')),
+];
+
+function pure(what: string) {
+  return (file: string): [string, string, string] => {
+    return [
+      'Rules of the domain are pure: neither Nest nor TypeORM',
+      `src/modules/${file}.ts`,
+      `import '${what}';`,
+    ];
+  };
+}
+
+it('Everybody knows only whom they may know', () => {
+  expect(cruise(ROOT)).toEqual([]);
+});
+
+describe('The rules catch', () => {
+  let sources: Sources;
+  let violations: Violation[];
+  beforeAll(() => {
+    sources = new Sources();
+    for (const [, file, line] of PLANTED) {
+      sources.plant(file, line);
+    }
+    sources.plant('src/d.ts', `import './c';`);
+    violations = cruise(sources.directory);
+  });
+  afterAll(() => sources.remove());
+
+  test.each(PLANTED)('"%s" broken in %s by %s', (rule, file) => {
+    expect(violations.filter(({ from }) => from === file).map((violation) => violation.rule)).toContain(rule);
+  });
+
+  it('each rule that there is', () => {
+    const { forbidden } = jest.requireActual<{ forbidden: { name: string }[] }>(
+      '../../../.dependency-cruiser.cjs',
+    );
+    const planted = new Set(PLANTED.map(([rule]) => rule));
+    expect(forbidden.map(({ name }) => name).filter((name) => !planted.has(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+import { hostname, userInfo } from 'node:os';
+import { operator } from '../../../src/cli/operator';
+
+const here = `${userInfo().username}@${hostname()}`;
+
+test('whoever runs a command is known by the user and the host', () => {
+  expect(operator({})).toEqual({ kind: 'cli', name: here });
+});
+
+test('who stands behind sudo is told beside the user, never in place of it', () => {
+  expect(operator({ SUDO_USER: 'ann' }).name).toBe(`${here} (sudo by ann)`);
+});
+
+test.each(['', 'ann) (sudo by bob', 'a\nb', '\u001b[2J', 'x'.repeat(101)])(
+  'what cannot be the name of a user is left out: %j',
+  (name) => {
+    expect(operator({ SUDO_USER: name }).name).toBe(here);
+  },
+);
+
+test('a user that has a number only is known by it', () => {
+  const os = jest.requireActual<typeof import('node:os')>('node:os');
+  const nameless = jest.spyOn(os, 'userInfo').mockImplementation(() => {
+    throw new Error('ENOENT');
+  });
+  try {
+    expect(operator({}).name).toBe(`uid ${process.getuid!()}@${hostname()}`);
+  } finally {
+    nameless.mockRestore();
+  }
+});

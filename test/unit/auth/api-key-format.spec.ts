@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { digestOf, isWellFormedKey, newApiKey } from '../../../src/modules/auth/api-key-format';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIX = 'psk_live_';
+
+const aKey = fc.constant(null).map(newApiKey);
+const aPlace = fc.integer({ min: PREFIX.length, max: PREFIX.length + 35 });
+
+function replaced(key: string, place: number, text: string): string {
+  return key.slice(0, place) + text + key.slice(place + text.length);
+}
+
+describe('a new key', () => {
+  it('is psk_live_ and 36 base62 characters, and well-formed', () => {
+    for (const key of Array.from({ length: 500 }, newApiKey)) {
+      expect(key).toMatch(/^psk_live_[0-9A-Za-z]{36}$/);
+      expect(isWellFormedKey(key)).toBe(true);
+    }
+  });
+
+  it('is never issued twice, and uses the whole alphabet at every random place', () => {
+    const keys = Array.from({ length: 5_000 }, newApiKey);
+    expect(new Set(keys).size).toBe(keys.length);
+    for (let place = PREFIX.length; place < PREFIX.length + 30; place += 1) {
+      expect(new Set(keys.map((key) => key[place])).size).toBe(62);
+    }
+  });
+
+  it('has the CRC32 of its random part at its end, with the digits in the order 0-9A-Za-z', () => {
+    const key = newApiKey();
+    const random = key.slice(PREFIX.length, PREFIX.length + 30);
+    const value = [...key.slice(-6)].reduce((sum, digit) => sum * 62 + ALPHABET.indexOf(digit), 0);
+    expect(value).toBe(crc32Of(random));
+  });
+});
+
+/** CRC-32 (ISO-HDLC) written from its definition, independent of zlib. */
+function crc32Of(text: string): number {
+  let rest = 0xffffffff;
+  for (const byte of Buffer.from(text)) {
+    rest ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) {
+      rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1;
+    }
+  }
+  return (rest ^ 0xffffffff) >>> 0;
+}
+
+describe('a mistyped key is told from a good one', () => {
+  it('when any one character is another', () => {
+    fc.assert(
+      fc.property(aKey, aPlace, fc.constantFrom(...ALPHABET), (key, place, character) => {
+        fc.pre(key[place] !== character);
+        expect(isWellFormedKey(replaced(key, place, character))).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('at every place of one key, with every other character', () => {
+    const key = newApiKey();
+    const passed: string[] = [];
+    for (let place = 0; place < key.length; place += 1) {
+      for (const character of ALPHABET) {
+        const mistyped = replaced(key, place, character);
+        if (mistyped !== key && isWellFormedKey(mistyped)) passed.push(mistyped);
+      }
+    }
+    expect(passed).toEqual([]);
+  });
+
+  it('when two neighbours are swapped', () => {
+    fc.assert(
+      fc.property(aKey, fc.integer({ min: 0, max: PREFIX.length + 34 }), (key, place) => {
+        fc.pre(key[place] !== key[place + 1]);
+        expect(isWellFormedKey(replaced(key, place, `${key[place + 1]}${key[place]}`))).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['nothing', () => ''],
+    ['the prefix alone', () => PREFIX],
+    ['one character less', () => newApiKey().slice(0, -1)],
+    ['one character more', () => `${newApiKey()}0`],
+    ['a line break after it', () => `${newApiKey()}\n`],
+    ['a space before it', () => ` ${newApiKey()}`],
+    ['another prefix', () => newApiKey().replace('live', 'test')],
+    ['a prefix in capitals', () => newApiKey().replace('psk', 'PSK')],
+    ['a character outside of base62', () => replaced(newApiKey(), 20, '-')],
+    ['a letter that only looks like one of base62', () => replaced(newApiKey(), 20, 'а')],
+    ['two keys with a comma, as Node joins repeated header fields', () => `${newApiKey()}, ${newApiKey()}`],
+    ['a long text', () => 'psk_live_'.repeat(10_000)],
+  ])('when it is %s', (_what, text) => {
+    expect(isWellFormedKey(text())).toBe(false);
+  });
+});
+
+describe('what is stored of a key', () => {
+  it('is its SHA-256 in base64url', () => {
+    expect(digestOf('abc')).toBe(
+      Buffer.from('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', 'hex').toString(
+        'base64url',
+      ),
+    );
+  });
+
+  it('differs between keys and not between calls', () => {
+    const key = newApiKey();
+    expect(digestOf(key)).toBe(digestOf(key));
+    expect(digestOf(key)).not.toBe(digestOf(newApiKey()));
+    expect(digestOf(key)).not.toContain(key.slice(PREFIX.length));
+  });
+});

@@ -1,0 +1,39 @@
+import { presentedKey } from '../../../src/modules/auth/credentials';
+
+const KEY = 'psk_live_one';
+
+describe('the key of a request', () => {
+  it.each([
+    ['is read from X-API-Key', { 'x-api-key': KEY }, KEY],
+    ['is read from Authorization: Bearer', { authorization: `Bearer ${KEY}` }, KEY],
+    ['is read whatever the case of the scheme', { authorization: `bEARER ${KEY}` }, KEY],
+    ['is read past several spaces and trailing ones', { authorization: `Bearer   ${KEY}  ` }, KEY],
+    ['may stand in both when it is the same', { 'x-api-key': KEY, authorization: `Bearer ${KEY}` }, KEY],
+    ['is read from X-API-Key beside Basic', { 'x-api-key': KEY, authorization: 'Basic dTpw' }, KEY],
+    [
+      'is read from Bearer beside an empty X-API-Key',
+      { 'x-api-key': '', authorization: `Bearer ${KEY}` },
+      KEY,
+    ],
+    ['is none with nothing', {}, null],
+    ['is none with an empty X-API-Key', { 'x-api-key': '' }, null],
+    ['is none with Basic', { authorization: 'Basic dTpw' }, null],
+    ['is none with the scheme alone', { authorization: 'Bearer' }, null],
+    ['is none with the scheme and a space', { authorization: 'Bearer ' }, null],
+    ['is none without a scheme', { authorization: KEY }, null],
+    ['is none with a scheme that only begins like Bearer', { authorization: `Bearers ${KEY}` }, null],
+    ['is none with Bearer inside of another scheme', { authorization: `Digest Bearer ${KEY}` }, null],
+    ['is not looked for elsewhere', { cookie: `key=${KEY}`, 'proxy-authorization': `Bearer ${KEY}` }, null],
+  ])('%s', (_rule, headers, key) => {
+    expect(presentedKey(headers)).toBe(key);
+  });
+
+  it.each([
+    ['two different keys', { 'x-api-key': KEY, authorization: 'Bearer psk_live_two' }],
+    ['keys that differ in case', { 'x-api-key': KEY, authorization: `Bearer ${KEY.toUpperCase()}` }],
+  ])('is refused with %s', (_what, headers) => {
+    expect(() => presentedKey(headers)).toThrow(
+      expect.objectContaining({ code: 'conflicting_credentials', status: 400 }) as Error,
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import { type Row, recordLines, tableLines } from '../../../src/cli/table';
+import { type Terminal, terminalOf } from '#libs/terminal';
+import { cut, printable, printableJson, widthOf } from '../../../src/runtime/text';
+
+const PIPE: Terminal = { columns: undefined, colours: false };
+const wide = (columns: number): Terminal => ({ columns, colours: false });
+const COLOURS: Terminal = { columns: undefined, colours: true };
+
+describe('a table', () => {
+  const rows = [
+    { id: 1, client: 'acme', share: 12.5, endedAt: null },
+    { id: 1200, client: 'a', share: null, endedAt: 'now' },
+  ];
+
+  it('aligns numbers right and text left; what is not there is a dash', () => {
+    expect(tableLines(rows, PIPE)).toEqual([
+      '  id  client  share  endedAt',
+      '   1  acme     12.5  -',
+      '1200  a           -  now',
+    ]);
+  });
+
+  it('is not cut in a pipe, however wide it is', () => {
+    const [, line] = tableLines([{ name: 'x'.repeat(500), note: 'y' }], PIPE);
+    expect(line).toBe(`${'x'.repeat(500)}  y`);
+  });
+
+  it('fits the terminal: the widest column is cut first, and then those that have become the widest', () => {
+    const row = { short: 'twelve chars', long: 'x'.repeat(40), longer: 'y'.repeat(50) };
+    const [, line = ''] = tableLines([row], wide(60));
+    expect(line).toBe(`twelve chars  ${'x'.repeat(21)}…  ${'y'.repeat(21)}…`);
+    expect(widthOf(line)).toBe(60);
+  });
+
+  it.each([30, 40, 59, 60, 61, 80])('is never wider than %i columns', (columns) => {
+    const row = { id: 9, first: 'x'.repeat(33), second: 'y'.repeat(20) };
+    for (const line of tableLines([row, { ...row, second: 'short' }], wide(columns))) {
+      expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it('never cuts a number, and is printed record by record where it cannot be made to fit', () => {
+    const row = { requests: 123_456_789_012_345, name: 'x'.repeat(30) };
+    expect(tableLines([row], wide(28))[1]).toBe(`123456789012345  ${'x'.repeat(10)}…`);
+    expect(tableLines([row, { requests: 7, name: 'y' }], wide(27))).toEqual([
+      'requests  123456789012345',
+      `name      ${'x'.repeat(30)}`,
+      '',
+      'requests  7',
+      'name      y',
+    ]);
+  });
+});
+
+describe('colours', () => {
+  const rows: Row[] = [{ client: 'banned', state: 'active', until: null }];
+
+  it('are a bold header, states by what they mean, and pale dashes; a client may be called anything', () => {
+    const [header, line] = tableLines(rows, COLOURS);
+    expect(header).toBe('\u001b[1mclient\u001b[22m  \u001b[1mstate \u001b[22m  \u001b[1muntil\u001b[22m');
+    expect(line).toBe('banned  \u001b[32mactive\u001b[39m  \u001b[2m-    \u001b[22m');
+  });
+
+  it.each([
+    ['banned', 31],
+    ['revoked', 31],
+    ['expired', 33],
+    ['active', 32],
+  ])('the state %s is shown in its colour', (state, code) => {
+    expect(recordLines({ state }, COLOURS)[0]).toContain(`\u001b[${code}m${state}\u001b[39m`);
+  });
+
+  it('are for a terminal, unless NO_COLOR is there and not empty', () => {
+    const terminal = { isTTY: true, columns: 80 };
+    expect(terminalOf(terminal, {})).toEqual({ columns: 80, colours: true });
+    expect(terminalOf(terminal, { NO_COLOR: '' }).colours).toBe(true);
+    expect(terminalOf(terminal, { NO_COLOR: '0' })).toEqual({ columns: 80, colours: false });
+    expect(terminalOf(terminal, { TERM: 'dumb' }).colours).toBe(false);
+    expect(terminalOf({}, { FORCE_COLOR: '1', COLUMNS: '20' })).toEqual(PIPE);
+    expect(terminalOf({ isTTY: true, columns: 0 }, {}).columns).toBeUndefined();
+  });
+
+  it('are no part of a line that nobody has asked to colour', () => {
+    expect([...tableLines(rows, PIPE), ...recordLines(rows[0]!, PIPE)].join('')).not.toContain('\u001b');
+  });
+});
+
+describe('text of any kind', () => {
+  it.each([
+    ['acme', 4],
+    ['ä', 1],
+    ['a\u0308', 1],
+    ['\u200d', 0],
+    ['犬', 2],
+    ['ペット', 6],
+    ['ﾄｯｸ', 3],
+    ['강아지', 6],
+    ['Ａ', 2],
+    ['🐶', 2],
+    ['👩‍🔬', 2],
+    ['❤️', 2],
+  ])('%s takes %i columns', (text, columns) => expect(widthOf(text)).toBe(columns));
+
+  it('is aligned and cut by the columns that it takes', () => {
+    expect([cut('犬と猫と', 5), cut('犬と猫と', 4), cut('犬と', 4), cut('abcdef', 1)]).toEqual([
+      ...['犬と…', '犬…', '犬と', '…'],
+    ]);
+    expect(tableLines([{ name: '犬', note: 'a' }], PIPE)).toEqual(['name  note', '犬    a']);
+  });
+
+  it('cannot command the terminal, nor break out of its cell or turn the line around', () => {
+    const name = 'a\u001b[2Jb\r\nc\u009b31m\u202ed\u007f\t';
+    expect(printable(name)).toBe('a\\u001b[2Jb\\u000d\\u000ac\\u009b31m\\u202ed\\u007f\\u0009');
+    expect(tableLines([{ name }], COLOURS)[1]).toBe(printable(name));
+    expect(recordLines({ names: [name] }, PIPE)[0]).toBe(`names  ${printable(name)}`);
+  });
+
+  it('is the same text in JSON, which cannot command the terminal either', () => {
+    const value = { name: 'a\u001b[2J\u009b31m\u202e\u007f"\\ü犬' };
+    const json = printableJson(value);
+    expect(JSON.parse(json)).toEqual(value);
+    expect(json).toBe('{"name":"a\\u001b[2J\\u009b31m\\u202e\\u007f\\"\\\\ü犬"}');
+  });
+});

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Copy, DockerfileParser } from 'dockerfile-ast';
+import { readSettings } from '../../../src/settings';
+import { ROOT, read } from '../../support/files';
+import { faultsOf, lastStage } from '../../support/image-rules';
+
+const DOCKERFILE = read('docker/Dockerfile');
+const PACKAGE = JSON.parse(read('package.json')) as {
+  version: string;
+  description: string;
+  license: string;
+  files: string[];
+};
+const instructions = DockerfileParser.parse(DOCKERFILE).getInstructions();
+
+/** What `COPY` takes from the build's context, by stage. */
+function copied(from: typeof instructions): string[] {
+  return from
+    .filter((instruction): instruction is Copy => instruction instanceof Copy)
+    .filter((copy) => copy.getFromFlag() === null)
+    .flatMap((copy) => (copy.getArgumentsContent() ?? '').split(/\s+/).slice(0, -1));
+}
+
+it('The image keeps the rules', () => {
+  expect(faultsOf(DOCKERFILE)).toEqual([]);
+});
+
+it('Everything that the package ships is in the image, but for what only people read', () => {
+  const shipped = PACKAGE.files.filter((name) => !/^(README\.md|CHANGELOG\.md|!.*)$/.test(name));
+  const stage = lastStage(instructions);
+  expect(DOCKERFILE).toContain('COPY --from=build /app/dist dist\n');
+  expect([...copied(stage), 'dist']).toEqual(expect.arrayContaining([...shipped, 'package.json']));
+});
+
+it('What the builder is sent is exactly what the image is built from', () => {
+  const [refuseAll, ...rest] = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const letIn = rest.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+  expect(refuseAll).toBe('*');
+  expect(letIn.toSorted()).toEqual([...new Set(copied(instructions))].toSorted());
+  expect(letIn.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+});
+
+it('The labels tell what package.json tells', () => {
+  const label = (name: string) => new RegExp(`image\\.${name}="([^"]*)"`).exec(DOCKERFILE)?.[1];
+  expect([label('description'), label('licenses')]).toEqual([PACKAGE.description, PACKAGE.license]);
+  expect(DOCKERFILE).toContain(`ARG VERSION=${PACKAGE.version}\n`);
+});
+
+it('The settings of the image are settings of the service, and reach beyond the container', () => {
+  const environment = Object.fromEntries(
+    [...DOCKERFILE.matchAll(/^(?:ENV|   ) (\w+)=(\S+)/gm)].map(([, name = '', value]) => [name, value]),
+  );
+  expect(Object.keys(environment)).toEqual(['NODE_ENV', 'HOST', 'PORT', 'METRICS_PORT']);
+  const { host, port, metrics } = readSettings(environment);
+  expect({ host, port, metrics }).toEqual({
+    host: '0.0.0.0',
+    port: 3000,
+    metrics: { host: '0.0.0.0', port: 9464 },
+  });
+  const [, exposed] = /^EXPOSE (.+)$/m.exec(DOCKERFILE)!;
+  expect(exposed).toBe(`${port} ${metrics!.port}`);
+});
+
+describe('The rules catch', () => {
+  const planted: [string, string, string][] = [
+    ['a base of whatever version', 'FROM node:24.21.0-bookworm-slim', 'FROM node:24'],
+    ['a base that is the latest', 'FROM node:24.21.0-bookworm-slim', 'FROM node:latest'],
+    ['root', 'USER 1000:1000', 'USER 0:0'],
+    ['a user by name', 'USER 1000:1000', 'USER node'],
+    ['no user at all', 'USER 1000:1000', ''],
+    [
+      'a shell before the service',
+      'ENTRYPOINT ["node", "/app/bin/petstore.js"]',
+      'ENTRYPOINT node bin/petstore.js',
+    ],
+    ['ADD', 'COPY docs docs', 'ADD docs docs'],
+    ['a secret', 'ARG REVISION=unknown', 'ARG NPM_TOKEN'],
+    ['no health check', 'HEALTHCHECK', '# HEALTHCHECK'],
+    ['a health check with curl', 'CMD ["node", "-e"', 'CMD ["curl"'],
+    ['scripts of dependencies', ' --ignore-scripts', ''],
+  ];
+
+  it.each(planted)('%s', (_what, from, to) => {
+    expect(DOCKERFILE).toContain(from);
+    expect(faultsOf(DOCKERFILE.replace(from, to)).length).toBeGreaterThan(0);
+  });
+});

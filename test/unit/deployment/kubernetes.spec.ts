@@ -1,0 +1,163 @@
+import { parse as parseEnvironment } from 'node:querystring';
+import type { IDeployment } from 'kubernetes-models/apps/v1';
+import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import type { IJob } from 'kubernetes-models/batch/v1';
+import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import type { IPodTemplateSpec, IService } from 'kubernetes-models/v1';
+import { readSettings } from '../../../src/settings';
+import { filesOf, read, readYaml } from '../../support/files';
+import { type Manifest, manifestsOf, schemaFaults, unknownFields } from './support/manifests';
+
+const FOLDER = 'docker/kubernetes';
+/** Of the service itself, besides SHUTDOWN_DELAY: 25 s for requests under way, and some to write and close. */
+const SHUTDOWN_SECONDS = 30;
+
+const found = manifestsOf(FOLDER);
+function only<Kind>(kind: string): Kind {
+  const [manifest, ...more] = found.filter((candidate) => candidate.manifest.kind === kind);
+  expect([kind, more.length]).toEqual([kind, 0]);
+  return manifest!.manifest as unknown as Kind;
+}
+
+const deployment = only<IDeployment>('Deployment');
+const job = only<IJob>('Job');
+const podTemplates: [string, IPodTemplateSpec][] = [
+  ['Deployment', deployment.spec!.template],
+  ['Job', job.spec!.template],
+];
+const environment = parseEnvironment(
+  read(`${FOLDER}/settings.env`)
+    .split('\n')
+    .filter((line) => /^\w+=/.test(line))
+    .join('&'),
+) as Record<string, string>;
+
+it.each(found)('$file is what the schema of its kind asks for', async ({ manifest }) => {
+  expect(await schemaFaults(manifest)).toEqual([]);
+});
+
+/** The deployment with a mistake in it. */
+function broken(from: string, to: string): Manifest {
+  const text = JSON.stringify(deployment);
+  expect(text).toContain(from);
+  return JSON.parse(text.replace(from, to)) as Manifest;
+}
+
+it('No field is misspelt, and one that is would be seen', () => {
+  const misspelt = broken('"readinessProbe"', '"readynessProbe"');
+  const complaints = unknownFields([...found.map(({ manifest }) => manifest), misspelt]);
+  expect(complaints).toEqual([expect.stringContaining('readynessProbe')]);
+});
+
+it('Each manifest is in a kustomization, and both roll out the same image in the same namespace', () => {
+  const kustomizations = filesOf(FOLDER, 'kustomization.yaml').map((file) => ({
+    folder: file.replace('kustomization.yaml', ''),
+    ...readYaml<{ resources: string[]; images: unknown; namespace: string }>(file)[0]!,
+  }));
+  const listed = kustomizations.flatMap(({ folder, resources }) => resources.map((name) => folder + name));
+  expect(listed.toSorted()).toEqual(found.map(({ file }) => file).toSorted());
+  const [first, second] = kustomizations;
+  expect([second!.images, second!.namespace]).toEqual([first!.images, first!.namespace]);
+});
+
+describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) => {
+  const [container] = spec!.containers;
+
+  it('meet the restricted standard, with a root file system that nobody writes to', () => {
+    expect(spec!.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(container!.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect([spec!.automountServiceAccountToken, spec!.hostNetwork, spec!.volumes]).toEqual([
+      false,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('ask for what they need, and have a limit of memory', () => {
+    expect(Object.keys(container!.resources?.requests ?? {})).toEqual(['cpu', 'memory']);
+    expect(container!.resources?.limits?.memory).toBeDefined();
+  });
+
+  it('have their secrets by reference', () => {
+    const secret = /URL|PASSWORD|SECRET|TOKEN/;
+    const variables = (container!.env ?? []).filter(({ name }) => secret.test(name));
+    expect(variables.length).toBeGreaterThan(0);
+    expect(
+      variables.filter(({ value, valueFrom }) => value !== undefined || !valueFrom?.secretKeyRef),
+    ).toEqual([]);
+    expect(Object.keys(environment).filter((name) => secret.test(name))).toEqual([]);
+  });
+
+  it('are under the network policy', () => {
+    const { podSelector, policyTypes } = only<INetworkPolicy>('NetworkPolicy').spec!;
+    expect(metadata!.labels).toMatchObject(podSelector.matchLabels!);
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+  });
+});
+
+it('Service, disruption budget and autoscaler mean the pods of the deployment, and not those of a migration', () => {
+  const { labels } = deployment.spec!.template.metadata!;
+  const selectors = [
+    deployment.spec!.selector.matchLabels,
+    only<IService>('Service').spec!.selector,
+    only<IPodDisruptionBudget>('PodDisruptionBudget').spec!.selector!.matchLabels,
+    ...deployment.spec!.template.spec!.topologySpreadConstraints!.map(
+      (spread) => spread.labelSelector!.matchLabels,
+    ),
+  ];
+  expect(selectors).toEqual(selectors.map(() => labels));
+  expect(job.spec!.template.metadata!.labels).not.toMatchObject(labels!);
+  const { scaleTargetRef } = only<IHorizontalPodAutoscaler>('HorizontalPodAutoscaler').spec!;
+  expect(scaleTargetRef).toEqual({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name: deployment.metadata!.name,
+  });
+});
+
+it('The settings are those of the service', () => {
+  expect(readSettings(environment)).toMatchObject({ instances: 7, databasePool: 10, logLevel: 'info' });
+});
+
+it('Pods that count alone never let through more than the limit together, not even during a rollout', () => {
+  const { maxReplicas } = only<IHorizontalPodAutoscaler>('HorizontalPodAutoscaler').spec!;
+  const { maxSurge } = deployment.spec!.strategy!.rollingUpdate!;
+  expect(Number(environment.INSTANCES)).toBe(maxReplicas + Number(maxSurge));
+});
+
+it('All pods together leave connections to a PostgreSQL with 100 of them', () => {
+  expect(Number(environment.INSTANCES) * (Number(environment.DATABASE_POOL) + 2)).toBeLessThan(97);
+});
+
+it('A pod ends within the time it is given, and is served until its balancers know', () => {
+  const { spec } = deployment.spec!.template;
+  const delay = Number(environment.SHUTDOWN_DELAY);
+  const { periodSeconds, failureThreshold } = spec!.containers[0]!.readinessProbe!;
+  expect(spec!.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(delay + SHUTDOWN_SECONDS);
+  expect(delay).toBeGreaterThan(periodSeconds! * failureThreshold!);
+});
+
+it('The probes ask the paths and ports of the service', () => {
+  const [{ startupProbe, readinessProbe, livenessProbe, ports } = { ports: [] }] =
+    deployment.spec!.template.spec!.containers;
+  const paths = [startupProbe, readinessProbe, livenessProbe].map((probe) => probe?.httpGet?.path);
+  expect(paths).toEqual(['/health/live', '/health/ready', '/health/live']);
+  expect(ports!.map(({ name, containerPort }) => [name, containerPort])).toEqual([
+    ['http', 3000],
+    ['metrics', 9464],
+  ]);
+});
+
+it('The schema refuses a value that is no quantity, and a kind that is not there', async () => {
+  expect((await schemaFaults(broken('"512Mi"', '"512 MB"'))).join()).toMatch(/quantity/);
+  expect(await schemaFaults(broken('"Deployment"', '"Deploiment"'))).toEqual(['apps/v1 has no Deploiment']);
+});

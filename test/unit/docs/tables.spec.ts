@@ -1,0 +1,94 @@
+import { readdirSync } from 'node:fs';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { errorCatalogue } from '#libs/errors';
+import { describeInterface } from '../../../src/http/document/describe-interface';
+import { GUIDES, type GuideName } from '../../../src/http/document/guides-list';
+import { PLANS, limitsOf } from '../../../src/modules/quotas/plans';
+import { operationsOf } from '../../support/document';
+import { DOCS, readGuide } from '../../support/guide-steps';
+
+let document: OpenAPIObject;
+
+beforeAll(async () => {
+  document = JSON.parse(await describeInterface('json')) as OpenAPIObject;
+});
+
+/** The rows of all tables below headings that match, each with its heading; code is taken out of its marks. */
+function rowsOf(name: GuideName, heading: RegExp): { heading: string; cells: string[] }[] {
+  const sections = readGuide(name).split(/^#+ /m);
+  return sections
+    .filter((section) => heading.test(section))
+    .flatMap((section) => {
+      const [title = '', ...lines] = section.split('\n');
+      const rows = lines.filter((line) => line.startsWith('|')).slice(2);
+      return rows.map((row) => ({ heading: title, cells: cellsOf(row) }));
+    });
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim().replace(/^`([^`]*)`$/, '$1'));
+}
+
+function marked(marker: string): [operation: string, value: unknown][] {
+  const operations = [...operationsOf(document)] as [string, object][];
+  return operations
+    .map(([name, operation]): [string, unknown] => [name, (operation as Record<string, unknown>)[marker]])
+    .filter(([, value]) => value !== undefined)
+    .sort();
+}
+
+it('The errors guide has every code of the catalogue, with its status and its meaning, and no others', () => {
+  const rows = rowsOf('errors', /^\d{3}: /);
+  expect(
+    rows.map(({ heading, cells: [code, meaning] }) => [Number(heading.slice(0, 3)), code, meaning]),
+  ).toEqual(errorCatalogue().map(({ status, code, when }) => [status, code, when]));
+  expect(rows.filter(({ cells }) => !/^[A-Z].+\.$/.test(cells[2] ?? ''))).toEqual([]);
+});
+
+it('The deprecation guide names the operations that are deprecated, and their sunset', () => {
+  const rows = rowsOf('deprecation', /^Deprecated now/);
+  expect(rows.map(({ cells: [operation, , sunset] }) => [operation, sunset]).sort()).toEqual(
+    marked('x-deprecated-sunset'),
+  );
+});
+
+it('The deprecation guide leaves the year that it promises between deprecation and sunset', () => {
+  for (const { cells } of rowsOf('deprecation', /^Deprecated now/)) {
+    const [since, sunset] = [new Date(cells[1]!), new Date(cells[2]!)];
+    since.setUTCFullYear(since.getUTCFullYear() + 1);
+    expect(sunset.getTime()).toBeGreaterThanOrEqual(since.getTime());
+  }
+});
+
+it('The deprecation guide names every operation with a marker of stability', () => {
+  const rows = rowsOf('deprecation', /^Stability/);
+  expect(rows.map(({ cells }) => cells).sort()).toEqual(marked('x-stability'));
+});
+
+it('The changelog begins with the version that the document has', () => {
+  const [version] = /\d+\.\d+\.\d+/.exec(readGuide('changelog').split(/^## Announced/m)[1]!)!;
+  expect(version).toBe(document.info.version);
+});
+
+it('The limits guide has the plans as they are', () => {
+  const rows = rowsOf('limits', /^Limits/).map(({ cells: [plan, ...limits] }) => {
+    return [plan, ...limits.map((limit) => Number(limit.replace(',', '')) || null)];
+  });
+  expect(rows).toEqual(
+    PLANS.map((plan) => {
+      if (plan === 'enterprise') return [plan, null, null];
+      const { perMinute, perDay } = limitsOf({ plan, perMinute: null, perDay: null });
+      return [plan, perMinute, perDay];
+    }),
+  );
+});
+
+it('Every guide is served, and listed in the index in the order in which it is read', () => {
+  const files = readdirSync(DOCS).filter((file) => file.endsWith('.md'));
+  expect(files.sort()).toEqual(GUIDES.map((name) => `${name}.md`).sort());
+  const listed = rowsOf('README', /^Guides/).map(({ cells }) => /\((.+)\.md\)$/.exec(cells[0]!)?.[1]);
+  expect(['README', ...listed]).toEqual([...GUIDES]);
+});

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeInterface } from '../../../src/http/document/describe-interface';
+
+/** Comes with @nestjs/swagger and reads YAML 1.1, in which an unquoted date is none of our texts; it brings no types. */
+const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
+
+const committed = readFileSync(join(__dirname, '../../../openapi.yaml'), 'utf8');
+
+it('openapi.yaml is the interface as it is (renew it with: npm run openapi)', async () => {
+  expect(committed).toBe(await describeInterface('yaml'));
+});
+
+it('openapi.yaml is read alike by parsers of YAML 1.1', async () => {
+  expect(load(committed)).toEqual(JSON.parse(await describeInterface('json')));
+});

@@ -1,0 +1,43 @@
+import type { DeprecationNotice } from '#libs/client';
+import { warnOfDeprecation } from '../../../../libs/client/src/deprecations';
+import { json, scriptedClient } from '../../../support/scripted';
+
+const NOTICE: DeprecationNotice = {
+  operation: 'GET /pets/{petId}',
+  since: new Date('2026-11-01T00:00:00Z'),
+  sunset: new Date('2027-11-01T00:00:00Z'),
+  successor: '/pets?id=1',
+};
+const WARNING =
+  'Pet Store: GET /pets/{petId} is deprecated and may be gone from 2027-11-01; its successor is /pets?id=1.';
+
+afterEach(() => jest.restoreAllMocks());
+
+it('The default warning is a deprecation warning of the process', () => {
+  const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  warnOfDeprecation(NOTICE);
+  expect(emitWarning.mock.calls).toEqual([
+    [WARNING, { type: 'DeprecationWarning', code: 'PETSTORE_DEPRECATION' }],
+  ]);
+});
+
+it('Where there is no process, as in a page, it goes to the console', () => {
+  const warn = jest.spyOn(console, 'warn').mockImplementation(() => {});
+  const { process } = globalThis;
+  try {
+    Object.assign(globalThis, { process: undefined });
+    warnOfDeprecation({ operation: 'GET /pets' });
+  } finally {
+    Object.assign(globalThis, { process });
+  }
+  expect(warn.mock.calls).toEqual([['Pet Store: GET /pets is deprecated.']]);
+});
+
+it('A notice has no more than what the answer says', async () => {
+  const notices: DeprecationNotice[] = [];
+  const { client } = scriptedClient([json([], { Deprecation: 'true', Sunset: 'soon' })], {
+    onDeprecation: (notice) => notices.push(notice),
+  });
+  await client.GET('/pets');
+  expect(notices).toEqual([{ operation: 'GET /pets' }]);
+});

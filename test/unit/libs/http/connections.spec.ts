@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Connections } from '#libs/http';
+import { RawConnection } from '../../../support/raw-http';
+
+const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
+const PATIENCE_MS = 10_000;
+
+let server: Server;
+let connections: Connections;
+/** Answers that the test still has to give, in the order of their requests. */
+let pending: ServerResponse[];
+let opened: RawConnection[];
+
+beforeEach(async () => {
+  pending = [];
+  opened = [];
+  server = createServer((_request, answer) => {
+    pending.push(answer);
+    server.emit('asked');
+  });
+  // Longer than any test waits: what is closed is closed by what is tested.
+  server.keepAliveTimeout = 60_000;
+  connections = new Connections(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterEach(() => {
+  opened.forEach((connection) => connection.close());
+  server.close();
+  server.closeAllConnections();
+});
+
+async function open(): Promise<RawConnection> {
+  const accepted = once(server, 'connection');
+  const connection = await RawConnection.open((server.address() as AddressInfo).port);
+  await accepted;
+  opened.push(connection);
+  return connection;
+}
+
+/** Sends as many requests as there are texts of them, and waits until they have arrived. */
+async function ask(connection: RawConnection, count = 1): Promise<void> {
+  const before = pending.length;
+  connection.write(GET.repeat(count));
+  while (pending.length < before + count) {
+    await once(server, 'asked');
+  }
+}
+
+test('It knows how many connections are open and how many requests wait', async () => {
+  const [asking] = [await open(), await open()];
+  await ask(asking);
+  expect([connections.open, connections.requestsInProgress]).toEqual([2, 1]);
+  pending[0]!.end('done');
+  await asking.answer();
+  await new Promise(setImmediate);
+  expect([connections.open, connections.requestsInProgress]).toEqual([2, 0]);
+});
+
+describe('From the announcement of the end', () => {
+  it('each answer closes its connection, those under way too, and new connections are taken', async () => {
+    const before = await open();
+    await ask(before);
+    connections.announceEnd();
+    const after = await open();
+    await ask(after);
+    pending.forEach((answer) => answer.end('done'));
+    for (const connection of [before, after]) {
+      expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+      await connection.closed();
+    }
+  });
+
+  it('requests that were sent in one go are all answered, and the last answer closes', async () => {
+    const connection = await open();
+    await ask(connection, 2);
+    connections.announceEnd();
+    await ask(connection, 1);
+    pending.forEach((answer) => answer.end('done'));
+    const fields = [await connection.answer(), await connection.answer(), await connection.answer()];
+    expect(fields.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close']);
+    await connection.closed();
+  });
+});
+
+describe('The end', () => {
+  it('is there at once when nothing is connected', async () => {
+    const begin = performance.now();
+    await connections.end(PATIENCE_MS);
+    expect(performance.now() - begin).toBeLessThan(500);
+  });
+
+  it('takes no new connections, and answers a request on a connection that was unused', async () => {
+    const unused = await open();
+    const { port } = server.address() as AddressInfo;
+    const ended = connections.end(PATIENCE_MS);
+    await expect(RawConnection.open(port)).rejects.toThrow('ECONNREFUSED');
+    await ask(unused);
+    pending[0]!.end('still served');
+    expect(await unused.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    await ended;
+    expect(connections.open).toBe(0);
+  });
+
+  it('closes what stays unused, and waits for what was begun', async () => {
+    const [silent, asking] = [await open(), await open()];
+    await ask(asking);
+    let over = false;
+    const ended = connections.end(PATIENCE_MS).then(() => (over = true));
+    await silent.closed();
+    expect(over).toBe(false);
+    pending[0]!.end('late');
+    expect((await asking.answer()).status).toBe(200);
+    await ended;
+  });
+
+  it('closes after an answer whose header was sent before', async () => {
+    const connection = await open();
+    await ask(connection);
+    pending[0]!.setHeader('Content-Length', 4).flushHeaders();
+    const silent = await open();
+    const ended = connections.end(PATIENCE_MS);
+    // Its end tells that unused connections are being closed by now.
+    await silent.closed();
+    pending[0]!.end('late');
+    expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    await connection.closed();
+    await ended;
+  });
+
+  it('breaks off what takes longer than its patience', async () => {
+    const connection = await open();
+    await ask(connection);
+    await connections.end(100);
+    await connection.closed();
+  });
+});

@@ -1,0 +1,54 @@
+import { Writable } from 'node:stream';
+import { createLogger } from '../../../src/runtime/logger';
+import { terminalLog } from '../../../src/runtime/terminal-log';
+import { until } from '../../support/service-process';
+
+/** The request's line as the log of requests writes it. */
+const REQUEST = {
+  reqId: 'one',
+  method: 'GET',
+  operation: '/pets/:petId',
+  status: 200,
+  ms: 1.5,
+  clientId: 7,
+  keyId: 8,
+};
+const COLOUR = /\u001b\[/;
+
+/** A terminal that keeps what is written on it. */
+class Screen extends Writable {
+  readonly isTTY = true;
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+async function shown(environment: Record<string, string>): Promise<string> {
+  const screen = new Screen();
+  const logger = createLogger('info', await terminalLog(screen, environment));
+  logger.info(REQUEST, 'request');
+  logger.warn({ context: 'Quotas' }, 'Redis is away.');
+  await until(() => screen.text.includes('Redis is away.'));
+  return screen.text;
+}
+
+test('On a terminal a request is one line of words, with who it was behind them', async () => {
+  const [request = '', warning = ''] = (await shown({ NO_COLOR: '1' })).split('\n');
+  expect(request).toMatch(
+    /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: GET \/pets\/:petId 200 in 1\.5 ms \{"reqId":"one","clientId":7,"keyId":8\}$/,
+  );
+  expect(warning).toMatch(/WARN: Redis is away\. \{"context":"Quotas"\}$/);
+});
+
+test('It has colours, but for those who have said no to them', async () => {
+  expect(await shown({})).toMatch(COLOUR);
+  expect(await shown({ NO_COLOR: '1' })).not.toMatch(COLOUR);
+  expect(await shown({ TERM: 'dumb' })).not.toMatch(COLOUR);
+});
+
+test('Elsewhere nothing is made readable', async () => {
+  expect(await terminalLog(new Writable(), {})).toBeUndefined();
+});

@@ -1,0 +1,114 @@
+import { newBanState, type BanState } from '../../../src/modules/quotas/ban-rules';
+import { NOTHING_TAKEN, decide, type Decision } from '../../../src/modules/quotas/decision';
+import {
+  handBack,
+  newWindowState,
+  type Limits,
+  type WindowState,
+} from '../../../src/modules/quotas/rate-window';
+
+const NOW = Date.UTC(2026, 10, 21, 9);
+const LIMITS: Limits = { perMinute: 2, perDay: 100 };
+
+function decideTimes(count: number, windows: WindowState, bans: BanState | null, now = NOW): Decision[] {
+  return Array.from({ length: count }, () => decide(windows, bans, LIMITS, now));
+}
+
+describe('an allowed request', () => {
+  it('is taken from both windows, waits for nothing and can be handed back', () => {
+    const windows = newWindowState(NOW);
+    const decision = decide(windows, newBanState(), LIMITS, NOW);
+    expect(decision).toEqual({
+      outcome: 'allowed',
+      standings: [
+        { name: 'minute', limit: 2, remaining: 1, resetAt: NOW + 60_000 },
+        { name: 'day', limit: 100, remaining: 99, resetAt: Date.UTC(2026, 10, 22) },
+      ],
+      exhausted: null,
+      retryAfterSeconds: 0,
+      refusalsBeforeBan: 0,
+      nextBanSeconds: 0,
+      newlyBanned: false,
+      takenAt: NOW,
+      decidedAt: NOW,
+    });
+    handBack(windows, decision.takenAt);
+    expect(windows).toMatchObject({ minuteCount: 0, dayCount: 0 });
+  });
+
+  it('ends a series of refusals', () => {
+    const windows = newWindowState(NOW);
+    const bans = newBanState();
+    decideTimes(12, windows, bans);
+    expect(decide(windows, bans, { perMinute: 3, perDay: 100 }, NOW).outcome).toBe('allowed');
+    expect(decideTimes(10, windows, bans).map((d) => d.outcome)).not.toContain('banned');
+  });
+});
+
+describe('a refused request', () => {
+  it('names its window, its wait in whole seconds, and what is left before a ban', () => {
+    const windows = newWindowState(NOW);
+    const bans = newBanState();
+    decideTimes(2, windows, bans);
+    expect(decide(windows, bans, LIMITS, NOW + 59_999)).toMatchObject({
+      outcome: 'limited',
+      exhausted: 'minute',
+      retryAfterSeconds: 1,
+      refusalsBeforeBan: 10,
+      nextBanSeconds: 120,
+      takenAt: NOTHING_TAKEN,
+    });
+  });
+
+  it('has nothing to hand back', () => {
+    const windows = newWindowState(NOW);
+    decideTimes(2, windows, null);
+    handBack(windows, decide(windows, null, LIMITS, NOW).takenAt);
+    expect(windows).toMatchObject({ minuteCount: 2, dayCount: 2 });
+  });
+
+  it('bans the key at the 11th, which answers with the ban', () => {
+    const windows = newWindowState(NOW);
+    const decisions = decideTimes(13, windows, newBanState()).slice(2);
+    expect(decisions.slice(0, 10).every((d) => d.outcome === 'limited')).toBe(true);
+    expect(decisions[10]).toMatchObject({
+      outcome: 'banned',
+      newlyBanned: true,
+      exhausted: null,
+      retryAfterSeconds: 120,
+      nextBanSeconds: 600,
+    });
+  });
+
+  it('never bans an address', () => {
+    const decisions = decideTimes(50, newWindowState(NOW), null).slice(2);
+    expect(new Set(decisions.map((d) => d.outcome))).toEqual(new Set(['limited']));
+    expect(decisions[0]).toMatchObject({ refusalsBeforeBan: 0, nextBanSeconds: 0 });
+  });
+});
+
+describe('a request with a banned key', () => {
+  it('takes nothing and does not extend the ban', () => {
+    const windows = newWindowState(NOW);
+    const bans = newBanState();
+    decideTimes(13, windows, bans);
+    const [counts, until] = [windows.dayCount, bans.bannedUntil];
+    for (let now = NOW + 500; now < until; now += 1_000) {
+      expect(decide(windows, bans, LIMITS, now)).toMatchObject({
+        outcome: 'banned',
+        newlyBanned: false,
+        retryAfterSeconds: Math.ceil((until - now) / 1000),
+        takenAt: NOTHING_TAKEN,
+      });
+    }
+    expect([windows.dayCount, bans.bannedUntil]).toEqual([counts, until]);
+    expect(decide(windows, bans, LIMITS, until).outcome).toBe('allowed');
+  });
+
+  it('leaves the client’s other keys alone', () => {
+    const windows = newWindowState(NOW);
+    decideTimes(13, windows, newBanState());
+    expect(decide(windows, newBanState(), LIMITS, NOW).outcome).toBe('limited');
+    expect(decide(windows, newBanState(), LIMITS, NOW + 60_000).outcome).toBe('allowed');
+  });
+});

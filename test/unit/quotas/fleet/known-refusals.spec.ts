@@ -1,0 +1,78 @@
+import type { Decision } from '../../../../src/modules/quotas/decision';
+import { KnownRefusals } from '../../../../src/modules/quotas/fleet/known-refusals';
+import type { Subject } from '../../../../src/modules/quotas/subject';
+
+const limits = { perMinute: 60, perDay: 1_000 };
+const keyOf = (keyId: number): Subject => ({ kind: 'client', clientId: 1, keyId, limits });
+const addressOf = (address: string): Subject => ({ kind: 'address', address, limits });
+const KEY = keyOf(7);
+const ADDRESS = addressOf('192.0.2.7');
+
+/** On another clock than ours, as Redis decides. */
+const DECIDED_AT = 1_800_000_000_000;
+
+function aDecision(fields: Partial<Decision>): Decision {
+  return {
+    outcome: 'banned',
+    standings: [],
+    exhausted: null,
+    retryAfterSeconds: 120,
+    refusalsBeforeBan: 0,
+    nextBanSeconds: 600,
+    newlyBanned: true,
+    takenAt: -1,
+    decidedAt: DECIDED_AT,
+    ...fields,
+  };
+}
+
+const BAN = aDecision({});
+const LIMITED = aDecision({
+  outcome: 'limited',
+  exhausted: 'minute',
+  retryAfterSeconds: 30,
+  newlyBanned: false,
+});
+
+let known: KnownRefusals;
+beforeEach(() => (known = new KnownRefusals()));
+
+it('a ban is repeated for less than a second, as of the moment at which it is asked for, and as no new one', () => {
+  known.remember(KEY, BAN, 1_000);
+  expect(known.find(KEY, 1_000)).toEqual({ ...BAN, newlyBanned: false });
+  expect(known.find(KEY, 1_899)).toEqual({ ...BAN, newlyBanned: false, decidedAt: DECIDED_AT + 899 });
+  expect(known.find(KEY, 1_900)).toBeNull();
+  expect(known.find(KEY, 1_899)).toBeNull();
+});
+
+it.each([
+  ['an address over its limit', ADDRESS, LIMITED, true],
+  ['a key over its limit, whose every refusal is a strike', KEY, LIMITED, false],
+  ['a key that was let in', KEY, aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }), false],
+  ['an address that was let in', ADDRESS, aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }), false],
+  ['a ban in its last second', KEY, aDecision({ retryAfterSeconds: 1 }), false],
+  ['a ban in the second before', KEY, aDecision({ retryAfterSeconds: 2 }), true],
+])('%s is repeated or asked for again', (_, subject, decision, isRepeated) => {
+  known.remember(subject, decision, 1_000);
+  expect(known.find(subject, 1_001) !== null).toBe(isRepeated);
+});
+
+it('a clock that was set back repeats nothing', () => {
+  known.remember(KEY, BAN, 1_000);
+  expect(known.find(KEY, 999)).toBeNull();
+});
+
+it('nobody gets the refusal of another', () => {
+  known.remember(KEY, BAN, 1_000);
+  known.remember(ADDRESS, LIMITED, 1_000);
+  for (const other of [keyOf(8), addressOf('192.0.2.8'), addressOf('7')]) {
+    expect(known.find(other, 1_000)).toBeNull();
+  }
+});
+
+it('what was forgotten is asked for again', () => {
+  known.remember(KEY, BAN, 1_000);
+  known.remember(ADDRESS, LIMITED, 1_000);
+  known.forgetAll();
+  expect([known.find(KEY, 1_000), known.find(ADDRESS, 1_000)]).toEqual([null, null]);
+});

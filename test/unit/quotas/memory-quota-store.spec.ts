@@ -1,0 +1,144 @@
+import { ManualClock } from '#libs/clock';
+import type { BanState } from '../../../src/modules/quotas/ban-rules';
+import type { Decision } from '../../../src/modules/quotas/decision';
+import { MemoryQuotaStore } from '../../../src/modules/quotas/store/memory-quota-store';
+import type { QuotaRecords } from '../../../src/modules/quotas/store/quota-records';
+import type { CountWriter } from '../../../src/modules/quotas/store/unwritten-counts';
+import { type ClientSubject, addressSubject } from '../../../src/modules/quotas/subject';
+
+const MINUTE = 60_000;
+
+/** What the store remembers beyond itself, in memory: how it is written down is tested over HTTP. */
+class Records {
+  readonly counts = new Map<number, number>();
+  readonly bans = new Map<number, BanState>();
+  lookUps = 0;
+  /** What a flush answers: false while the database is away. */
+  reachable = true;
+  private source: (write: CountWriter) => void = () => undefined;
+
+  count(clientId: number, _day: number, requests: number): void {
+    this.counts.set(clientId, (this.counts.get(clientId) ?? 0) + requests);
+  }
+  saveBan(keyId: number, bans: BanState): void {
+    this.bans.set(keyId, { ...bans });
+  }
+  usedOf(clientId: number): Promise<{ requests: number; resetAt: number }> {
+    this.lookUps += 1;
+    return Promise.resolve({ requests: this.counts.get(clientId) ?? 0, resetAt: 0 });
+  }
+  banOf(keyId: number): Promise<BanState | null> {
+    return Promise.resolve(this.bans.get(keyId) ?? null);
+  }
+  countFrom(source: (write: CountWriter) => void): void {
+    this.source = source;
+  }
+  flush(): Promise<boolean> {
+    this.source((...counted) => this.count(...counted));
+    return Promise.resolve(this.reachable);
+  }
+}
+
+let clock: ManualClock;
+let records: Records;
+let store: MemoryQuotaStore;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  clock = new ManualClock();
+  records = new Records();
+  store = new MemoryQuotaStore(records as unknown as QuotaRecords, clock);
+});
+afterEach(() => {
+  store.onModuleDestroy();
+  jest.useRealTimers();
+});
+
+function aClient(id: number, perMinute = 60): ClientSubject {
+  return { kind: 'client', clientId: id, keyId: id + 1_000, limits: { perMinute, perDay: 1_000 } };
+}
+
+async function sweepAfter(milliseconds: number): Promise<void> {
+  clock.advance(milliseconds);
+  await jest.advanceTimersByTimeAsync(10_000);
+}
+
+describe('what is idle leaves', () => {
+  it('clients and keys, once nobody has asked for them in ten minutes', async () => {
+    await Promise.all(Array.from({ length: 500 }, async (_, id) => store.take(aClient(id))));
+    await sweepAfter(10 * MINUTE);
+    expect(store.size).toMatchObject({ clients: 500, keys: 500 });
+    await store.take(aClient(7));
+    await sweepAfter(1_000);
+    expect(store.size).toMatchObject({ clients: 1, keys: 1 });
+  });
+
+  it('but not before its counts are in the database', async () => {
+    await store.take(aClient(1));
+    records.reachable = false;
+    await sweepAfter(11 * MINUTE);
+    expect(store.size.clients).toBe(1);
+    records.reachable = true;
+    await sweepAfter(0);
+    expect(store.size.clients).toBe(0);
+  });
+
+  it('and comes back with the day’s count as it was', async () => {
+    await store.take(aClient(1));
+    await sweepAfter(11 * MINUTE);
+    const { standings } = await store.take(aClient(1));
+    expect(standings.map(({ remaining }) => remaining)).toEqual([59, 998]);
+  });
+
+  it('addresses, once their minute is over', async () => {
+    for (let host = 0; host < 250; host += 1) void store.take(addressSubject(`192.0.2.${host}`));
+    await sweepAfter(MINUTE - 1);
+    expect(store.size.addresses).toBe(250);
+    await sweepAfter(1);
+    expect(store.size.addresses).toBe(0);
+  });
+
+  it('but a banned key and a running series of refusals stay', async () => {
+    for (let request = 0; request < 5; request += 1)
+      await store.take({ ...aClient(1), limits: { perMinute: 9, perDay: 1 } });
+    for (let request = 0; request < 12; request += 1)
+      await store.take({ ...aClient(2), limits: { perMinute: 9, perDay: 1 } });
+    for (const times of [1, 2, 3]) {
+      clock.advance(times * 11 * MINUTE);
+      for (let request = 0; request < 12; request += 1)
+        await store.take({ ...aClient(2), limits: { perMinute: 9, perDay: 1 } });
+    }
+    await sweepAfter(11 * MINUTE);
+    expect(store.size).toMatchObject({ clients: 0, keys: 2 });
+  });
+});
+
+it('no more than 200,000 addresses are remembered, whoever invents them; the oldest leave', () => {
+  void store.take(addressSubject('192.0.2.1'));
+  for (let network = 0; network < 200_000; network += 1) {
+    void store.take(
+      addressSubject(`2001:${(network >> 8).toString(16)}:0:${(network & 255).toString(16)}00::1`),
+    );
+  }
+  expect(store.size.addresses).toBe(200_000);
+  const { standings } = store.take(addressSubject('192.0.2.1')) as Decision;
+  expect(standings[0]!.remaining).toBe(59);
+});
+
+it('the first requests of a client share one look-up and one quota', async () => {
+  const decisions = await Promise.all(Array.from({ length: 200 }, async () => store.take(aClient(1))));
+  expect(decisions.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(60);
+  expect(records.lookUps).toBe(1);
+});
+
+it('a look-up that fails fails its requests, and the next request looks again', async () => {
+  jest.spyOn(records, 'usedOf').mockRejectedValueOnce(new Error('database is away'));
+  await expect(Promise.resolve(store.take(aClient(1)))).rejects.toThrow('database is away');
+  expect((await store.take(aClient(1))).outcome).toBe('allowed');
+});
+
+it('a client in memory is answered at once, without a promise', async () => {
+  await store.take(aClient(1));
+  expect(store.take(aClient(1))).not.toBeInstanceOf(Promise);
+  expect(store.take(addressSubject('192.0.2.1'))).not.toBeInstanceOf(Promise);
+});

@@ -1,0 +1,64 @@
+import {
+  ADDRESS_LIMITS,
+  InvalidPlanError,
+  PLANS,
+  agreedPlan,
+  isPlan,
+  limitsOf,
+} from '../../../src/modules/quotas/plans';
+
+const NONE = { perMinute: null, perDay: null };
+
+describe('a plan', () => {
+  it.each([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ])('%s allows %i requests a minute and %i a day', (plan, perMinute, perDay) => {
+    expect(limitsOf(agreedPlan(plan))).toEqual({ perMinute, perDay });
+  });
+
+  it('enterprise allows what was agreed on', () => {
+    expect(limitsOf(agreedPlan('enterprise', 5_000, 1_000_000))).toEqual({
+      perMinute: 5_000,
+      perDay: 1_000_000,
+    });
+  });
+
+  it('is one of four', () => {
+    expect(PLANS).toEqual(['free', 'pro', 'business', 'enterprise']);
+    expect(PLANS.every(isPlan)).toBe(true);
+    expect(['Free', '', 'constructor', 'gold'].some(isPlan)).toBe(false);
+  });
+
+  it.each([
+    ['an unknown plan', ['gold'], /no plan gold.*free, pro, business, enterprise/],
+    ['a name that every object has', ['constructor'], /no plan constructor/],
+    ['enterprise without limits', ['enterprise'], /--per-minute and --per-day/],
+    ['enterprise without the day', ['enterprise', 10], /--per-minute and --per-day/],
+    ['enterprise without the minute', ['enterprise', undefined, 10], /--per-minute and --per-day/],
+    ['a fixed plan with a minute of its own', ['free', 10], /fixed limits/],
+    ['a fixed plan with a day of its own', ['pro', undefined, 10], /fixed limits/],
+  ] as [string, Parameters<typeof agreedPlan>, RegExp][])(
+    'is not agreed on with %s',
+    (_what, choice, message) => {
+      expect(() => agreedPlan(...choice)).toThrow(InvalidPlanError);
+      expect(() => agreedPlan(...choice)).toThrow(message);
+    },
+  );
+
+  it.each(['enterprise', 'gold'])('%s is never unlimited when the database has no limits for it', (plan) => {
+    expect(() => limitsOf({ plan, ...NONE })).toThrow();
+  });
+
+  it('of a fixed kind ignores limits that are left over from enterprise', () => {
+    expect(limitsOf({ plan: 'free', perMinute: 9_999, perDay: 9_999 })).toEqual({
+      perMinute: 60,
+      perDay: 1_000,
+    });
+  });
+});
+
+it('an address without a key has 60 requests a minute and no day', () => {
+  expect(ADDRESS_LIMITS).toEqual({ perMinute: 60, perDay: null });
+});

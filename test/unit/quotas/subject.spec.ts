@@ -1,0 +1,53 @@
+import { addressSubject, subjectOf } from '../../../src/modules/quotas/subject';
+import type { Caller } from '../../../src/modules/auth';
+
+describe('an address counts', () => {
+  it.each([
+    ['an IPv4 address as itself', '192.0.2.7', '192.0.2.7'],
+    ['an IPv4-mapped one as the IPv4 address', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['an IPv4-mapped one in capitals', '::FFFF:192.0.2.7', '192.0.2.7'],
+    ['an IPv4-mapped one in hexadecimal', '::ffff:c000:207', '192.0.2.7'],
+    ['an IPv4 address without the port a proxy wrote', '192.0.2.7:51234', '192.0.2.7'],
+    ['an IPv6 address without brackets and port', '[2001:db8:1:2ff::1]:443', '2001:db8:1:200::/56'],
+    ['an IPv6 address without its brackets', '[2001:db8:1:2ff::1]', '2001:db8:1:200::/56'],
+    ['an IPv6 address by its /56', '2001:db8:1:2ff::1', '2001:db8:1:200::/56'],
+    ['another address of that /56 alike', '2001:DB8:1:201:ffff:ffff:ffff:ffff', '2001:db8:1:200::/56'],
+    ['the next /56 apart', '2001:db8:1:300::1', '2001:db8:1:300::/56'],
+    ['an IPv6 address without its zone', 'fe80::1%eth0', 'fe80::/56'],
+    ['what is no address as one', 'unknown', 'unknown'],
+    ['whatever else is no address as the same one', 'x'.repeat(5_000), 'unknown'],
+    ['a missing address as that one too', '', 'unknown'],
+  ])('%s', (_rule, ip, address) => {
+    expect(addressSubject(ip).address).toBe(address);
+  });
+});
+
+describe('who is limited', () => {
+  const holder = {
+    keyId: 7,
+    clientId: 3,
+    clientName: 'acme',
+    plan: 'free',
+    perMinute: null,
+    perDay: null,
+    scopes: [],
+    expiresAt: Infinity,
+  };
+
+  it('is the client of a valid key, wherever it calls from', () => {
+    const caller: Caller = { holder, refusal: null };
+    expect(subjectOf(caller, '192.0.2.7')).toEqual({
+      kind: 'client',
+      clientId: 3,
+      keyId: 7,
+      limits: { perMinute: 60, perDay: 1_000 },
+    });
+  });
+
+  it.each([undefined, { holder: null, refusal: new Error('no key') } as unknown as Caller])(
+    'is the address without a valid key',
+    (caller) => {
+      expect(subjectOf(caller, '192.0.2.7')).toMatchObject({ kind: 'address', address: '192.0.2.7' });
+    },
+  );
+});

@@ -1,0 +1,253 @@
+import { EnvironmentError } from '#libs/config';
+import { type Settings, readSettings } from '../../src/settings';
+
+/** What each variable takes, what becomes of it, and what it does not take. */
+const TABLE: {
+  variable: string;
+  setting: keyof Settings;
+  absent: unknown;
+  good: [text: string, value: unknown][];
+  bad: string[];
+  /** What has to be set for it to be taken. */
+  needs?: Record<string, string>;
+}[] = [
+  {
+    variable: 'HOST',
+    setting: 'host',
+    absent: '127.0.0.1',
+    good: [
+      ['0.0.0.0', '0.0.0.0'],
+      [' :: ', '::'],
+    ],
+    bad: [],
+  },
+  {
+    variable: 'PORT',
+    setting: 'port',
+    absent: 3000,
+    good: [
+      ['0', 0],
+      ['8080', 8080],
+      ['65535', 65_535],
+    ],
+    bad: ['65536', '-1', '80.5', '0x50', '1e3', 'http', '8080 8081'],
+  },
+  {
+    variable: 'DATABASE_URL',
+    setting: 'databaseUrl',
+    absent: undefined,
+    good: ['postgres://me:secret@db/shop', 'postgresql://db/shop?sslmode=require'].map((url) => [url, url]),
+    bad: [
+      'mysql://db/shop',
+      'db/shop',
+      'postgres:db',
+      'postgres://me:hunter2@:x',
+      'http://me:hunter2@db',
+      'postgres://me:hunter2%zz@db/shop',
+      'postgres://me:hunter2@db:99999/shop',
+    ],
+  },
+  {
+    variable: 'DATA_DIR',
+    setting: 'dataDirectory',
+    absent: '.petstore',
+    good: [['/var/lib/x', '/var/lib/x']],
+    bad: [],
+  },
+  {
+    variable: 'DATABASE_REPLICA_URLS',
+    setting: 'databaseReplicaUrls',
+    absent: [],
+    needs: { DATABASE_URL: 'postgres://primary/shop' },
+    good: [
+      ['postgres://me:secret@one/shop', ['postgres://me:secret@one/shop']],
+      [
+        'postgres://one/shop, postgresql://two:5433/shop',
+        ['postgres://one/shop', 'postgresql://two:5433/shop'],
+      ],
+    ],
+    bad: [
+      'mysql://one/shop',
+      'one:5432',
+      'postgres://',
+      'postgres://one/shop,',
+      'postgres://one/shop,hunter2',
+      'postgres://one/shop,postgres://me:hunter2%@two/shop',
+    ],
+  },
+  {
+    variable: 'DATABASE_POOL',
+    setting: 'databasePool',
+    absent: 10,
+    good: [
+      ['1', 1],
+      ['1000', 1_000],
+    ],
+    bad: ['0', '1001', 'ten', '-5'],
+  },
+  {
+    variable: 'REDIS_URL',
+    setting: 'redisUrl',
+    absent: undefined,
+    good: [
+      ['redis://cache:6379/1', 'redis://cache:6379/1'],
+      ['rediss://:secret@a, rediss://b', 'rediss://:secret@a,rediss://b'],
+    ],
+    bad: [
+      'http://me:hunter2@cache',
+      'cache:6379',
+      'redis://',
+      'redis://a,,redis://b',
+      'redis://a,hunter2',
+      'redis://:hunter2%@a',
+    ],
+  },
+  {
+    variable: 'INSTANCES',
+    setting: 'instances',
+    absent: 1,
+    good: [['4', 4]],
+    bad: ['0', '10001', 'many'],
+  },
+  {
+    variable: 'TRUST_PROXY',
+    setting: 'trustProxy',
+    absent: [],
+    good: [
+      ['10.0.0.0/8', ['10.0.0.0/8']],
+      ['127.0.0.1, ::1,fd00::/8', ['127.0.0.1', '::1', 'fd00::/8']],
+      ['loopback,uniquelocal', ['loopback', 'uniquelocal']],
+    ],
+    bad: [
+      'true',
+      '*',
+      '1',
+      'proxy.example',
+      '10.0.0.0/33',
+      '0.0.0.0/0',
+      '::/0',
+      '::1/129',
+      '10.0.0.0/8/8',
+      '10.0.0/8',
+      '10.0.0.0/',
+    ],
+  },
+  {
+    variable: 'CORS_ORIGINS',
+    setting: 'corsOrigins',
+    absent: ['*'],
+    good: [
+      ['*', ['*']],
+      ['https://a.example, http://b.example:8080', ['https://a.example', 'http://b.example:8080']],
+    ],
+    bad: [
+      'a.example',
+      'https://a.example/',
+      'https://a.example/path',
+      'https://*.example/',
+      'null',
+      'HTTPS://a.example',
+      '*,https://a.example',
+    ],
+  },
+  {
+    variable: 'METRICS_PORT',
+    setting: 'metrics',
+    absent: { host: '127.0.0.1', port: 9464 },
+    good: [
+      ['9000', { host: '127.0.0.1', port: 9000 }],
+      ['0.0.0.0:9000', { host: '0.0.0.0', port: 9000 }],
+      ['off', undefined],
+    ],
+    bad: ['65536', '0.0.0.0', ':9000', 'no', '-1', '0.0.0.0:99999'],
+  },
+  {
+    variable: 'LOG_LEVEL',
+    setting: 'logLevel',
+    absent: 'info',
+    good: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, level]),
+    bad: ['verbose', 'INFO', '30'],
+  },
+  {
+    variable: 'AFTER_SUNSET',
+    setting: 'afterSunset',
+    absent: 'serve',
+    good: [
+      ['serve', 'serve'],
+      ['gone', 'gone'],
+    ],
+    bad: ['410', 'Gone', 'true'],
+  },
+  {
+    variable: 'SHUTDOWN_DELAY',
+    setting: 'shutdownDelaySeconds',
+    absent: 0,
+    good: [
+      ['5', 5],
+      ['300', 300],
+    ],
+    bad: ['301', '-1', '0.5', '5s'],
+  },
+  {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    setting: 'tracesUrl',
+    absent: undefined,
+    good: [['https://me:secret@collector:4318/otel', 'https://me:secret@collector:4318/otel']],
+    bad: ['localhost:4318', 'grpc://collector:4317', 'http://'],
+  },
+];
+
+it('An empty environment is one that the service starts with', () => {
+  expect(readSettings({})).toEqual(Object.fromEntries(TABLE.map(({ setting, absent }) => [setting, absent])));
+});
+
+describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad, needs }) => {
+  test.each(['', '  '])('is absent when it is empty: "%s"', (text) => {
+    expect(readSettings({ [variable]: text })[setting]).toEqual(absent);
+  });
+
+  test.each(good)('takes %s', (text, value) => {
+    expect(readSettings({ ...needs, [variable]: text })[setting]).toEqual(value);
+  });
+
+  // HOST and DATA_DIR take any text; whether it can be listened on or written to is found out at the start.
+  const refused = bad.length > 0 ? [...bad, 'x\ny', 'x'.repeat(1_000)] : [];
+  for (const text of refused) {
+    it(`does not take ${JSON.stringify(text).slice(0, 40)}, and says so in one line`, () => {
+      const failure = failureOf({ [variable]: text });
+      expect(failure).toBeInstanceOf(EnvironmentError);
+      expect(failure.message).toMatch(new RegExp(`^${variable} takes .+, not ".+"\\.$`));
+      expect(failure.message.length).toBeLessThan(250);
+      expect(failure.message).not.toMatch(/[\r\n]/);
+    });
+  }
+});
+
+test.each(['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'REDIS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])(
+  'The password in %s is never told',
+  (variable) => {
+    for (const text of ['ftp://me:hunter2@db', 'hunter2', '://me:hunter2@db', 'postgres://me:hunter2@:x']) {
+      expect(failureOf({ [variable]: text }).message).not.toContain('hunter2');
+    }
+  },
+);
+
+it('Standbys of an embedded database are not taken: there are none', () => {
+  const failure = failureOf({ DATABASE_REPLICA_URLS: 'postgres://me:hunter2@one/shop' });
+  expect(failure.message).toBe(
+    'DATABASE_REPLICA_URLS takes standbys of DATABASE_URL, which has to be set, not "…".',
+  );
+});
+
+it('Other variables are left alone', () => {
+  expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));
+});
+
+function failureOf(environment: Record<string, string>): Error {
+  try {
+    readSettings(environment);
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('It was taken.');
+}
