@@ -1,0 +1,61 @@
+import { FairQueue } from '../../../../libs/commands/src/fair-queue';
+
+interface Item {
+  owner: number;
+  name: string;
+  subjects: string[];
+}
+
+describe('A fair queue', () => {
+  let queue: FairQueue<Item>;
+  beforeEach(() => (queue = new FairQueue({ max: 6, maxOfOwner: 4 })));
+
+  const add = (owner: number, name: string, ...subjects: string[]) => queue.add({ owner, name, subjects });
+  const take = (most: number, ...busy: string[]) => queue.take(most, new Set(busy)).map(({ name }) => name);
+
+  it('takes one item of each owner in turn, and the items of one owner in their order', () => {
+    ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
+    ['b1', 'b2'].forEach((name) => add(2, name));
+    expect(take(4)).toEqual(['a1', 'b1', 'a2', 'b2']);
+    expect(take(4)).toEqual(['a3']);
+    expect(queue.size).toBe(0);
+  });
+
+  it('does not let an owner with many items stand before one who comes later', () => {
+    ['a1', 'a2', 'a3', 'a4'].forEach((name) => add(1, name));
+    expect(take(2)).toEqual(['a1', 'a2']);
+    add(2, 'b1');
+    expect(take(2)).toEqual(['a3', 'b1']);
+  });
+
+  it('leaves items about busy subjects where they are', () => {
+    add(1, 'a1', 'pet 1');
+    add(1, 'a2', 'pet 2');
+    add(2, 'b1', 'pet 1', 'pet 3');
+    expect(take(5, 'pet 1')).toEqual(['a2']);
+    expect(take(5, 'pet 3')).toEqual(['a1']);
+    expect(take(5)).toEqual(['b1']);
+  });
+
+  it('is full when too many wait, or too many of one owner', () => {
+    expect(['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => add(1, name))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(['b1', 'b2', 'b3'].map((name) => add(2, name))).toEqual([true, true, false]);
+    take(1);
+    expect(add(2, 'b3')).toBe(true);
+  });
+
+  it('gives out those that are asked for by a condition', () => {
+    add(1, 'a1');
+    add(2, 'b1');
+    add(1, 'a2');
+    expect(queue.takeWhere(({ owner }) => owner === 1).map(({ name }) => name)).toEqual(['a1', 'a2']);
+    expect(queue.size).toBe(1);
+    expect(take(5)).toEqual(['b1']);
+  });
+});

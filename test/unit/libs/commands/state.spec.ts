@@ -1,0 +1,83 @@
+import { BatchState, type Figure } from '../../../../libs/commands/src/state';
+
+class Thing {
+  id!: number;
+  name!: string;
+  at!: Date | null;
+}
+const COUNT: Figure = { name: 'count', text: '' };
+
+describe('The state of a batch', () => {
+  let state: BatchState;
+  beforeEach(() => {
+    state = new BatchState(new Date(0));
+    state.rows.set(Thing, 1, { id: 1, name: 'one', at: null });
+    state.rows.set(Thing, 2, null);
+    state.figures.set(COUNT, 1, 5);
+    state.newIds.set(Thing, [8, 7]);
+  });
+
+  it('shows a command what those before it changed', () => {
+    state.decide({
+      decide: (draft) => {
+        draft.update(Thing, 1, { id: 1, name: 'first', at: null });
+        draft.adjust(COUNT, 1, -1);
+        draft.insert(Thing, draft.newId(Thing), { id: 7, name: 'seven', at: null });
+      },
+    });
+    const seen = state.decide({
+      decide: (draft) => [draft.find(Thing, 1)?.name, draft.figure(COUNT, 1), draft.newId(Thing)],
+    });
+    expect(seen).toEqual(['first', 4, 8]);
+    expect([...state.changes.of(Thing)!]).toEqual([
+      [1, 'updated'],
+      [7, 'inserted'],
+    ]);
+  });
+
+  it('forgets what a command changed that was refused', () => {
+    const refused = {
+      decide: (draft: Parameters<Parameters<BatchState['decide']>[0]['decide']>[0]) => {
+        draft.update(Thing, 1, { id: 1, name: 'first', at: null });
+        draft.adjust(COUNT, 1, -1);
+        throw new Error('refused');
+      },
+    };
+    expect(() => state.decide(refused)).toThrow('refused');
+    expect(state.decide({ decide: (draft) => [draft.find(Thing, 1)?.name, draft.figure(COUNT, 1)] })).toEqual(
+      ['one', 5],
+    );
+    expect(state.changes.of(Thing)).toBeUndefined();
+  });
+
+  it('knows that nothing changed when a row is what it was', () => {
+    const at = new Date(5);
+    state.rows.set(Thing, 3, { id: 3, name: 'three', at });
+    state.decide({
+      decide: (draft) => {
+        draft.update(Thing, 1, { id: 1, name: 'one', at: null });
+        draft.update(Thing, 3, { id: 3, name: 'three', at: new Date(5) });
+      },
+    });
+    expect(state.changes.of(Thing)).toBeUndefined();
+  });
+
+  it('inserts a row once, however often it changes in the batch, and deletes what was there', () => {
+    state.decide({ decide: (draft) => draft.insert(Thing, 7, { id: 7, name: 'seven', at: null }) });
+    state.decide({ decide: (draft) => draft.update(Thing, 7, { id: 7, name: '7', at: null }) });
+    state.decide({ decide: (draft) => draft.delete(Thing, 1) });
+    expect([...state.changes.of(Thing)!]).toEqual([
+      [7, 'inserted'],
+      [1, 'deleted'],
+    ]);
+    expect(state.rows.get(Thing, 7)).toEqual({ id: 7, name: '7', at: null });
+    expect(state.decide({ decide: (draft) => draft.find(Thing, 1) })).toBeNull();
+  });
+
+  it.each([
+    ['a row', (draft: { find: (entity: typeof Thing, id: number) => unknown }) => draft.find(Thing, 9)],
+    ['a figure', (draft: { figure: (figure: Figure, id: number) => unknown }) => draft.figure(COUNT, 9)],
+  ])('refuses to guess %s that was not loaded', (_what, read) => {
+    expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('did not ask for');
+  });
+});
