@@ -13,5 +13,8 @@ dpkg-deb -x debootstrap_*.deb .
 DEBOOTSTRAP_DIR=$PWD/usr/share/debootstrap usr/sbin/debootstrap --variant=minbase trixie "$work/base" > "$work/debootstrap.log" ||
   { tail -20 "$work/debootstrap.log" >&2; exit 1; }
 npm install --global --silent --ignore-scripts --prefix "$work/base/usr/local" npm@11 "node-linux-$processor@$version"
+# The official image has it as a file of its own, which stays when npm is removed.
+mv "$work/base/usr/local/lib/node_modules/node-linux-$processor/bin/node" "$work/base/usr/local/bin/node"
+rm -rf "$work/base/usr/local/lib/node_modules/node-linux-$processor"
 rm -rf "$work"/base/var/cache/apt/archives/*.deb
 tar -C "$work/base" --one-file-system -cf "$work/base.tar" .

@@ -23,6 +23,8 @@ mount -t tmpfs tmpfs run
 pivot_root . mnt
 umount -l /mnt
 cd /repository
+# It names a file of the machine.
+unset NODE_EXTRA_CA_CERTS
 
 # Starts the engine with these options.
 start_engine() {

@@ -6,4 +6,5 @@ module.exports = {
   testMatch: ['<rootDir>/test/containers/*.walk.ts'],
   transform: { '^.+\\.ts$': '@swc/jest' },
   testTimeout: 180_000,
+  maxWorkers: 1,
 };

@@ -11,9 +11,11 @@ inside=
 clean_up() {
   # The engine and its containers live in a PID namespace. They end with its first process, and their mounts and networks with them.
   if [ -n "$inside" ]; then
-    kill -KILL $(cat "/proc/$inside/task/$inside/children") 2> /dev/null || true
+    kill -KILL $(cat "/proc/$inside/task/$inside/children" 2> /dev/null) 2> /dev/null || true
     wait "$inside" || true
     find /sys/fs/cgroup -depth -type d -path "*/$marker*" -exec rmdir {} + 2> /dev/null || true
+  elif [ -f "$work/stand-ins" ]; then
+    xargs docker rmi --force petstore-stand-in < "$work/stand-ins" > /dev/null || true
   fi
   rm -rf --one-file-system "$work"
 }
@@ -37,7 +39,7 @@ if docker info > /dev/null 2>&1 && docker buildx version > /dev/null 2>&1 && doc
   cd "$repository"
   bash test/containers/images.sh "$work"
   node node_modules/jest/bin/jest.js --config test/containers/jest.config.js
-elif [ "$(id -u)" = 0 ] && command -v apt-get unshare npm > /dev/null; then
+elif [ "$(id -u)" = 0 ] && hash apt-get unshare npm 2> /dev/null; then
   unshare --mount --pid --fork --kill-child bash "$here/engine.sh" "$work" "$repository" "$marker" &
   inside=$!
   wait "$inside"
