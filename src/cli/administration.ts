@@ -15,11 +15,12 @@ import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
 import { SeedModule } from '../runtime/seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
+import { PETSTORE } from '../runtime/command-name';
 
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */
 export class DatabaseBehindError extends AdministrationError {
   constructor() {
-    super('The database is not up to date. Run: npx petstore db migrate');
+    super(`The database is not up to date. Run: ${PETSTORE} db migrate`);
   }
 }
 

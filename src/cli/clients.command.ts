@@ -4,6 +4,7 @@ import { CommandGroup, ReportingCommand, examples } from './command';
 import { type Row, print, printMany, printOne } from './output';
 import { clientName } from './parse';
 import { PLAN, PlanCommand, type PlanOptions, chosenPlan } from './plan-command';
+import { PETSTORE } from '../runtime/command-name';
 
 interface ClientFields {
   id: number;
@@ -74,7 +75,7 @@ export class ShowClientCommand extends ReportingCommand {
     }
     printOne(row, json);
     print('');
-    printMany(described, json, `No keys yet: npx petstore keys issue --client ${name}`);
+    printMany(described, json, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
   }
 }
 

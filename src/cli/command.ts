@@ -1,5 +1,6 @@
 import { CommandRunner, Option } from 'nest-commander';
 import { complaint } from '../runtime/complaint';
+import { PETSTORE } from '../runtime/command-name';
 
 /** The command of commander that nest-commander itself uses. */
 type Command = Parameters<CommandRunner['setCommand']>[0];
@@ -29,7 +30,7 @@ export abstract class PetstoreCommand extends CommandRunner {
 
 /** What is shown below the help of a command. */
 export function examples(...commands: string[]): string {
-  return `\nExamples:\n${commands.map((command) => `  npx petstore ${command}`).join('\n')}\n`;
+  return `\nExamples:\n${commands.map((command) => `  ${PETSTORE} ${command}`).join('\n')}\n`;
 }
 
 /** A name for commands that belong together; by itself it only tells what they are. */

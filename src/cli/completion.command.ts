@@ -2,6 +2,7 @@ import { Command, Help } from 'nest-commander';
 import { PetstoreCommand, UsageError } from './command';
 import { SHELLS, completionScript } from './completion-script';
 import { writeOutput } from './standard-output';
+import { PETSTORE } from '../runtime/command-name';
 
 @Command({
   name: 'completion',
@@ -11,7 +12,8 @@ import { writeOutput } from './standard-output';
 export class CompletionCommand extends PetstoreCommand {
   @Help('after')
   installation(): string {
-    return `\nIn ~/.bashrc:\n  alias petstore='npx petstore'\n  eval "$(npx petstore completion bash)"\n`;
+    const alias = PETSTORE === 'petstore' ? '' : `  alias petstore='${PETSTORE}'\n`;
+    return `\nIn ~/.bashrc:\n${alias}  eval "$(${PETSTORE} completion bash)"\n`;
   }
 
   override run([name = 'bash']: string[]): Promise<void> {

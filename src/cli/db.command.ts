@@ -2,6 +2,7 @@ import { Command, SubCommand } from 'nest-commander';
 import { administer } from './administer';
 import { CommandGroup, ReportingCommand } from './command';
 import { print, printMany, printOne } from './output';
+import { PETSTORE } from '../runtime/command-name';
 
 @SubCommand({ name: 'migrate', description: 'bring the database to the newest migration' })
 export class MigrateCommand extends ReportingCommand {
@@ -31,7 +32,7 @@ export class SeedCommand extends ReportingCommand {
     const seeded = await administer((services) => services.get(SeedService).seed());
     printOne({ ...seeded }, json);
     if (!json && seeded.key === null) {
-      print('\nThe client demo was there already. Another key: npx petstore keys issue --client demo');
+      print(`\nThe client demo was there already. Another key: ${PETSTORE} keys issue --client demo`);
     }
   }
 }

@@ -3,6 +3,7 @@ import { CommandFailure } from './command-failure';
 import { OutputFailure, writeOutput } from './standard-output';
 import { type Row, recordLines, tableLines } from './table';
 import { printable, printableJson } from '../runtime/text';
+import { PETSTORE } from '../runtime/command-name';
 
 export type { Row } from './table';
 
@@ -25,7 +26,7 @@ export function printKey(row: Row & { id: number; key: string }, json: boolean |
   } catch (error) {
     throw error instanceof OutputFailure
       ? new CommandFailure(
-          `${error.message} Key ${row.id} was issued but not shown; revoke it: npx petstore keys revoke ${row.id}`,
+          `${error.message} Key ${row.id} was issued but not shown; revoke it: ${PETSTORE} keys revoke ${row.id}`,
         )
       : error;
   }

@@ -5,6 +5,7 @@ import { CommandGroup, ReportingCommand, examples } from './command';
 import { print, printMany, printOne } from './output';
 import { wholeNumber } from './parse';
 import { printable } from '../runtime/text';
+import { PETSTORE } from '../runtime/command-name';
 
 /** What people have to know of the numbers, by how far Redis had a part in them. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
@@ -39,7 +40,7 @@ export class ShowQuotaCommand extends ReportingCommand {
       '',
     );
     print('');
-    printMany(keys, json, `No keys yet: npx petstore keys issue --client ${name}`);
+    printMany(keys, json, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
     print(`\n${NOTES[redis]}`);
   }
 }

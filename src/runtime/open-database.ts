@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import { startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import type { Settings } from '../settings';
+import { StartError } from './start-error';
 
 /** A database for as long as this process needs one. */
 export interface OpenDatabase {
@@ -22,6 +23,12 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   if (settings.databaseUrl !== undefined) {
     return { url: settings.databaseUrl, embedded: false, close: () => Promise.resolve() };
+  }
+  if (!isPackageInstalled()) {
+    throw new StartError(
+      'DATABASE_URL is not set, and the embedded PostgreSQL is not installed here. ' +
+        'Set DATABASE_URL to a database of your own: postgres://user:password@host:5432/name.',
+    );
   }
   const postgres = await startEmbeddedPostgres({
     dataDirectory: resolve(settings.dataDirectory),

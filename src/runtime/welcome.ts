@@ -1,3 +1,5 @@
+import { PETSTORE } from './command-name';
+
 export interface Startup {
   url: string;
   /** The key of the first run; null on later ones. */
@@ -34,5 +36,5 @@ function firstStart(url: string, key: string, client: string): string[] {
 }
 
 function laterStart(): string[] {
-  return ['Issue a key: npx petstore keys issue --client <name> (clients: npx petstore clients list)'];
+  return [`Issue a key: ${PETSTORE} keys issue --client <name> (clients: ${PETSTORE} clients list)`];
 }

