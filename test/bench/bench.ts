@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { matchesOf } from './matches';
-import { HELP, type Options, type Part, UsageError, readOptions } from './options';
+import { HELP, type Options, UsageError, readOptions } from './options';
 
 const BAD_USAGE = 2;
 const INTERRUPTED = 130;
@@ -10,10 +9,6 @@ async function main(): Promise<number> {
   if (options.help) {
     process.stdout.write(HELP);
     return 0;
-  }
-  const alone: readonly Part[] = ['limiter', 'clients', 'soak'];
-  if (matchesOf(options).length === 0 && !options.only.some((part) => alone.includes(part))) {
-    throw new UsageError('None of these peers does that work; see --help.');
   }
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -29,7 +24,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** @returns the exit code: 1 when a comparison has no pair that counts */
+/** @returns the exit code: 1 when something has no round that counts */
 async function bench(options: Options, signal: AbortSignal): Promise<number> {
   const { runAll } = await import('./run-matches.js');
   const { describe } = await import('./report.js');
@@ -38,7 +33,7 @@ async function bench(options: Options, signal: AbortSignal): Promise<number> {
   if (options.json !== undefined) {
     await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
   }
-  return report.comparisons.every(({ pairs }) => pairs > 0) ? 0 : 1;
+  return report.operations.every(({ comparisons }) => comparisons.every(({ pairs }) => pairs > 0)) ? 0 : 1;
 }
 
 function fail(error: unknown): number {

@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestOf, newApiKey } from '../../src/modules/auth/api-key-format';
-import { contender } from './contenders';
+import { collectingService } from './contenders';
 import { withCleanUp } from './harness/clean-up';
 import { run } from './harness/databases';
 import { type MemorySample, sampleMemory } from './harness/memory';
@@ -28,12 +28,13 @@ const SETTLE_MS = 3_000;
 
 /** Lets many clients, each with a key of its own, send a few requests, and looks at how the service grows with them. */
 export function growWithClients(
+  checkout: string,
   clients: number,
   surroundings: Surroundings,
   connections: number,
 ): Promise<ClientsFigures> {
   return withCleanUp(async (cleanUp) => {
-    const service = await startContender(contender('service-collecting'), surroundings, cleanUp);
+    const service = await startContender(collectingService(checkout), surroundings, cleanUp);
     const keys = Array.from({ length: clients }, newApiKey);
     await enter(keys, service.databaseUrl);
     const { signal } = surroundings;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { Environment } from './harness/program';
-import { COLLECT_GARBAGE, PETSTORE, ROOT, RUN } from './harness/program';
+import { COLLECT_GARBAGE, ROOT, RUN } from './harness/program';
 
 /** One implementation of the service's work, as a process of its own. */
 export interface Contender {
@@ -8,17 +7,24 @@ export interface Contender {
   title: string;
   /** Arguments of node. */
   args: string[];
-  environment?: Environment;
+  /** The service's command line, which makes its database; absent for a peer. */
+  petstore?: string;
   /** It counts together with others, through Redis. */
   needsRedis?: boolean;
   /** Its database has many times as many pets as the others'. */
   hasManyPets?: boolean;
+  /** Its statements are prepared on tables that are nearly empty and grow afterwards. */
+  aged?: boolean;
   /** Header fields that every counted answer carries, in lower case; `remaining` is one of them. */
   headers: string[];
   remaining: string;
   retryAfter: string;
+  /** A 304 does not count. */
+  refunds: boolean;
   /** The status that the body of a refusal tells. */
   statusTold: (body: Record<string, unknown>) => unknown;
+  /** What stands for an id in the query of the page that follows it. */
+  cursorAfter: (id: number) => string;
 }
 
 const OURS = {
@@ -32,10 +38,11 @@ const OURS = {
   ],
   remaining: 'x-ratelimit-remaining',
   retryAfter: 'retry-after',
+  refunds: true,
   statusTold: (body: Record<string, unknown>) => body.status,
 };
 
-/** The throttler of the documentation names its header fields after the windows, and tells of each. */
+/** The throttler of the documentation names its header fields after the windows, tells of each, and gives nothing back. */
 const THROTTLER = {
   headers: ['minute', 'day'].flatMap((window) => [
     `x-ratelimit-limit-${window}`,
@@ -44,54 +51,29 @@ const THROTTLER = {
   ]),
   remaining: 'x-ratelimit-remaining-day',
   retryAfter: 'retry-after-minute',
+  refunds: false,
   statusTold: (body: Record<string, unknown>) => body.statusCode,
 };
 
-function peer(path: string): string[] {
-  return [RUN, join(ROOT, 'test/bench/peers', path)];
+export type PeerName = 'hand-written' | 'conventional-nest';
+
+export function peer(name: PeerName): Contender {
+  const args = [RUN, join(ROOT, 'test/bench/peers', name, 'main.ts')];
+  return name === 'hand-written'
+    ? { name, title: 'Fastify and pg, by hand', args, cursorAfter: String, ...OURS }
+    : { name, title: 'conventional Nest (Express, TypeORM)', args, cursorAfter: String, ...THROTTLER };
 }
 
-const CONTENDERS = {
-  service: { title: 'the service', args: [PETSTORE, 'serve'], ...OURS },
-  'service-redis': {
-    title: 'the service with Redis',
-    args: [PETSTORE, 'serve'],
-    needsRedis: true,
-    ...OURS,
-  },
-  'service-large': {
-    title: 'the service with many pets',
-    args: [PETSTORE, 'serve'],
-    hasManyPets: true,
-    ...OURS,
-  },
-  'service-collecting': {
-    title: 'the service, with its garbage collected when asked',
-    args: ['--require', COLLECT_GARBAGE, PETSTORE, 'serve'],
-    ...OURS,
-  },
-  'hand-written': {
-    title: 'Fastify and pg, by hand',
-    args: peer('hand-written/main.ts'),
-    ...OURS,
-  },
-  'conventional-nest': {
-    title: 'conventional Nest (Express, TypeORM)',
-    args: peer('conventional-nest/main.ts'),
-    environment: { ENGINE: 'express' },
-    ...THROTTLER,
-  },
-  'conventional-nest-fastify': {
-    title: 'conventional Nest (Fastify, TypeORM)',
-    args: peer('conventional-nest/main.ts'),
-    environment: { ENGINE: 'fastify' },
-    ...THROTTLER,
-  },
-  'bare-node': { title: 'bare node:http', args: peer('bare-node.ts'), ...OURS },
-} satisfies Record<string, Omit<Contender, 'name'>>;
+/** The service of a checkout. */
+export function service(checkout: string, more: Partial<Contender> = {}): Contender {
+  const petstore = join(checkout, 'bin/petstore.js');
+  const cursorAfter = (id: number) => Buffer.from(`after:${id}`).toString('base64url');
+  const described = { name: 'service', title: 'the service', args: [petstore, 'serve'], petstore };
+  return { ...described, cursorAfter, ...OURS, ...more };
+}
 
-export type ContenderName = keyof typeof CONTENDERS;
-
-export function contender(name: ContenderName): Contender {
-  return { name, ...CONTENDERS[name] };
+/** The service with its garbage collected when asked. */
+export function collectingService(checkout: string): Contender {
+  const { args, ...contender } = service(checkout, { name: 'service-collecting' });
+  return { ...contender, args: ['--require', COLLECT_GARBAGE, ...args] };
 }

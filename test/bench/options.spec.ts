@@ -1,14 +1,14 @@
-import { matchesOf } from './matches';
 import { UsageError, readOptions } from './options';
+import { contendersOf } from './run-matches';
 
 describe('The options', () => {
   it('take five pairs of everything by default', () => {
     const { pairs, seconds, only, peers } = readOptions([]);
     expect({ pairs, seconds, parts: only.length, peers }).toEqual({
       pairs: 5,
-      seconds: 5,
-      parts: 9,
-      peers: ['hand-written', 'conventional-nest', 'bare-node'],
+      seconds: 3,
+      parts: 22,
+      peers: ['hand-written', 'conventional-nest'],
     });
   });
 
@@ -23,9 +23,16 @@ describe('The options', () => {
   it('take the duration of a soak in minutes, and those of the other runs in seconds', () => {
     expect(readOptions(['--only', 'soak', '--duration', '45'])).toMatchObject({
       soakMinutes: 45,
-      seconds: 5,
+      seconds: 3,
     });
     expect(readOptions(['--duration', '20'])).toMatchObject({ soakMinutes: 10, seconds: 20 });
+  });
+
+  it('take groups of operations, and a delay with its unit', () => {
+    const { only, delayMs, connections } = readOptions(['--only', 'reads,fairness', '--delay', '1ms']);
+    expect(only).toEqual(expect.arrayContaining(['get-pet', 'list-orders', 'fairness']));
+    expect(only).not.toContain('post-order');
+    expect({ delayMs, connections }).toEqual({ delayMs: 1, connections: 32 });
   });
 
   it.each([
@@ -38,30 +45,35 @@ describe('The options', () => {
     [['--only', 'soak', '--duration', '0']],
     [['--tool', 'ab']],
     [['--fast']],
+    [['--delay', '1s']],
+    [['--connections', '0']],
+    [['--service', 'test']],
+    [['--redis', '--aged']],
   ])('refuse %j', (args) => {
     expect(() => readOptions(args)).toThrow(UsageError);
   });
 });
 
-describe('The matches', () => {
-  const matches = (...args: string[]) => matchesOf(readOptions(args));
+describe('The contenders', () => {
+  const names = (...args: string[]) => contendersOf(readOptions(args)).map(({ name }) => name);
 
-  it('set bare Node against fixed JSON only', () => {
-    expect(matches('--peers', 'bare-node')).toEqual([
-      { subject: 'service', peer: 'bare-node', workloads: ['fixed-json'] },
-      { subject: 'service-redis', peer: 'service', workloads: ['get-pet'] },
-      {
-        subject: 'service-large',
-        peer: 'service',
-        workloads: ['get-pet', 'list-pets', 'list-pets-deep'],
-      },
-    ]);
+  it.each([
+    [[], ['service', 'hand-written', 'conventional-nest']],
+    [
+      ['--peers', 'hand-written', '--before', '.'],
+      ['service', 'hand-written', 'before'],
+    ],
+    [['--redis'], ['service-redis', 'service']],
+    [['--scale'], ['service-large', 'service']],
+  ])('with %j are %j', (args, expected) => {
+    expect(names(...args)).toEqual(expected);
   });
 
-  it('leave out whoever has nothing to do', () => {
-    expect(matches('--only', 'get-pet,post-order')).toEqual([
-      { subject: 'service', peer: 'hand-written', workloads: ['get-pet', 'post-order'] },
-      { subject: 'service', peer: 'conventional-nest', workloads: ['get-pet', 'post-order'] },
+  it('have only the service age, while its peers are at their best', () => {
+    const contenders = contendersOf(readOptions(['--aged', '--peers', 'hand-written']));
+    expect(contenders.map(({ aged, hasManyPets }) => ({ aged, hasManyPets }))).toEqual([
+      { aged: true, hasManyPets: undefined },
+      { aged: undefined, hasManyPets: true },
     ]);
   });
 });

@@ -1,20 +1,39 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TOOLS, type ToolName } from './harness/load';
-import { findOnPath } from './harness/program';
+import { UPDATES } from './harness/databases';
+import { ROOT, findOnPath } from './harness/program';
+import type { PeerName } from './contenders';
+import { OPERATIONS, type WorkloadName, describedAs } from './workloads';
 
-const COMPARISONS = ['get-pet', 'list-pets', 'post-order', 'too-many-requests', 'fixed-json'] as const;
-const DEFAULT_PARTS = [...COMPARISONS, 'redis', 'scale', 'limiter', 'clients'] as const;
-export const PARTS = [...DEFAULT_PARTS, 'soak'] as const;
-export type Part = (typeof PARTS)[number];
+const ALONE = ['limiter', 'clients', 'soak'] as const;
+const GROUPS: Record<string, WorkloadName[]> = {
+  reads: OPERATIONS.filter((name) => describedAs(name).kind === 'read'),
+  writes: OPERATIONS.filter((name) => describedAs(name).kind === 'write'),
+};
+const DEFAULT_PARTS: readonly Part[] = [...OPERATIONS, 'fairness'];
+export const PARTS: readonly Part[] = [...DEFAULT_PARTS, ...ALONE];
+export type Part = WorkloadName | 'fairness' | (typeof ALONE)[number];
 
-export const PEERS = ['hand-written', 'conventional-nest', 'conventional-nest-fastify', 'bare-node'] as const;
-export type Peer = (typeof PEERS)[number];
+const PEERS: readonly PeerName[] = ['hand-written', 'conventional-nest'];
+
+/** What stands beside the service: its peers, or itself in memory or with few pets. */
+export type Against = 'peers' | 'redis' | 'scale';
 
 export interface Options {
   help: boolean;
   quick: boolean;
   only: readonly Part[];
-  peers: readonly Peer[];
+  peers: readonly PeerName[];
+  against: Against;
+  /** The checkout whose service is measured, and another one to be measured beside it. */
+  service: string;
+  before: string | undefined;
+  /** Statements are prepared on nearly empty tables, which grow before anything is measured. */
+  aged: boolean;
+  connections: number;
+  delayMs: number;
   pairs: number;
   /** Of each run. */
   seconds: number;
@@ -34,22 +53,29 @@ export interface Options {
 /** The arguments are not what the benchmark takes; the message says what it does. */
 export class UsageError extends Error {}
 
-const DEFAULT_PEERS: readonly Peer[] = ['hand-written', 'conventional-nest', 'bare-node'];
 /** A 429 has to hold for the whole of a run, and lasts a minute at the most. */
 const MOST_SECONDS = 30;
 const MOST_MINUTES = 24 * 60;
+const CONNECTIONS = 32;
 
 export const HELP = `Usage: npm run bench -- [options]
 
-Measures the service against its peers, in pairs of runs, and prints requests per second, latencies and ratios.
+Measures the service beside its peers, round by round, and prints requests per second, ratios, latencies and goals.
 
-  --quick             about four minutes: 3 pairs of 1 second, fewer pets and clients
-  --only LIST         of ${COMPARISONS.join(', ')},
-                      ${PARTS.slice(COMPARISONS.length).join(', ')} (default: all but soak)
-  --peers LIST        of ${PEERS.join(', ')}
-                      (default: ${DEFAULT_PEERS.join(',')})
-  --pairs N           pairs of runs for each comparison (default: 5)
-  --duration SECONDS  of each run, up to ${MOST_SECONDS} (default: 5); with --only soak, minutes (default: 10)
+  --quick             3 rounds of 1 second, fewer pets and clients
+  --only LIST         of reads, writes,
+                      ${PARTS.join(', ').replace(/(.{70,90}), /g, '$1,\n                      ')}
+                      (default: all but ${ALONE.join(', ')})
+  --peers LIST        of ${PEERS.join(', ')} (default: both)
+  --service DIR       the checkout whose service is measured (default: this one)
+  --before DIR        another checkout, whose service is measured in the same rounds
+  --connections N     that send at the same time (default: ${CONNECTIONS}); 1 is a single caller
+  --delay MSms        how far away the database is, for everybody (default: 0ms)
+  --aged              statements are prepared on nearly empty tables; then there are many pets and ${UPDATES.toLocaleString('en')} updates
+  --redis             the service counting through Redis beside itself counting in memory
+  --scale             the service with many pets beside itself with a thousand
+  --pairs N           rounds of each operation (default: 5)
+  --duration SECONDS  of each run, up to ${MOST_SECONDS} (default: 3); with --only soak, minutes (default: 10)
   --tool NAME         ${TOOLS.join(' or ')} (default: wrk where it is on the PATH)
   --log-level LEVEL   of the service and of those peers that write a log (default: info, as shipped)
   --json FILE         writes all figures to a file as well
@@ -61,6 +87,13 @@ const ACCEPTED = {
   quick: { type: 'boolean', default: false },
   only: { type: 'string' },
   peers: { type: 'string' },
+  service: { type: 'string' },
+  before: { type: 'string' },
+  connections: { type: 'string' },
+  delay: { type: 'string' },
+  aged: { type: 'boolean', default: false },
+  redis: { type: 'boolean', default: false },
+  scale: { type: 'boolean', default: false },
   pairs: { type: 'string' },
   duration: { type: 'string' },
   tool: { type: 'string' },
@@ -71,17 +104,27 @@ const ACCEPTED = {
 /** @throws UsageError */
 export function readOptions(args: string[]): Options {
   const values = parse(args);
-  const { help, quick, json } = values;
-  const only = listOf('--only', values.only, PARTS) ?? DEFAULT_PARTS;
+  const { help, quick, json, aged, redis, scale } = values;
+  if (Number(redis) + Number(scale) + Number(aged) > 1) {
+    throw new UsageError('--redis, --scale and --aged are runs of their own.');
+  }
+  const named = values.only?.split(',').flatMap((name) => GROUPS[name] ?? [name]);
+  const only = listOf('--only', named?.join(','), PARTS) ?? DEFAULT_PARTS;
   return {
     help,
     quick,
     json,
     only,
+    aged,
+    against: redis ? 'redis' : scale ? 'scale' : 'peers',
+    service: checkoutOf('--service', values.service) ?? ROOT,
+    before: checkoutOf('--before', values.before),
+    connections: integer('--connections', values.connections, 10_000) ?? CONNECTIONS,
+    delayMs: delayOf(values.delay),
     ...durationsOf(values.duration, only, quick),
     manyPets: quick ? 100_000 : 1_000_000,
     clients: quick ? 10_000 : 100_000,
-    peers: listOf('--peers', values.peers, PEERS) ?? DEFAULT_PEERS,
+    peers: listOf('--peers', values.peers, PEERS) ?? PEERS,
     pairs: integer('--pairs', values.pairs, 100) ?? (quick ? 3 : 5),
     tool: toolOf(values.tool),
     logLevel: values['log-level'],
@@ -98,8 +141,8 @@ function durationsOf(
     throw new UsageError('soak runs by itself: it has durations of its own.');
   }
   return {
-    seconds: (soaks ? undefined : integer('--duration', duration, MOST_SECONDS)) ?? (quick ? 1 : 5),
-    warmUpSeconds: quick ? 1 : 3,
+    seconds: (soaks ? undefined : integer('--duration', duration, MOST_SECONDS)) ?? (quick ? 1 : 3),
+    warmUpSeconds: quick ? 1 : 2,
     soakMinutes: (soaks ? integer('--duration', duration, MOST_MINUTES) : undefined) ?? (quick ? 1 : 10),
   };
 }
@@ -110,6 +153,24 @@ function parse(args: string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+function checkoutOf(option: string, folder: string | undefined): string | undefined {
+  const checkout = folder === undefined ? undefined : resolve(folder);
+  if (checkout !== undefined && !existsSync(join(checkout, 'bin/petstore.js'))) {
+    throw new UsageError(
+      `${option} takes a checkout of the service, with a bin/petstore.js; ${folder} is none.`,
+    );
+  }
+  return checkout;
+}
+
+function delayOf(text = '0'): number {
+  const milliseconds = /^(\d{1,3})(ms)?$/.exec(text)?.[1];
+  if (milliseconds === undefined) {
+    throw new UsageError(`--delay takes whole milliseconds, such as 1ms, not ${JSON.stringify(text)}.`);
+  }
+  return Number(milliseconds);
 }
 
 function toolOf(name: string | undefined): ToolName {

@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { contender } from './contenders';
+import { service } from './contenders';
 import type { LoadTool } from './harness/load';
-import { type Comparison, compare } from './harness/pairs';
+import { type Measured, compare, inOrder } from './harness/pairs';
 import { FEW_PETS } from './harness/databases';
 import type { RunningContender } from './harness/start-contender';
+
+const SERVICE = service('.');
+const { signal } = new AbortController();
 
 /** A contender of a few lines: what it answers, and what it tells of the limits. */
 class FakeContender {
@@ -19,7 +22,7 @@ class FakeContender {
   withHeaders = true;
   private readonly server: Server = createServer((_request, response) => {
     this.requests += 1;
-    const headers = Object.fromEntries(contender('service').headers.map((name) => [name, '1']));
+    const headers = Object.fromEntries(SERVICE.headers.map((name) => [name, '1']));
     headers['x-ratelimit-remaining'] = String(FakeContender.LIMIT - this.requests * this.countsEach);
     response.writeHead(this.status, {
       ...(this.withHeaders ? headers : { 'x-ratelimit-remaining': headers['x-ratelimit-remaining'] }),
@@ -34,9 +37,9 @@ class FakeContender {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
     const { port } = this.server.address() as AddressInfo;
-    const described = contender('service');
     const addresses = { url: `http://127.0.0.1:${port}`, databaseUrl: '', metricsUrl: '' };
-    return { ...described, ...addresses, name: this.name, apiKey: 'key', pid: 0, pets: FEW_PETS };
+    const keys = { apiKey: 'key', otherKey: 'other' };
+    return { ...SERVICE, ...addresses, ...keys, name: this.name, pid: 0, pets: FEW_PETS, signal };
   }
 
   async stop(): Promise<void> {
@@ -77,10 +80,9 @@ beforeEach(() => {
 
 afterEach(() => Promise.all([subject.stop(), peer.stop()]));
 
-async function comparison(name: 'get-pet' | 'too-many-requests' = 'get-pet'): Promise<Comparison> {
-  const { signal } = new AbortController();
+async function comparison(name: 'get-pet' | 'too-many-requests' = 'get-pet'): Promise<Measured> {
   const driving = { tool: fakeTool, connections: 2, seconds: 1, folder: '/nonexistent', signal };
-  return compare(await subjectStarted, await peerStarted, name, {
+  return compare(await subjectStarted, [await peerStarted], name, {
     pairs: 3,
     warmUpSeconds: 1,
     driving,
@@ -93,10 +95,18 @@ it('runs in pairs, each time in the other order, after both were warmed up', asy
   expect(order).toEqual(['subject', 'peer', 'subject', 'peer', 'peer', 'subject', 'subject', 'peer']);
 });
 
+it('has each of three contenders begin and end as often as the others', () => {
+  const rounds = Array.from({ length: 6 }, (_none, round) => inOrder(['a', 'b', 'c'], round).join(''));
+  expect(rounds).toEqual(['abc', 'acb', 'cab', 'cba', 'bca', 'bac']);
+});
+
 it('compares the runs of a pair with each other', async () => {
-  const { pairs, discarded, figures } = await comparison();
-  expect({ pairs, discarded }).toEqual({ pairs: 3, discarded: [] });
-  expect(figures?.ratio).toEqual({ median: 2, min: 2, max: 2 });
+  const { comparisons, discarded } = await comparison();
+  expect({ comparisons, discarded }).toMatchObject({
+    comparisons: [{ peer: 'peer', pairs: 3 }],
+    discarded: [],
+  });
+  expect(comparisons[0]?.figures?.ratio).toEqual({ median: 2, min: 2, max: 2 });
 });
 
 it.each<[string, (fake: FakeContender) => void, RegExp]>([
@@ -115,8 +125,8 @@ it.each<[string, (fake: FakeContender) => void, RegExp]>([
   ],
 ])('does not count a pair with %s', async (_what, spoil, complaint) => {
   spoil(peer);
-  const { pairs, discarded, figures } = await comparison();
-  expect({ pairs, figures }).toEqual({ pairs: 0, figures: undefined });
+  const { comparisons, discarded } = await comparison();
+  expect(comparisons).toEqual([{ peer: 'peer', pairs: 0 }]);
   expect(discarded).toContainEqual(expect.stringMatching(complaint));
 });
 
@@ -125,5 +135,5 @@ it('counts refusals as the right answer where they are what is measured', async 
     fake.status = 429;
     fake.body = { code: 'rate_limit_exceeded', message: 'Too many.', status: 429 };
   }
-  expect(await comparison('too-many-requests')).toMatchObject({ pairs: 3, discarded: [] });
+  expect(await comparison('too-many-requests')).toMatchObject({ comparisons: [{ pairs: 3 }], discarded: [] });
 });

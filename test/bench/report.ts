@@ -1,63 +1,69 @@
 import { cpus } from 'node:os';
 import type { ClientsFigures } from './clients';
-import type { Comparison, Figures } from './harness/pairs';
+import type { Waiting } from './fairness';
+import type { Comparison, Measured } from './harness/pairs';
 import type { LimiterFigures } from './limiter';
 import type { Options } from './options';
 import { describeClients, describeSoak } from './report-memory';
 import type { SoakFigures } from './soak';
+import { describedAs } from './workloads';
 
-/** Of the service with Redis, compared with itself without. */
-const REDIS_GOAL = 0.7;
+/** Of all ratios together. */
+const MEAN_GOAL = 1.2;
+/** Of the service's throughput by that of conventional Nest. */
+const CONVENTIONAL_GOAL = 6;
+/** Of the service's slowest answers by those of the hand-written peer. */
+const P99_GOAL = 1.5;
+/** Of the throughput by the hand-written peer's when a single caller sends one request after another. */
+const SINGLE_CALLER_GOALS = { read: 0.75, write: 0.5, other: undefined };
+/** Of the service by itself: counting through Redis, and with many pets. */
+const REDIS_GOAL = 0.8;
+const SCALE_GOAL = 0.8;
 const LIMITER_GOAL = 1_000_000;
-/** How many times as long a request may take with many pets. */
-const SCALE_GOAL = 1.25;
 
 export interface Report {
   startedAt: string;
   node: string;
   cpu: string;
   cores: number;
-  options: Pick<Options, 'tool' | 'pairs' | 'seconds' | 'logLevel' | 'manyPets'> & { connections: number };
-  comparisons: Comparison[];
+  options: Options;
+  operations: Measured[];
+  fairness: Waiting[];
   limiter?: LimiterFigures;
   clients?: ClientsFigures;
   soak?: SoakFigures;
 }
 
-export function newReport(
-  { tool, pairs, seconds, logLevel, manyPets }: Options,
-  connections: number,
-): Report {
+export function newReport(options: Options): Report {
   return {
     startedAt: new Date().toISOString(),
     node: process.version,
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
-    options: { tool, pairs, seconds, logLevel, manyPets, connections },
-    comparisons: [],
+    options,
+    operations: [],
+    fairness: [],
   };
 }
 
 /** The report for people. */
 export function describe(report: Report): string {
-  const { options, node, cpu, cores, comparisons, limiter, clients, soak } = report;
+  const { options, node, cpu, cores, operations, fairness, limiter, clients, soak } = report;
+  const { tool, connections, pairs, seconds, logLevel, delayMs, aged, manyPets } = options;
   const lines = [
-    `Node ${node}, ${cores} × ${cpu}; ${options.tool}, ${options.connections} connections, ` +
-      `${options.pairs} pairs of ${options.seconds} s, log level ${options.logLevel}.`,
+    `Node ${node}, ${cores} × ${cpu}; ${tool}, ${connections} connections, ${pairs} rounds of ${seconds} s, ` +
+      `log level ${logLevel}, database ${delayMs} ms away${aged ? `, aged to ${grouped(manyPets)} pets` : ''}.`,
     '',
   ];
-  if (comparisons.length > 0) {
-    lines.push(...table([HEAD, ...comparisons.map(rowOf)]), '', ...discardedIn(comparisons));
-  }
-  const redis = comparisons.find(({ subject }) => subject === 'service-redis')?.figures;
-  if (redis) {
+  if (operations.length > 0) {
     lines.push(
-      `Counting through Redis: ${redis.ratio.median.toFixed(2)} of the service in memory (goal ${REDIS_GOAL}).`,
+      ...table(operations, options),
+      '',
+      ...meansOf(operations, options),
+      ...discardedIn(operations),
     );
   }
-  lines.push(
-    ...comparisons.filter(({ subject }) => subject === 'service-large').map(describeScale(options.manyPets)),
-  );
+  lines.push(...fairness.flatMap(describeWaiting));
   if (limiter) {
     lines.push(describeLimiter(limiter));
   }
@@ -70,54 +76,121 @@ export function describe(report: Report): string {
   return `${lines.join('\n')}\n`;
 }
 
-const HEAD = ['work', 'A', 'B', 'A req/s', 'B req/s', 'A/B (from–to)', 'p50 ms A, B', 'p99 ms A, B', 'pairs'];
-/** Columns of figures stand to the right. */
-const FIRST_FIGURE = 3;
-
-function rowOf({ title, subject, peer, pairs, figures }: Comparison): string[] {
-  if (!figures) {
-    return [title, subject, peer, '–', '–', '–', '–', '–', String(pairs)];
+/** What the first peer's ratio should be at least; undefined where nobody said. */
+export function goalOf(
+  { workload, kind }: Pick<Measured, 'workload' | 'kind'>,
+  { against, connections, peers }: Pick<Options, 'against' | 'connections' | 'peers'>,
+): number | undefined {
+  if (against !== 'peers') {
+    return against === 'redis' ? REDIS_GOAL : SCALE_GOAL;
   }
-  const { ratio } = figures;
-  const both = (value: (one: Figures) => string) => `${value(figures.subject)}, ${value(figures.peer)}`;
+  if (peers[0] !== 'hand-written') {
+    return peers[0] && CONVENTIONAL_GOAL;
+  }
+  return connections === 1 ? SINGLE_CALLER_GOALS[kind] : describedAs(workload).goal;
+}
+
+function table(operations: Measured[], options: Options): string[] {
+  const others = operations[0]!.comparisons.slice(1).map(({ peer }) => peer);
+  const first = operations[0]!.comparisons[0]?.peer ?? 'nobody';
+  const head = [
+    'operation',
+    'service/s',
+    `${first}/s`,
+    'ratio (from–to)',
+    'goal',
+    '',
+    'p99 ms',
+    'p99 ratio',
+    '',
+  ];
+  const rows = [[...head, ...others.flatMap((name) => [`by ${name}`, ''])]];
+  for (const measured of operations) {
+    const [comparison, ...rest] = measured.comparisons;
+    rows.push([
+      measured.title,
+      ...cellsOf(comparison, goalOf(measured, options)),
+      ...rest.flatMap(({ peer, figures }) => {
+        const goal = peer === 'conventional-nest' && options.connections > 1 ? CONVENTIONAL_GOAL : undefined;
+        return figures ? [figures.ratio.median.toFixed(2), verdict(figures.ratio.median, goal)] : ['–', ''];
+      }),
+    ]);
+  }
+  return aligned(rows);
+}
+
+function cellsOf(comparison: Comparison | undefined, goal: number | undefined): string[] {
+  if (!comparison?.figures) {
+    return ['–', '–', '–', '', '', '', '', ''];
+  }
+  const { subject, peer, ratio } = comparison.figures;
+  const slower = subject.p99Ms / peer.p99Ms;
   return [
-    title,
-    subject,
-    peer,
-    grouped(figures.subject.requestsPerSecond),
-    grouped(figures.peer.requestsPerSecond),
+    grouped(subject.requestsPerSecond),
+    grouped(peer.requestsPerSecond),
     `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
-    both(({ p50Ms }) => p50Ms.toFixed(1)),
-    both(({ p99Ms }) => p99Ms.toFixed(1)),
-    String(pairs),
+    goal?.toFixed(2) ?? '',
+    verdict(ratio.median, goal),
+    `${subject.p99Ms.toFixed(1)}, ${peer.p99Ms.toFixed(1)}`,
+    slower.toFixed(2),
+    verdict(P99_GOAL, slower),
   ];
 }
 
-function table(rows: string[][]): string[] {
-  const widths = HEAD.map((_title, column) => Math.max(...rows.map((row) => row[column]!.length)));
+function verdict(value: number, goal: number | undefined): string {
+  return goal === undefined ? '' : value >= goal ? 'met' : 'missed';
+}
+
+/** The mean of the operations that have a goal; of the ratios, and as factors. */
+function meansOf(operations: Measured[], options: Options): string[] {
+  const ratios = operations
+    .filter((measured) => measured.comparisons[0]?.figures && goalOf(measured, options) !== undefined)
+    .map(({ comparisons }) => comparisons[0]!.figures!.ratio.median);
+  if (ratios.length < 2) {
+    return [];
+  }
+  const meanOf = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const mean = meanOf(ratios);
+  const geometric = Math.exp(meanOf(ratios.map(Math.log)));
+  const goal = options.against === 'peers' && options.connections > 1 ? MEAN_GOAL : undefined;
+  const judged = goal === undefined ? '' : `; goal ${goal}: ${verdict(mean, goal)}`;
+  return [
+    `Mean of ${ratios.length} ratios: ${mean.toFixed(2)} (geometric ${geometric.toFixed(2)})${judged}.`,
+    '',
+  ];
+}
+
+function aligned(rows: string[][]): string[] {
+  const widths = rows[0]!.map((_title, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  // The operation stands to the left, and so do the verdicts, which have no title.
+  const toTheLeft = rows[0]!.map((title, column) => column === 0 || title === '');
   return rows.map((row) =>
     row
       .map((text, column) =>
-        column < FIRST_FIGURE ? text.padEnd(widths[column]!) : text.padStart(widths[column]!),
+        toTheLeft[column] ? text.padEnd(widths[column]!) : text.padStart(widths[column]!),
       )
       .join('  ')
       .trimEnd(),
   );
 }
 
-function discardedIn(comparisons: Comparison[]): string[] {
-  const lines = comparisons.flatMap(({ title, subject, peer, discarded }) =>
-    discarded.map((complaint) => `  ${title}, ${subject} and ${peer}: ${complaint}`),
+function discardedIn(operations: Measured[]): string[] {
+  const lines = operations.flatMap(({ title, discarded }) =>
+    discarded.map((complaint) => `  ${title}, ${complaint}`),
   );
-  return lines.length === 0 ? [] : ['Pairs that do not count:', ...lines, ''];
+  return lines.length === 0 ? [] : ['Runs that do not count:', ...lines, ''];
 }
 
-function describeScale(pets: number): (comparison: Comparison) => string {
-  return ({ title, figures }) => {
-    // With the same number of connections, half the throughput is twice the time.
-    const times = figures === undefined ? '–' : (1 / figures.ratio.median).toFixed(2);
-    return `With ${grouped(pets)} pets, ${title} takes ${times} times as long (goal ${SCALE_GOAL}).`;
-  };
+function describeWaiting({ contender, ordersPerSecond, waits, complaints }: Waiting): string[] {
+  const times = waits.map(
+    ({ what, goalMs, p50Ms, p99Ms }) =>
+      `${what} p50 ${p50Ms.toFixed(1)} ms (goal ${goalMs}: ${verdict(goalMs, p50Ms)}), p99 ${p99Ms.toFixed(1)} ms`,
+  );
+  const wrong = complaints.map((complaint) => `  Not as it should be: ${complaint}`);
+  return [
+    `${contender}, beside a client with ${grouped(ordersPerSecond)} keyed orders/s: ${times.join('; ')}.`,
+    ...wrong,
+  ];
 }
 
 function describeLimiter({ clients, decisionsPerSecond, bytesPerClient }: LimiterFigures): string {

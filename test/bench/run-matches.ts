@@ -3,39 +3,53 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../support/redis-server';
 import { growWithClients } from './clients';
-import { contender } from './contenders';
+import { type Contender, peer, service } from './contenders';
+import { waitBesideBusyClient } from './fairness';
 import { type CleanUp, withCleanUp } from './harness/clean-up';
-import { Databases } from './harness/databases';
+import { AGE, Databases, run } from './harness/databases';
 import { loadTool } from './harness/load';
-import type { Driving } from './harness/measured-run';
-import { type Comparison, compare } from './harness/pairs';
+import { type Driving, measuredRun } from './harness/measured-run';
+import { compare } from './harness/pairs';
 import { RUN, findOnPath, output } from './harness/program';
 import { Progress } from './harness/progress';
-import { type Surroundings, startContender } from './harness/start-contender';
+import { type RunningContender, type Surroundings, startContender } from './harness/start-contender';
 import type { LimiterFigures } from './limiter';
-import { type Match, matchesOf } from './matches';
 import type { Options } from './options';
 import { type Report, newReport } from './report';
 import { soak } from './soak';
+import { OPERATIONS, workload } from './workloads';
 
-const CONNECTIONS = 32;
+/** Who is measured, and beside whom. */
+export function contendersOf(options: Options): [Contender, ...Contender[]] {
+  const { service: checkout, before, against, aged, peers } = options;
+  if (against === 'redis') {
+    const title = 'the service with Redis';
+    return [service(checkout, { name: 'service-redis', title, needsRedis: true }), service(checkout)];
+  }
+  if (against === 'scale') {
+    const title = 'the service with many pets';
+    return [service(checkout, { name: 'service-large', title, hasManyPets: true }), service(checkout)];
+  }
+  const others =
+    before === undefined ? [] : [service(before, { name: 'before', title: 'the service before', aged })];
+  // The peers' statements are prepared on tables that are as large as they will be: at their best.
+  const atTheirBest = peers.map((name) => ({ ...peer(name), hasManyPets: aged }));
+  return [service(checkout, { aged }), ...atTheirBest, ...others];
+}
 
 /** Runs everything that the options ask for. Whatever it starts has ended when it returns, or throws because of the signal. */
 export async function runAll(options: Options, signal: AbortSignal): Promise<Report> {
-  const report = newReport(options, CONNECTIONS);
-  const matches = matchesOf(options);
+  const report = newReport(options);
   const { only } = options;
-  const comparisons = matches.reduce((sum, { workloads }) => sum + workloads.length, 0);
-  const alone = only.filter((part) => part === 'limiter' || part === 'clients' || part === 'soak').length;
-  const progress = new Progress(comparisons + alone);
+  const progress = new Progress(only.length);
   try {
     if (only.includes('limiter')) {
       progress.show('the limiter alone');
       report.limiter = await measureLimiter(signal);
       progress.next();
     }
-    if (comparisons > 0 || only.includes('clients') || only.includes('soak')) {
-      await withCleanUp((cleanUp) => runServers(matches, options, progress, report, cleanUp, signal));
+    if (only.some((part) => part !== 'limiter')) {
+      await withCleanUp((cleanUp) => runServers(options, progress, report, cleanUp, signal));
     }
   } finally {
     progress.clear();
@@ -51,56 +65,79 @@ async function measureLimiter(signal: AbortSignal): Promise<LimiterFigures> {
 
 /** Everything that needs a database. */
 async function runServers(
-  matches: Match[],
   options: Options,
   progress: Progress,
   report: Report,
   cleanUp: CleanUp,
   signal: AbortSignal,
 ): Promise<void> {
-  const { only, logLevel, manyPets, seconds } = options;
+  const { only, connections, seconds, service: checkout } = options;
   const folder = await temporaryFolder(cleanUp);
-  const needsRedis = matches.some(({ subject }) => contender(subject).needsRedis);
-  const redisUrl = needsRedis ? await startRedis(cleanUp) : undefined;
+  const redisUrl = options.against === 'redis' ? await startRedis(cleanUp) : undefined;
   progress.show('preparing the databases');
   const databases = await Databases.start(join(folder, 'postgres'), cleanUp, signal);
-  const surroundings = { folder, databases, redisUrl, logLevel, manyPets, signal };
-  const tool = await loadTool(options.tool);
-  const driving = { tool, connections: CONNECTIONS, seconds, folder, signal };
-  for (const match of matches) {
-    report.comparisons.push(...(await runMatch(match, surroundings, options, driving, progress)));
+  const surroundings = { ...options, folder, databases, redisUrl, signal };
+  const driving = { tool: await loadTool(options.tool), connections, seconds, folder, signal };
+  if (only.includes('fairness') || OPERATIONS.some((name) => only.includes(name))) {
+    await runRounds(surroundings, options, driving, progress, report);
   }
   if (only.includes('clients')) {
     progress.show(`${options.clients} clients`);
-    report.clients = await growWithClients(options.clients, surroundings, CONNECTIONS);
+    report.clients = await growWithClients(checkout, options.clients, surroundings, connections);
     progress.next();
   }
   if (only.includes('soak')) {
     progress.show(`${options.soakMinutes} minutes of orders and reads`);
-    report.soak = await soak(options.soakMinutes, surroundings, driving);
+    report.soak = await soak(checkout, options.soakMinutes, surroundings, driving);
   }
 }
 
-/** Both begin with fresh databases in fresh processes, so that none has done more work before than the other. */
-function runMatch(
-  { subject, peer, workloads }: Match,
+/** All begin with fresh databases in fresh processes, so that none has done more work before than another. */
+function runRounds(
   surroundings: Surroundings,
-  { pairs, warmUpSeconds }: Options,
+  options: Options,
   driving: Driving,
   progress: Progress,
-): Promise<Comparison[]> {
+  report: Report,
+): Promise<void> {
   return withCleanUp(async (cleanUp) => {
-    progress.show(`starting ${subject} and ${peer}`);
-    const one = await startContender(contender(subject), surroundings, cleanUp);
-    const other = await startContender(contender(peer), surroundings, cleanUp);
-    const comparisons: Comparison[] = [];
-    for (const name of workloads) {
-      const onRun = (what: string) => progress.show(what);
-      comparisons.push(await compare(one, other, name, { pairs, warmUpSeconds, driving, onRun }));
+    const running: RunningContender[] = [];
+    for (const contender of contendersOf(options)) {
+      progress.show(`starting ${contender.title}`);
+      const started = await startContender(contender, surroundings, cleanUp);
+      running.push(contender.aged ? await aged(started, options, driving) : started);
+    }
+    const [subject, ...peers] = running;
+    const { pairs, warmUpSeconds } = options;
+    const onRun = (what: string) => progress.show(what);
+    for (const name of OPERATIONS.filter((operation) => options.only.includes(operation))) {
+      report.operations.push(await compare(subject!, peers, name, { pairs, warmUpSeconds, driving, onRun }));
       progress.next();
     }
-    return comparisons;
+    if (options.only.includes('fairness')) {
+      for (const contender of running) {
+        progress.show(`one client keeps ${contender.title} busy`);
+        report.fairness.push(await waitBesideBusyClient(contender, driving));
+      }
+      progress.next();
+    }
   });
+}
+
+/** Has a contender prepare its statements on its nearly empty tables, and then fills these. */
+async function aged(
+  contender: RunningContender,
+  { only, manyPets: pets }: Options,
+  driving: Driving,
+): Promise<RunningContender> {
+  for (const name of OPERATIONS) {
+    const isInTheWay = name === 'post-pet' || name === 'post-pet-keyed' || name === 'too-many-requests';
+    if (only.includes(name) && !isInTheWay) {
+      await measuredRun(contender, await workload(name, contender), { ...driving, seconds: 1 });
+    }
+  }
+  await run(contender.databaseUrl, AGE.grow(pets));
+  return { ...contender, pets };
 }
 
 async function temporaryFolder(cleanUp: CleanUp): Promise<string> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contender } from './contenders';
+import { service as serviceOf } from './contenders';
 import { withCleanUp } from './harness/clean-up';
 import { type Driving, measuredRun } from './harness/measured-run';
 import { type MemorySample, sampleMemory } from './harness/memory';
@@ -22,17 +22,21 @@ export interface SoakFigures {
 const SAMPLE_MS = 5_000;
 
 /** Keeps the service under full load of reads and orders, and looks at its memory meanwhile. */
-export function soak(minutes: number, surroundings: Surroundings, driving: Driving): Promise<SoakFigures> {
+export function soak(
+  checkout: string,
+  minutes: number,
+  surroundings: Surroundings,
+  driving: Driving,
+): Promise<SoakFigures> {
   return withCleanUp(async (cleanUp) => {
-    const service = await startContender(contender('service'), surroundings, cleanUp);
+    const service = await startContender(serviceOf(checkout), surroundings, cleanUp);
     const ended = new AbortController();
     const sampling = samplesUntil(AbortSignal.any([ended.signal, driving.signal]), service.metricsUrl);
     // Awaited below; a run that fails first must not leave its rejection unheard.
     sampling.catch(() => undefined);
     const load = { ...driving, seconds: minutes * 60 };
-    const result = await measuredRun(service, workload('mixed', service.pets), load).finally(() =>
-      ended.abort(),
-    );
+    const work = await workload('mixed', service);
+    const result = await measuredRun(service, work, load).finally(() => ended.abort());
     const { requestsPerSecond, complaints } = result;
     return { minutes, requestsPerSecond, complaints, ...summarize(await sampling) };
   });

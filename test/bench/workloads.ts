@@ -1,128 +1,360 @@
 import { isDeepStrictEqual } from 'node:util';
-import { petOf } from './harness/databases';
+import { CATEGORIES, petOf } from './harness/databases';
+import { send } from './harness/send';
+import type { RunningContender } from './harness/start-contender';
 
 export interface WorkloadRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   path: string;
+  headers?: Record<string, string>;
   body?: string;
 }
 
 /**
- * How the answers are counted: against the client's limits, so that `Remaining` goes down by one for each; not at all;
- * or refused, because the address has used up its minute.
+ * How the answers are counted: against the client's limits, so that `Remaining` goes down by one for each; counted and given
+ * back; or refused, because the address has used up its minute.
  */
-export type Counting = 'counted' | 'never' | 'refused';
+export type Counting = 'counted' | 'refunded' | 'refused';
 
-export interface Workload {
-  name: string;
+export interface Described {
   title: string;
-  /** Sent in turn. */
-  requests: readonly WorkloadRequest[];
-  counting: Counting;
-  status: number;
-  /** Of the other requests, where theirs is not the first one's. */
-  laterStatus?: number;
+  kind: 'read' | 'write' | 'other';
+  /** Of the service's throughput by that of the hand-written peer. */
+  goal?: number;
+  /** Sent in turn. Where `UNIQUE` stands in one, each that is sent has a number of its own. */
+  requests: (target: RunningContender) => WorkloadRequest[] | Promise<WorkloadRequest[]>;
+  counting?: Counting;
+  status?: number;
   /** Whether this is the right answer to the first request. A refusal's body is each contender's own. */
-  isRight: (body: unknown) => boolean;
+  isRight?: (body: Body) => boolean;
+  /** Where what was written is read again, and has to be the same. */
+  readBack?: (body: Body) => string;
+  /** SQL of numbers that grow by one for each answer, and of those that stay. */
+  grows?: string[];
+  stays?: string[];
 }
+
+export interface Workload extends Required<Omit<Described, 'goal' | 'readBack' | 'requests'>> {
+  name: WorkloadName;
+  requests: WorkloadRequest[];
+  readBack?: Described['readBack'];
+}
+
+export type Body = Record<string, unknown>;
+
+/** Replaced, where it stands in a request, by a number of as many digits. */
+export const UNIQUE = 987_654_321;
 
 /** Requests that differ; where there are more pets, theirs are as far apart as they can be. */
 const VARIETY = 1_000;
-/** Fewer, so that those from the second half of a thousand pets differ, too: reads that are equal are shared. */
-const PAGES = 400;
 const PAGE = 20;
+/** Pets whose tags are asked for before a run; more than there are connections. */
+const TAGGED = 320;
+const ABREAST = 16;
 
-const HEALTHY = { status: 'ok' };
+const BY_ID = 1.1;
+const PAGES = 1.0;
+const WRITE = 1.0;
+const KEYED_ORDER = 0.9;
 
-type Described = Omit<Workload, 'name'>;
+const KEYED = { 'Idempotency-Key': `00000000-0000-4000-8000-000${UNIQUE}` };
+/** What a careful client sends with every request. */
+const CAREFUL = {
+  ...KEYED,
+  Accept: 'application/json',
+  'Accept-Encoding': 'gzip, deflate',
+  'User-Agent': 'acme-shop/2.4 (+https://example.com)',
+  'X-Request-Id': `11111111-1111-4111-8111-111${UNIQUE}`,
+};
 
-function idsOf(pets: number, length = VARIETY): number[] {
+const ORDERS = 'SELECT count(*) FROM orders';
+const PETS = 'SELECT count(*) FROM pets';
+const RECORDS = 'SELECT count(*) FROM idempotency_records';
+const STOCK = 'SELECT sum(quantity) FROM inventory';
+/** What is taken from the stock is what was ordered. */
+const STOCK_AND_ORDERED = '(SELECT sum(quantity) FROM inventory) + (SELECT sum(quantity) FROM orders)';
+const STOCKLESS_PETS = '(SELECT count(*) FROM pets) - (SELECT count(*) FROM inventory)';
+
+function idsOf(pets: number, length = Math.min(VARIETY, pets)): number[] {
   return Array.from({ length }, (_none, index) => Math.floor((index * pets) / length) + 1);
 }
 
-/** The pets of the page that follows an id. */
-function pageAfter(id: number): object[] {
-  return Array.from({ length: PAGE }, (_none, index) => petOf(id + index + 1));
+/** A request for each of many ids. */
+function forEachId(request: (id: number) => WorkloadRequest): Described['requests'] {
+  return ({ pets }) => idsOf(pets).map(request);
 }
 
-/** A page with the service's own cursor. */
-function pathAfter(id: number): string {
-  return `/pets?limit=${PAGE}&cursor=${Buffer.from(`after:${id}`).toString('base64url')}`;
+const get = (path: string): WorkloadRequest => ({ method: 'GET', path });
+const getEach = (path: (id: number) => string) => forEachId((id) => get(path(id)));
+
+/** Pages that follow these ids, read as the contender names them. */
+function pagesAfter(path: string, ids: (pets: number) => number[]): Described['requests'] {
+  return ({ pets, cursorAfter }) =>
+    ids(pets).map((id) => get(`${path}?limit=${PAGE}&cursor=${cursorAfter(id)}`));
 }
 
-function isFirstOrder(body: unknown): boolean {
-  const { id, ...order } = body as Record<string, unknown>;
-  return Number.isInteger(id) && isDeepStrictEqual(order, { petId: 1, quantity: 1, complete: false });
+/** The entries of the page that follows an id. */
+function pageAfter(id: number, entryOf: (id: number) => object): object[] {
+  return Array.from({ length: PAGE }, (_none, index) => entryOf(id + index + 1));
 }
 
-function orderOf(petId: number): WorkloadRequest {
-  return { method: 'POST', path: '/store/orders', body: JSON.stringify({ petId }) };
+function write(
+  method: WorkloadRequest['method'],
+  path: (id: number) => string,
+  body: (id: number) => object,
+  headers?: Record<string, string>,
+): Described['requests'] {
+  return forEachId((id) => ({ method, path: path(id), headers, body: JSON.stringify(body(id)) }));
 }
 
-/** Each work, in a store with so many pets. */
+const orderOf = (id: number) => ({ id, petId: id, quantity: 1, complete: false });
+const stockOf = (id: number) => `/store/inventory/${id}`;
+const equals = (expected: unknown) => (body: Body) => isDeepStrictEqual(body, expected);
+
+function order(headers?: Record<string, string>): Omit<Described, 'title'> {
+  return {
+    kind: 'write',
+    goal: headers ? KEYED_ORDER : WRITE,
+    requests: write(
+      'POST',
+      () => '/store/orders',
+      (petId) => ({ petId }),
+      headers,
+    ),
+    status: 201,
+    isRight: ({ id, ...rest }) => Number.isInteger(id) && isDeepStrictEqual({ id: 1, ...rest }, orderOf(1)),
+    readBack: ({ id }) => `/store/orders/${String(id)}`,
+    grows: headers ? [ORDERS, RECORDS] : [ORDERS],
+    stays: [STOCK_AND_ORDERED],
+  };
+}
+
+function newPet(headers?: Record<string, string>): Omit<Described, 'title'> {
+  const body = (id: number) => ({ name: `Pet number ${UNIQUE}`, categoryId: petOf(id).categoryId });
+  return {
+    kind: 'write',
+    goal: WRITE,
+    requests: write('POST', () => '/pets', body, headers),
+    status: 201,
+    isRight: ({ name, categoryId, status }) =>
+      /^Pet number \d+$/.test(String(name)) && categoryId === 1 && status === 'available',
+    readBack: ({ id }) => `/pets/${String(id)}`,
+    grows: headers ? [PETS, RECORDS] : [PETS],
+    stays: [STOCKLESS_PETS],
+  };
+}
+
+function adjustment(headers?: Record<string, string>): Omit<Described, 'title'> {
+  return {
+    kind: 'write',
+    goal: WRITE,
+    requests: write(
+      'POST',
+      (id) => `${stockOf(id)}/adjustments`,
+      () => ({ delta: 1 }),
+      headers,
+    ),
+    isRight: ({ petId, quantity, status }) =>
+      petId === 1 && Number.isInteger(quantity) && status === 'available',
+    readBack: () => stockOf(1),
+    grows: headers ? [STOCK, RECORDS] : [STOCK],
+  };
+}
+
+/** Each request of a pet is welcome in both of its states and brings about the other one, whatever was cut off before. */
+async function taggedPatches(target: RunningContender): Promise<WorkloadRequest[]> {
+  const ids = idsOf(target.pets, Math.min(TAGGED, target.pets));
+  const patches = ['', ' again'].map((suffix) =>
+    ids.map((id): WorkloadRequest => {
+      const body = JSON.stringify({ name: `Pet ${id} patched${suffix}` });
+      return { method: 'PATCH', path: `/pets/${id}`, body };
+    }),
+  );
+  const tags: string[][] = [];
+  for (const turn of patches) {
+    tags.push(await tagsOf(target, turn));
+  }
+  const both = (index: number) => `${tags[0]![index]}, ${tags[1]![index]}`;
+  return patches.flatMap((turn) =>
+    turn.map((request, index) => ({ ...request, headers: { 'If-Match': both(index) } })),
+  );
+}
+
+async function conditionalReads(target: RunningContender): Promise<WorkloadRequest[]> {
+  const reads = idsOf(target.pets).map((id) => get(`/pets/${id}`));
+  const tags = await tagsOf(target, reads);
+  return reads.map((read, index) => ({ ...read, headers: { 'If-None-Match': tags[index]! } }));
+}
+
+/** The tags of the answers to some requests. */
+async function tagsOf(
+  { url, apiKey, signal }: RunningContender,
+  requests: readonly WorkloadRequest[],
+): Promise<string[]> {
+  const tags: string[] = [];
+  const turns = requests.entries();
+  const work = async () => {
+    for (const [index, request] of turns) {
+      const { headers } = await send(url, request, { 'X-API-Key': apiKey }, signal);
+      tags[index] = headers.etag ?? '"none"';
+    }
+  };
+  await Promise.all(Array.from({ length: ABREAST }, work));
+  return tags;
+}
+
 const WORKLOADS = {
-  'get-pet': (pets) => ({
-    title: 'GET one pet',
-    requests: idsOf(pets).map((id) => ({ method: 'GET', path: `/pets/${id}` })),
-    counting: 'counted',
-    status: 200,
-    isRight: (body) => isDeepStrictEqual(body, petOf(1)),
-  }),
-  'list-pets': () => ({
-    title: `GET ${PAGE} pets`,
-    requests: [{ method: 'GET', path: `/pets?limit=${PAGE}` }],
-    counting: 'counted',
-    status: 200,
-    isRight: (body) => isDeepStrictEqual(body, pageAfter(0)),
-  }),
-  'list-pets-deep': (pets) => ({
-    title: `GET ${PAGE} pets further on`,
-    requests: idsOf(pets / 2 - PAGE, PAGES).map((id) => ({ method: 'GET', path: pathAfter(pets / 2 + id) })),
-    counting: 'counted',
-    status: 200,
-    isRight: (body) => isDeepStrictEqual(body, pageAfter(pets / 2 + 1)),
-  }),
-  'post-order': (pets) => ({
-    title: 'POST an order',
-    requests: idsOf(pets).map(orderOf),
-    counting: 'counted',
-    status: 201,
-    isRight: isFirstOrder,
-  }),
-  mixed: (pets) => ({
-    title: 'orders and reads',
-    requests: idsOf(pets).flatMap((id) => [
-      orderOf(id),
-      { method: 'GET', path: `/pets/${id}` },
-      { method: 'GET', path: `/pets?limit=${PAGE}&status=available` },
-      { method: 'GET', path: `/store/inventory/${id}` },
-      { method: 'GET', path: `/store/orders?petId=${id}` },
-    ]),
-    counting: 'counted',
-    status: 201,
-    laterStatus: 200,
-    isRight: isFirstOrder,
-  }),
-  'too-many-requests': () => ({
+  'get-pet': {
+    title: 'GET /pets/{id}',
+    kind: 'read',
+    goal: 1.3,
+    requests: getEach((id) => `/pets/${id}`),
+    isRight: equals(petOf(1)),
+  },
+  'find-pet': {
+    title: 'GET /pets?id=',
+    kind: 'read',
+    goal: BY_ID,
+    requests: getEach((id) => `/pets?id=${id}`),
+    isRight: equals([petOf(1)]),
+  },
+  'get-category': {
+    title: 'GET /categories/{id}',
+    kind: 'read',
+    goal: BY_ID,
+    requests: () => idsOf(CATEGORIES).map((id) => get(`/categories/${id}`)),
+    isRight: equals({ id: 1, name: 'Category 1' }),
+  },
+  'get-order': {
+    title: 'GET /store/orders/{id}',
+    kind: 'read',
+    goal: BY_ID,
+    requests: getEach((id) => `/store/orders/${id}`),
+    isRight: equals(orderOf(1)),
+  },
+  'get-stock': {
+    title: 'GET /store/inventory/{petId}',
+    kind: 'read',
+    goal: BY_ID,
+    requests: getEach(stockOf),
+    isRight: ({ petId, quantity, status }) =>
+      petId === 1 && Number.isInteger(quantity) && status === 'available',
+  },
+  'get-unchanged': {
+    title: 'GET /pets/{id}, unchanged: 304',
+    kind: 'read',
+    goal: BY_ID,
+    requests: conditionalReads,
+    counting: 'refunded',
+    status: 304,
+  },
+  'list-pets': {
+    title: 'GET /pets, the same page',
+    kind: 'read',
+    goal: PAGES,
+    requests: () => [get(`/pets?limit=${PAGE}`)],
+    isRight: equals(pageAfter(0, petOf)),
+  },
+  'walk-pets': {
+    title: 'GET /pets, page by page',
+    kind: 'read',
+    goal: PAGES,
+    requests: pagesAfter('/pets', (pets) => idsOf(pets - PAGE, Math.min(VARIETY, pets / PAGE - 1))),
+    isRight: equals(pageAfter(1, petOf)),
+  },
+  'jump-pets': {
+    title: 'GET /pets, pages anywhere',
+    kind: 'read',
+    goal: PAGES,
+    requests: pagesAfter('/pets', (pets) => idsOf(pets - PAGE)),
+    isRight: equals(pageAfter(1, petOf)),
+  },
+  'list-orders': {
+    title: 'GET /store/orders, pages anywhere',
+    kind: 'read',
+    goal: PAGES,
+    requests: pagesAfter('/store/orders', (pets) => idsOf(pets - PAGE)),
+    isRight: equals(pageAfter(1, orderOf)),
+  },
+  'post-order': { title: 'POST /store/orders', ...order() },
+  'post-order-keyed': { title: 'POST /store/orders, key', ...order(KEYED) },
+  'post-order-careful': { title: 'POST /store/orders, key and more', ...order(CAREFUL) },
+  'post-pet': { title: 'POST /pets', ...newPet() },
+  'post-pet-keyed': { title: 'POST /pets, key', ...newPet(KEYED) },
+  'patch-pet': {
+    title: 'PATCH /pets/{id}',
+    kind: 'write',
+    goal: WRITE,
+    requests: write(
+      'PATCH',
+      (id) => `/pets/${id}`,
+      (id) => ({ name: `Pet ${id} as ${UNIQUE}` }),
+    ),
+    isRight: ({ id, name }) => id === 1 && /^Pet 1 as \d+$/.test(String(name)),
+    readBack: () => '/pets/1',
+  },
+  'patch-pet-matching': {
+    title: 'PATCH /pets/{id}, If-Match',
+    kind: 'write',
+    goal: WRITE,
+    requests: taggedPatches,
+    isRight: ({ id, name }) => id === 1 && name === 'Pet 1 patched',
+    readBack: () => '/pets/1',
+  },
+  'put-stock': {
+    title: 'PUT /store/inventory/{petId}',
+    kind: 'write',
+    goal: WRITE,
+    requests: write('PUT', stockOf, () => ({ quantity: UNIQUE })),
+    isRight: ({ petId, quantity, status }) =>
+      petId === 1 && Number.isInteger(quantity) && status === 'available',
+    readBack: () => stockOf(1),
+  },
+  'adjust-stock': { title: 'POST …/adjustments', ...adjustment() },
+  'adjust-stock-keyed': { title: 'POST …/adjustments, key', ...adjustment(KEYED) },
+  'too-many-requests': {
     title: 'a 429',
+    kind: 'other',
     // Without a key, and so by address: a key that goes on after its refusals would be banned. Not of the deprecated
     // operation, whose refusals say so in three more fields, which the hand-written peer leaves out.
-    requests: [{ method: 'GET', path: `/pets?limit=${PAGE}` }],
+    requests: () => [get(`/pets?limit=${PAGE}`)],
     counting: 'refused',
     status: 429,
-    isRight: () => true,
-  }),
-  'fixed-json': () => ({
-    title: 'fixed JSON',
-    requests: [{ method: 'GET', path: '/health/live' }],
-    counting: 'never',
-    status: 200,
-    isRight: (body) => isDeepStrictEqual(body, HEALTHY),
-  }),
-} satisfies Record<string, (pets: number) => Described>;
+  },
+  mixed: {
+    title: 'orders and reads',
+    kind: 'other',
+    requests: ({ pets }) =>
+      idsOf(pets).flatMap((id) => [
+        { method: 'POST', path: '/store/orders', body: JSON.stringify({ petId: id }) },
+        ...[
+          `/pets/${id}`,
+          `/pets?limit=${PAGE}&status=available`,
+          stockOf(id),
+          `/store/orders?petId=${id}`,
+        ].map(get),
+      ]),
+    status: 201,
+  },
+} satisfies Record<string, Described>;
 
 export type WorkloadName = keyof typeof WORKLOADS;
 
-export function workload(name: WorkloadName, pets: number): Workload {
-  return { name, ...WORKLOADS[name](pets) };
+/** The operations that are compared, in the order in which they are: reads first, of what no write has changed yet. */
+export const OPERATIONS = Object.keys(WORKLOADS).filter((name) => name !== 'mixed') as WorkloadName[];
+
+export function describedAs(name: WorkloadName): Described {
+  return WORKLOADS[name];
+}
+
+/** What a contender is sent; prepared anew for each, because of its own tags and cursors. */
+export async function workload(name: WorkloadName, target: RunningContender): Promise<Workload> {
+  const described = describedAs(name);
+  const defaults = { counting: 'counted', status: 200, isRight: () => true, grows: [], stays: [] } as const;
+  return {
+    name,
+    ...defaults,
+    ...described,
+    requests: await described.requests(target),
+  } as unknown as Workload;
 }

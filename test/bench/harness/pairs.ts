@@ -1,4 +1,4 @@
-import { type Workload, type WorkloadName, workload } from '../workloads';
+import { type Described, type WorkloadName, describedAs, workload } from '../workloads';
 import type { LoadResult } from './load';
 import { type Driving, measuredRun } from './measured-run';
 import type { RunningContender } from './start-contender';
@@ -19,83 +19,76 @@ export interface Figures {
   p99Ms: number;
 }
 
+/** The service beside one of its peers, in those rounds in which both were right. */
 export interface Comparison {
-  workload: string;
-  title: string;
-  subject: string;
   peer: string;
-  /** Pairs that counted, and what spoke against the others. */
   pairs: number;
-  discarded: string[];
   /** Absent where no pair counted. */
   figures?: { subject: Figures; peer: Figures; ratio: Spread };
 }
 
-interface Pair {
-  subject: LoadResult;
-  peer: LoadResult;
+/** What came of one operation. */
+export interface Measured {
+  workload: WorkloadName;
+  title: string;
+  kind: Described['kind'];
+  comparisons: Comparison[];
+  /** What spoke against the rounds that do not count. */
+  discarded: string[];
 }
 
-/** Runs both in turn, each time in the other order, so that what drifts on the machine meets both alike. */
+/** Runs all in turn, each round in another order, so that what drifts on the machine meets everybody alike. */
 export async function compare(
   subject: RunningContender,
-  peer: RunningContender,
+  peers: readonly RunningContender[],
   name: WorkloadName,
   { pairs, warmUpSeconds, driving, onRun }: PairsOptions,
-): Promise<Comparison> {
-  const work = (contender: RunningContender) => workload(name, contender.pets);
-  const described = work(subject);
-  const what = `${described.title}: ${subject.title} and ${peer.title}`;
-  onRun(`${what}, warming up`);
-  for (const contender of [subject, peer]) {
-    await measuredRun(contender, work(contender), { ...driving, seconds: warmUpSeconds });
+): Promise<Measured> {
+  const { title, kind } = describedAs(name);
+  const contenders = [subject, ...peers];
+  const runs = new Map<RunningContender, LoadResult[]>();
+  const works = new Map(
+    await Promise.all(contenders.map(async (one) => [one, await workload(name, one)] as const)),
+  );
+  for (const one of contenders) {
+    onRun(`${title}: warming up ${one.title}`);
+    runs.set(one, []);
+    await measuredRun(one, works.get(one)!, { ...driving, seconds: warmUpSeconds });
   }
-  const run: Pair[] = [];
-  for (let index = 0; index < pairs; index += 1) {
-    onRun(`${what}, pair ${index + 1} of ${pairs}`);
-    const measured = (one: RunningContender) => measuredRun(one, work(one), driving);
-    run.push(await runPair(subject, peer, index % 2 === 0, measured));
+  for (let round = 0; round < pairs; round += 1) {
+    for (const one of inOrder(contenders, round)) {
+      onRun(`${title}: ${one.title}, round ${round + 1} of ${pairs}`);
+      runs.get(one)!.push(await measuredRun(one, works.get(one)!, driving));
+    }
   }
-  return summarize(subject, peer, described, run);
+  const discarded = contenders.flatMap((one) =>
+    runs.get(one)!.flatMap(({ complaints }) => complaints.map((complaint) => `${one.name}: ${complaint}`)),
+  );
+  const comparisons = peers.map((one) => comparisonOf(one.name, runs.get(subject)!, runs.get(one)!));
+  return { workload: name, title, kind, comparisons, discarded };
 }
 
-async function runPair(
-  subject: RunningContender,
-  peer: RunningContender,
-  subjectFirst: boolean,
-  run: (contender: RunningContender) => Promise<LoadResult>,
-): Promise<Pair> {
-  if (subjectFirst) {
-    const first = await run(subject);
-    return { subject: first, peer: await run(peer) };
+/** Another one begins each time, and where there are more than two, they go backwards every second time. */
+export function inOrder<One>(all: readonly One[], round: number): One[] {
+  const first = round % all.length;
+  const turned = [...all.slice(first), ...all.slice(0, first)];
+  return all.length > 2 && round % 2 === 1 ? turned.reverse() : turned;
+}
+
+function comparisonOf(peer: string, subjects: LoadResult[], peers: LoadResult[]): Comparison {
+  const rounds = subjects.map((subject, round) => ({ subject, peer: peers[round]! }));
+  const counting = rounds.filter(
+    (pair) => pair.subject.complaints.length + pair.peer.complaints.length === 0,
+  );
+  if (counting.length === 0) {
+    return { peer, pairs: 0 };
   }
-  const first = await run(peer);
-  return { subject: await run(subject), peer: first };
-}
-
-function summarize(
-  subject: RunningContender,
-  peer: RunningContender,
-  { name, title }: Workload,
-  pairs: Pair[],
-): Comparison {
-  const counting = pairs.filter((pair) => pair.subject.complaints.length + pair.peer.complaints.length === 0);
-  const discarded = pairs.flatMap((pair) => [
-    ...pair.subject.complaints.map((complaint) => `${subject.name}: ${complaint}`),
-    ...pair.peer.complaints.map((complaint) => `${peer.name}: ${complaint}`),
-  ]);
-  const names = { workload: name, title, subject: subject.name, peer: peer.name };
-  const comparison = { ...names, pairs: counting.length, discarded };
-  return counting.length === 0 ? comparison : { ...comparison, figures: figuresOf(counting) };
-}
-
-/** @param pairs at least one */
-export function figuresOf(pairs: Pair[]): NonNullable<Comparison['figures']> {
-  return {
-    subject: mediansOf(pairs.map(({ subject }) => subject)),
-    peer: mediansOf(pairs.map(({ peer }) => peer)),
-    ratio: spreadOf(pairs.map(({ subject, peer }) => subject.requestsPerSecond / peer.requestsPerSecond)),
+  const figures = {
+    subject: mediansOf(counting.map((pair) => pair.subject)),
+    peer: mediansOf(counting.map((pair) => pair.peer)),
+    ratio: spreadOf(counting.map((pair) => pair.subject.requestsPerSecond / pair.peer.requestsPerSecond)),
   };
+  return { peer, pairs: counting.length, figures };
 }
 
 function mediansOf(results: LoadResult[]): Figures {

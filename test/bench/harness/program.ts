@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 export const ROOT = join(__dirname, '../../..');
 export const RUN = join(ROOT, 'test/bench/run.js');
 export const COLLECT_GARBAGE = join(__dirname, 'collect-garbage.js');
-export const PETSTORE = join(ROOT, 'bin/petstore.js');
 
 /** How long a process may take to end by itself before it is killed. */
 const ENDING_MS = 5_000;

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/redis-server';
 import type { Contender } from '../contenders';
 import type { CleanUp } from './clean-up';
-import { type Databases, FEW_PETS } from './databases';
+import { AGE, type Databases, FEW_PETS, type Keys, run } from './databases';
+import { putAway } from './delay';
 import { Program, cleanEnvironment } from './program';
 
 const START_MS = 60_000;
@@ -20,38 +21,42 @@ export interface Surroundings {
   logLevel: string;
   /** How many pets are many. */
   manyPets: number;
+  /** How far away the database is, in milliseconds; 0 for right here. */
+  delayMs: number;
   signal: AbortSignal;
 }
 
-export interface RunningContender extends Contender {
+export interface RunningContender extends Contender, Keys {
   url: string;
   pid: number;
-  apiKey: string;
   pets: number;
   databaseUrl: string;
   /** Where the service tells of itself. */
   metricsUrl: string;
+  signal: AbortSignal;
 }
 
 /** Starts a contender on a free port over a fresh database, and waits until it answers. */
 export async function startContender(
   contender: Contender,
-  { folder, databases, redisUrl, logLevel, manyPets, signal }: Surroundings,
+  { folder, databases, redisUrl, logLevel, manyPets, delayMs, signal }: Surroundings,
   cleanUp: CleanUp,
 ): Promise<RunningContender> {
   const port = await freePort();
   const metricsPort = await freePort();
-  const pets = contender.hasManyPets ? manyPets : FEW_PETS;
-  const databaseUrl = await databases.create(cleanUp, pets);
+  const pets = contender.aged ? AGE.from : contender.hasManyPets ? manyPets : FEW_PETS;
+  const { databaseUrl, ...keys } = await databases.create(cleanUp, contender.petstore, pets);
+  if (contender.aged) {
+    await run(databaseUrl, AGE.before);
+  }
   const env = cleanEnvironment({
     HOST: '127.0.0.1',
     PORT: String(port),
     METRICS_PORT: String(metricsPort),
     LOG_LEVEL: logLevel,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: delayMs > 0 ? await putAway(databaseUrl, delayMs, cleanUp) : databaseUrl,
     DATABASE_POOL: CONNECTIONS_TO_DATABASE,
     ...(contender.needsRedis && redisUrl ? { REDIS_URL: redisUrl } : {}),
-    ...contender.environment,
   });
   const errors = join(folder, `${contender.name}-${port}.log`);
   const descriptor = openSync(errors, 'w');
@@ -62,7 +67,7 @@ export async function startContender(
   const url = `http://127.0.0.1:${port}`;
   await answering(url, program, signal, () => `${contender.title}: ${readFileSync(errors, 'utf8').trim()}`);
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  return { ...contender, url, pid: program.pid!, apiKey: databases.apiKey, pets, databaseUrl, metricsUrl };
+  return { ...contender, ...keys, url, pid: program.pid!, pets, databaseUrl, metricsUrl, signal };
 }
 
 async function answering(

@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Load, LoadResult } from './load';
 import { output } from './program';
+import { reserveNumbers } from './send';
+import { UNIQUE } from '../workloads';
 
 const ANSWER_SECONDS = 10;
 /** What it may take longer than it was told to. */
@@ -17,6 +19,9 @@ interface Summary {
   failed: number;
 }
 
+/** More than are answered in a second. */
+const MOST_PER_SECOND = 100_000;
+
 /** Drives with wrk, on one thread. */
 export async function wrk({
   url,
@@ -28,7 +33,7 @@ export async function wrk({
   signal,
 }: Load): Promise<LoadResult> {
   const script = join(folder, `${workload.name}.lua`);
-  await writeFile(script, scriptFor(workload.requests, headers));
+  await writeFile(script, scriptFor(workload.requests, headers, reserveNumbers(seconds * MOST_PER_SECOND)));
   const args = [
     '-t1',
     `-c${connections}`,
@@ -48,26 +53,35 @@ export async function wrk({
 }
 
 /** JSON's strings are Lua's as long as they are plain ASCII, which those of the workloads are. */
-function scriptFor(requests: Load['workload']['requests'], headers: Record<string, string>): string {
-  const fields = Object.entries(headers).map(
-    ([name, value]) => `[${JSON.stringify(name)}]=${JSON.stringify(value)}`,
-  );
-  const entries = requests.map(({ method, path, body }) => {
+function scriptFor(
+  requests: Load['workload']['requests'],
+  common: Record<string, string>,
+  firstNumber: number,
+): string {
+  const entries = requests.map(({ method, path, body, headers }) => {
+    const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const fields = Object.entries({ ...common, ...type, ...headers }).map(
+      ([name, value]) => `[${JSON.stringify(name)}]=${JSON.stringify(value)}`,
+    );
     const last = body === undefined ? 'nil' : JSON.stringify(body);
-    return `  wrk.format(${JSON.stringify(method)}, ${JSON.stringify(path)}, headers, ${last}),`;
+    return `  format(${JSON.stringify(method)}, ${JSON.stringify(path)}, { ${fields.join(', ')} }, ${last}),`;
   });
+  const numbered = JSON.stringify(requests).includes(String(UNIQUE));
+  const message = 'messages[turn % #messages + 1]';
   return `local messages
-local turn = 0
-function init()
-  local headers = { ${fields.join(', ')} }
+local turn = -1
+local function format(method, path, headers, body)
   for name, value in pairs(wrk.headers) do headers[name] = value end
+  return wrk.format(method, path, headers, body)
+end
+function init()
   messages = {
 ${entries.join('\n')}
   }
 end
 function request()
-  turn = turn % #messages + 1
-  return messages[turn]
+  turn = turn + 1
+  return ${numbered ? `(${message}:gsub("${UNIQUE}", tostring(${firstNumber} + turn)))` : message}
 end
 function done(summary, latency)
   local errors = summary.errors

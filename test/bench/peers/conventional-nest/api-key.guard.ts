@@ -7,6 +7,7 @@ import { ApiKey } from './entities';
 export interface RequestWithKey {
   headers: Record<string, string | undefined>;
   ip: string;
+  clientId?: number;
 }
 
 @Injectable()
@@ -14,7 +15,8 @@ export class ApiKeyGuard implements CanActivate {
   constructor(@InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const key = context.switchToHttp().getRequest<RequestWithKey>().headers['x-api-key'];
+    const request = context.switchToHttp().getRequest<RequestWithKey>();
+    const key = request.headers['x-api-key'];
     if (key === undefined) {
       throw new UnauthorizedException('Send your API key as X-API-Key.');
     }
@@ -23,6 +25,7 @@ export class ApiKeyGuard implements CanActivate {
     if (!found || (found.expiresAt && found.expiresAt.getTime() <= Date.now())) {
       throw new UnauthorizedException('The API key is not valid.');
     }
+    request.clientId = found.clientId;
     return true;
   }
 }

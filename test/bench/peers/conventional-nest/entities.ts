@@ -5,6 +5,9 @@ export class ApiKey {
   @PrimaryGeneratedColumn()
   id!: number;
 
+  @Column({ name: 'client_id', type: 'bigint' })
+  clientId!: number;
+
   @Column()
   digest!: string;
 
@@ -13,6 +16,18 @@ export class ApiKey {
 
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
   revokedAt!: Date | null;
+}
+
+@Entity('categories')
+export class Category {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  name!: string;
+
+  @Column({ nullable: true })
+  description?: string;
 }
 
 @Entity('pets')
@@ -58,4 +73,25 @@ export class Order {
 
   @Column()
   complete!: boolean;
+
+  @DeleteDateColumn({ name: 'cancelled_at', type: 'timestamptz', select: false })
+  cancelledAt?: Date;
+}
+
+@Entity('idempotency_records')
+export class IdempotencyRecord {
+  @PrimaryColumn({ name: 'owner_id', type: 'bigint' })
+  ownerId!: number;
+
+  @PrimaryColumn()
+  key!: string;
+
+  @Column()
+  fingerprint!: string;
+
+  @Column()
+  status!: number;
+
+  @Column()
+  body!: string;
 }

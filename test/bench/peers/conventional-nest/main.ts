@@ -2,18 +2,20 @@ import 'reflect-metadata';
 import { Controller, type ExecutionContext, Get, Module, ValidationPipe } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { SkipThrottle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKeyGuard, type RequestWithKey } from './api-key.guard';
-import { ApiKey, Order, Pet, Stock } from './entities';
+import { CategoriesController } from './categories';
+import { ApiKey, Category, IdempotencyRecord, Order, Pet, Stock } from './entities';
+import { IdempotencyService } from './idempotency';
+import { InventoryController, InventoryService } from './inventory';
 import { OrdersController, OrdersService } from './orders';
 import { PetsController, PetsService } from './pets';
 import { WindowStorage } from './window-storage';
 
 // The service's work as Nest's documentation teaches it, chapter by chapter.
 
-const ENTITIES = [ApiKey, Order, Pet, Stock];
+const ENTITIES = [ApiKey, Category, IdempotencyRecord, Order, Pet, Stock];
 const ADDRESS_PER_MINUTE = 60;
 const CLIENT_PER_MINUTE = 2_147_483_647;
 const CLIENT_PER_DAY = 2_000_000_000;
@@ -60,14 +62,26 @@ class HealthController {
       ],
     }),
   ],
-  controllers: [HealthController, PetsController, OrdersController],
-  providers: [PetsService, OrdersService, ApiKeyGuard, { provide: APP_GUARD, useClass: ThrottlerGuard }],
+  controllers: [
+    HealthController,
+    PetsController,
+    CategoriesController,
+    OrdersController,
+    InventoryController,
+  ],
+  providers: [
+    PetsService,
+    OrdersService,
+    InventoryService,
+    IdempotencyService,
+    ApiKeyGuard,
+    { provide: APP_GUARD, useClass: ThrottlerGuard },
+  ],
 })
 class AppModule {}
 
 async function main(): Promise<void> {
-  const adapter = process.env.ENGINE === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
-  const app = await NestFactory.create(AppModule, adapter, { logger: ['error', 'warn'] });
+  const app = await NestFactory.create(AppModule, new ExpressAdapter(), { logger: ['error', 'warn'] });
   app.useGlobalPipes(new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true, transform: true }));
   await app.listen(Number(process.env.PORT), '127.0.0.1');
 }

@@ -7,8 +7,10 @@ const ADDRESS_PER_MINUTE = 60;
 interface Windows {
   minuteEnd: number;
   minuteCount: number;
+  minuteRefunds: number;
   dayEnd: number;
   dayCount: number;
+  dayRefunds: number;
 }
 
 /** Whole seconds to wait where the request is refused, 0 where it is let through; and what to tell of the limits. */
@@ -27,46 +29,71 @@ export class Limits {
       ? takeBoth(windowsIn(this.clients, client.id, now), client, now)
       : takeMinute(windowsIn(this.addresses, ip, now), now);
   }
+
+  /** Gives back what a request took that does not count; of a window at most as many as its limit. */
+  refund(client: Client, now: number): Verdict['headers'] {
+    const windows = windowsIn(this.clients, client.id, now);
+    if (windows.minuteCount > 0 && windows.minuteRefunds < client.perMinute) {
+      windows.minuteCount -= 1;
+      windows.minuteRefunds += 1;
+    }
+    if (windows.dayCount > 0 && windows.dayRefunds < client.perDay) {
+      windows.dayCount -= 1;
+      windows.dayRefunds += 1;
+    }
+    return headersOf(windows, client, now, false, false);
+  }
 }
 
 function windowsIn<Key>(all: Map<Key, Windows>, key: Key, now: number): Windows {
   let windows = all.get(key);
   if (!windows) {
-    windows = { minuteEnd: 0, minuteCount: 0, dayEnd: 0, dayCount: 0 };
+    windows = { minuteEnd: 0, minuteCount: 0, minuteRefunds: 0, dayEnd: 0, dayCount: 0, dayRefunds: 0 };
     all.set(key, windows);
   }
   if (now >= windows.minuteEnd) {
     windows.minuteEnd = now + MINUTE_MS;
-    windows.minuteCount = 0;
+    windows.minuteCount = windows.minuteRefunds = 0;
   }
   if (now >= windows.dayEnd) {
     windows.dayEnd = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
-    windows.dayCount = 0;
+    windows.dayCount = windows.dayRefunds = 0;
   }
   return windows;
 }
 
-function takeBoth(windows: Windows, { perMinute, perDay }: Client, now: number): Verdict {
-  const minuteFull = windows.minuteCount >= perMinute;
-  const dayFull = windows.dayCount >= perDay;
+function takeBoth(windows: Windows, client: Client, now: number): Verdict {
+  const minuteFull = windows.minuteCount >= client.perMinute;
+  const dayFull = windows.dayCount >= client.perDay;
   if (!minuteFull && !dayFull) {
     windows.minuteCount += 1;
     windows.dayCount += 1;
   }
+  const end = dayFull ? windows.dayEnd : windows.minuteEnd;
+  return {
+    retryAfter: dayFull || minuteFull ? Math.ceil((end - now) / 1_000) : 0,
+    headers: headersOf(windows, client, now, minuteFull, dayFull),
+  };
+}
+
+function headersOf(
+  windows: Windows,
+  { perMinute, perDay }: Client,
+  now: number,
+  minuteFull: boolean,
+  dayFull: boolean,
+): Verdict['headers'] {
   const minuteLeft = perMinute - windows.minuteCount;
   const dayLeft = perDay - windows.dayCount;
   const tellsDay = dayFull || (!minuteFull && dayLeft <= minuteLeft);
   const minuteWait = Math.ceil((windows.minuteEnd - now) / 1_000);
   const dayWait = Math.ceil((windows.dayEnd - now) / 1_000);
   return {
-    retryAfter: dayFull ? dayWait : minuteFull ? minuteWait : 0,
-    headers: {
-      'X-RateLimit-Limit': tellsDay ? perDay : perMinute,
-      'X-RateLimit-Remaining': tellsDay ? dayLeft : minuteLeft,
-      'X-RateLimit-Reset': Math.ceil((tellsDay ? windows.dayEnd : windows.minuteEnd) / 1_000),
-      'RateLimit-Policy': `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
-      RateLimit: `"minute";r=${minuteLeft};t=${minuteWait}, "day";r=${dayLeft};t=${dayWait}`,
-    },
+    'X-RateLimit-Limit': tellsDay ? perDay : perMinute,
+    'X-RateLimit-Remaining': tellsDay ? dayLeft : minuteLeft,
+    'X-RateLimit-Reset': Math.ceil((tellsDay ? windows.dayEnd : windows.minuteEnd) / 1_000),
+    'RateLimit-Policy': `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+    RateLimit: `"minute";r=${minuteLeft};t=${minuteWait}, "day";r=${dayLeft};t=${dayWait}`,
   };
 }
 

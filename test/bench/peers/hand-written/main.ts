@@ -9,6 +9,7 @@ import { Store } from './store';
 // The service's work on Fastify and pg alone, as somebody would write it who wants it to be fast.
 
 const INT8 = 20;
+const TIMESTAMPTZ = 1184;
 
 const CONSTANT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
@@ -21,14 +22,14 @@ function createServer(): FastifyInstance {
   return fastify({
     logger: { level: process.env.LOG_LEVEL, base: undefined },
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    genReqId: ({ headers: { 'x-request-id': id } }) =>
+      typeof id === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(id) ? id : randomUUID(),
     ajv: { customOptions: { removeAdditional: false } },
   });
 }
 
 /** One hook for all of it: who calls, within the limits, and with a key? */
-function addGate(app: FastifyInstance, clients: Clients): void {
-  const limits = new Limits();
+function addGate(app: FastifyInstance, clients: Clients, limits: Limits): void {
   app.addHook('onRequest', (request, reply, done) => {
     const key = request.headers['x-api-key'];
     const client = typeof key === 'string' ? clients.holderOf(key) : undefined;
@@ -41,6 +42,7 @@ function addGate(app: FastifyInstance, clients: Clients): void {
       void reply.header('WWW-Authenticate', 'Bearer realm="petstore"');
       fail(reply, 401, 'invalid_api_key', 'Send a valid API key as X-API-Key.');
     } else {
+      request.client = client;
       done();
     }
   });
@@ -58,6 +60,7 @@ function addLog(app: FastifyInstance): void {
 
 async function main(): Promise<void> {
   types.setTypeParser(INT8, Number);
+  types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text).toISOString());
   const pool = new Pool({
     connectionString: process.env.DATABASE_URL,
     max: Number(process.env.DATABASE_POOL),
@@ -77,8 +80,10 @@ async function main(): Promise<void> {
   );
   app.get('/health/live', () => ({ status: 'ok' }));
   void app.register((api, _options, done) => {
-    addGate(api, clients);
-    addRoutes(api, new Store(pool));
+    const limits = new Limits();
+    api.decorateRequest('client', undefined);
+    addGate(api, clients, limits);
+    addRoutes(api, new Store(pool), limits);
     done();
   });
   await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) });
