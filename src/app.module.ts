@@ -52,7 +52,6 @@ export class AppModule {
           databaseUrl,
           dataSourceOptions(databaseUrl, settings.databasePool),
           connectAndMigrate,
-          { urls: settings.databaseReplicaUrls, poolSize: settings.databasePool },
         ),
         IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
         AuditModule.forRoot({ kind: 'service', name: 'service' }),

@@ -9,7 +9,6 @@ export { migrate } from './migrate';
 export { migrationStates, type MigrationState } from './migration-states';
 export { namePrefix } from './name-prefix';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
-export type { ListSource } from './list-source';
 export { prepared, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
@@ -18,5 +17,4 @@ export {
   violatesForeignKey,
   violatesUnique,
 } from './postgres-errors';
-export { ReadReplicas, type ReplicaState } from './replicas/read-replicas';
 export { giveUpSilentConnection } from './silent-connections';

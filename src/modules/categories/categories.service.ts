@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction, insertedId, violatesForeignKey } from '#libs/database';
+import { Database, type Transaction, insertedId, prepared, violatesForeignKey } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
@@ -13,7 +13,7 @@ export class CategoriesService {
 
   async list({ limit, cursor, ...filters }: ListCategoriesQuery): Promise<Page<Category>> {
     const { values, ...statement } = categoryListStatement(filters, idBefore(cursor), limit + 1);
-    const rows = await this.database.listSource().rows<CategoryRow>(statement, values);
+    const rows = await prepared<CategoryRow>(this.database.reader, statement, values);
     return pageOf(rows.map(categoryOf), limit, ({ id }) => id);
   }
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database, type Transaction } from '#libs/database';
+import { Database, type Transaction, prepared } from '#libs/database';
 import { type Precondition, ValidationFailedError } from '#libs/http';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import {
@@ -34,7 +34,7 @@ export class InventoryService implements OnModuleInit, PetLifecycleListener {
 
   async list({ limit, cursor, ...filters }: ListInventoryQuery): Promise<Page<InventoryItem>> {
     const { values, ...statement } = inventoryListStatement(filters, idBefore(cursor), limit + 1);
-    const rows = await this.database.listSource().rows<InventoryRow>(statement, values);
+    const rows = await prepared<InventoryRow>(this.database.reader, statement, values);
     return pageOf(rows.map(inventoryItemOf), limit, ({ petId }) => petId);
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import { Database } from '#libs/database';
+import { Database, prepared } from '#libs/database';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import { type OrderRow, orderListStatement, orderOf } from './order-list-statement';
 import { Order } from './order.entity';
@@ -14,7 +14,7 @@ export class OrdersService {
 
   async list({ limit, cursor, ...filters }: ListOrdersQuery): Promise<Page<Order>> {
     const { values, ...statement } = orderListStatement(filters, idBefore(cursor), limit + 1);
-    const rows = await this.database.listSource().rows<OrderRow>(statement, values);
+    const rows = await prepared<OrderRow>(this.database.reader, statement, values);
     return pageOf(rows.map(orderOf), limit, ({ id }) => id);
   }
 

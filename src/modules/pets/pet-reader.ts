@@ -34,10 +34,9 @@ export class PetReader {
   list(query: ListPetsQuery): Promise<Page<PetDto>> {
     const { limit, cursor, ...filters } = query;
     const after = idBefore(cursor);
-    const source = this.database.listSource();
-    return this.pages.read(`${source.name} ${JSON.stringify(query)}`, async () => {
+    return this.pages.read(JSON.stringify(query), async () => {
       const { values, ...statement } = petListStatement(filters, after, limit + 1);
-      const rows = await source.rows<PetRow>(statement, values);
+      const rows = await prepared<PetRow>(this.database.reader, statement, values);
       return pageOf(rows.map(petOf), limit, ({ id }) => id);
     });
   }
