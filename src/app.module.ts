@@ -51,7 +51,6 @@ export class AppModule {
           databaseUrl,
           dataSourceOptions(databaseUrl, settings.databasePool),
           connectAndMigrate,
-          { urls: settings.databaseReplicaUrls, poolSize: settings.databasePool },
         ),
         CommandsModule,
         AuditModule.forRoot({ kind: 'service', name: 'service' }),

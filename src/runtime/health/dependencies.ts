@@ -1,8 +1,8 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { DataSource } from 'typeorm';
-import { ReadReplicas, migrationStates } from '#libs/database';
+import { migrationStates } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
 import { QuotaStore } from '../../modules/quotas';
 
@@ -16,7 +16,6 @@ export class Dependencies {
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly directory: KeyDirectory,
     private readonly quotas: QuotaStore,
-    @Optional() private readonly readReplicas?: ReadReplicas,
   ) {}
 
   /** All migrations of this version have run. Asked until it is so: migrations are not taken back. */
@@ -41,15 +40,5 @@ export class Dependencies {
   /** Limits counted alone are no reason to send requests elsewhere: elsewhere they are counted alone as well. */
   limits(): HealthIndicatorResult {
     return this.indicator.check('limits').up({ degraded: this.quotas.isDegraded() });
-  }
-
-  /** Without any of them the primary answers everything. Anybody may ask here, so their addresses are not told. */
-  replicas(): HealthIndicatorResult {
-    if (this.readReplicas === undefined) {
-      return {};
-    }
-    const { states } = this.readReplicas;
-    const inUse = states.filter((state) => state.inUse).length;
-    return this.indicator.check('replicas').up({ configured: states.length, inUse });
   }
 }

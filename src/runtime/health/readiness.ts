@@ -57,7 +57,6 @@ export class Readiness {
         () => this.lookAtDatabase(),
         () => this.dependencies.keys(),
         () => this.dependencies.limits(),
-        () => this.dependencies.replicas(),
       ]);
     } catch (error) {
       throw error instanceof HttpException ? new NotReadyError(causeOf(error)) : error;

@@ -1,5 +1,5 @@
-import { Injectable, type OnModuleInit, Optional } from '@nestjs/common';
-import { Database, ReadReplicas } from '#libs/database';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Database } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
 import { lostLogLines } from '../logger';
 import { QuotaStore } from '../../modules/quotas';
@@ -13,7 +13,6 @@ export class ServiceFigures implements OnModuleInit {
     private readonly database: Database,
     private readonly directory: KeyDirectory,
     private readonly quotas: QuotaStore,
-    @Optional() private readonly replicas?: ReadReplicas,
   ) {}
 
   onModuleInit(): void {
@@ -34,29 +33,6 @@ export class ServiceFigures implements OnModuleInit {
       lostLogLines,
     );
     this.tellOfPool();
-    if (this.replicas) {
-      this.tellOf(this.replicas);
-    }
-  }
-
-  private tellOf(replicas: ReadReplicas): void {
-    this.metrics.gauge(
-      'petstore_replica_lag_seconds',
-      'How old what a replica answers may be at most; infinite while nothing is known of it.',
-      () => Object.fromEntries(replicas.states.map(({ name, lagSeconds }) => [name, lagSeconds])),
-      'replica',
-    );
-    this.metrics.gauge(
-      'petstore_replicas_in_use',
-      'Replicas that lists are read from.',
-      () => replicas.states.filter(({ inUse }) => inUse).length,
-    );
-    this.metrics.counter(
-      'petstore_list_reads_total',
-      'Lists that were asked for, by where they were sent (primary or replica).',
-      () => replicas.reads,
-      'source',
-    );
   }
 
   private tellOfPool(): void {

