@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections } from '#libs/http';
 import { eventually } from '../../support/eventually';
-import { RawConnection, requestText } from '../../support/raw-http';
+import { RawConnection, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Flood } from '../../support/client-flood';
 
@@ -55,6 +56,32 @@ it('A connection on which nobody reads the answers is closed', async () => {
     flood.close();
   }
 });
+
+(process.platform === 'linux' ? it : it.skip)(
+  'A connection that ends before all its answers are sent leaves no file open',
+  async () => {
+    const request = requestText('GET /docs/swagger-ui-bundle.js');
+    const connection = await RawConnection.open(service.port);
+    connection.write(request.repeat(MOST));
+    expect((await connection.answer()).status).toBe(200);
+    // Files are opened in the order of the requests, so all of the others are open when this answer has come.
+    expect((await exchange(service.port, request)).status).toBe(200);
+    connection.close();
+    await eventually(() => Promise.resolve(expect(openPageFiles()).toEqual([])));
+  },
+);
+
+function openPageFiles(): string[] {
+  const paths = readdirSync('/proc/self/fd').map((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      // It was closed meanwhile.
+      return '';
+    }
+  });
+  return paths.filter((path) => path.includes('swagger-ui-dist'));
+}
 
 it('Answers that wait on a connection which is lost are forgotten', async () => {
   const server = createServer(() => undefined);
