@@ -58,6 +58,7 @@ export class Readiness {
         () => this.dependencies.keys(),
         () => this.dependencies.limits(),
         () => this.dependencies.replicas(),
+        () => this.dependencies.descriptors(),
       ]);
     } catch (error) {
       throw error instanceof HttpException ? new NotReadyError(causeOf(error)) : error;
