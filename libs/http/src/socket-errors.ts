@@ -10,6 +10,7 @@ import {
   PayloadTooLargeError,
   RequestTimeoutError,
 } from './errors';
+import { headDefect } from './request-head';
 import { MAX_PIPELINED, isCrowded, newestAnswer, noteAnswers } from './pipelined-answers';
 import { MAX_BODY_BYTES, loseBody } from './read-json';
 
@@ -136,6 +137,8 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   const { server } = fastify;
   // Whoever has nothing more to send may close its half and still wait for the answer (RFC 9112, section 9.6).
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  // By itself Node would drop what comes after a thousand fields: a precondition, say, or a proxy's account of its caller.
+  server.maxHeadersCount = 0;
   const answer = answerOnSocket(describe);
   server.removeAllListeners('clientError');
   server.on('clientError', (error, socket) => {
@@ -168,21 +171,5 @@ const lookOver: onRequestHookHandler = (request, reply, done) => {
     );
     return;
   }
-  done(defectOf(request.raw));
+  done(headDefect(request.raw));
 };
-
-/** What Node lets through, or would answer with an empty 400 (`requireHostHeader`, which is off for this reason). */
-function defectOf({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): ApiError | undefined {
-  if (httpVersionMajor !== 1) {
-    return new BadRequestError('The request must be HTTP/1.1.');
-  }
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    hosts += name.length === 4 && name.toLowerCase() === 'host' ? 1 : 0;
-  }
-  if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
-    return new BadRequestError('An HTTP/1.1 request needs one Host header field.');
-  }
-  return undefined;
-}
