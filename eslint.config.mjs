@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -30,9 +31,23 @@ export default tseslint.config(
     },
   },
   {
-    // Decorators need the classes of injected parameters at run time, which a type import would erase.
     files: ['src/**/*.ts', 'libs/**/*.ts'],
-    rules: { '@typescript-eslint/consistent-type-imports': 'off' },
+    plugins: { regexp },
+    rules: {
+      // Decorators need the classes of injected parameters at run time, which a type import would erase.
+      '@typescript-eslint/consistent-type-imports': 'off',
+      // A pattern that takes more than linear time lets one caller keep the process busy for all others.
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false }],
+      'regexp/no-dupe-disjunctions': ['error', { reportExponentialBacktracking: 'potential' }],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: ':matches(NewExpression, CallExpression)[callee.name="RegExp"]',
+          message: 'Write the pattern as a literal, so that it can be checked and no caller has a say in it.',
+        },
+      ],
+    },
   },
   {
     // Jest's own matchers are of type any, and a test may look behind a private door.

@@ -6,7 +6,7 @@ import { PreconditionFailedError } from './errors';
  * @param representation the body as it is sent
  * @returns the tag with its quotes, 24 characters
  */
-export function entityTag(representation: string): string {
+export function entityTag(representation: string | Buffer): string {
   return `"${hash('sha1', representation, 'base64url').slice(0, 22)}"`;
 }
 

@@ -3,12 +3,9 @@ import type { Socket } from 'node:net';
 
 /**
  * How many requests may wait on one connection for their answers (pipelining, RFC 9112, section 9.3.2). Node makes all of
- * them at once, each with its own memory and files, and keeps the answers until they are read: 20 connections that read
- * nothing would use up the file descriptors of the process.
+ * them at once, and keeps the answers until they are read.
  */
 export const MAX_PIPELINED = 16;
-/** Each request that waits is kept in memory, refused or not, so a connection with this many is not worth a polite end. */
-const MAX_KEPT = 32;
 
 /**
  * Answers that are not sent completely, in the order of their requests, which is the order in which they are sent. With
@@ -52,16 +49,7 @@ export function openAnswers(socket: Socket): ServerResponse[] {
 
 /** True when more than MAX_PIPELINED answers wait, the newest among them. */
 export function isCrowded(socket: Socket): boolean {
-  return waitingOn(socket) > MAX_PIPELINED;
-}
-
-/** True when so many answers wait that the connection has to go, and whatever was to be sent on it. */
-export function isFlooded(socket: Socket): boolean {
-  return waitingOn(socket) > MAX_KEPT;
-}
-
-function waitingOn(socket: Socket): number {
-  return waiting.get(socket)?.length ?? 0;
+  return (waiting.get(socket)?.length ?? 0) > MAX_PIPELINED;
 }
 
 function isOver(answer: ServerResponse): boolean {

@@ -54,7 +54,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// The parser ignores one byte order mark, as RFC 8259 (section 8.1) lets it; the decoder would ignore another.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses JSON text (RFC 8259).

@@ -10,7 +10,8 @@ import {
   PayloadTooLargeError,
   RequestTimeoutError,
 } from './errors';
-import { MAX_PIPELINED, isCrowded, isFlooded, newestAnswer, noteAnswers } from './pipelined-answers';
+import { headDefect } from './request-head';
+import { MAX_PIPELINED, isCrowded, newestAnswer, noteAnswers } from './pipelined-answers';
 import { MAX_BODY_BYTES, loseBody } from './read-json';
 
 /** What is to be written for a request that Node refused before it became one: the error, and its header fields. */
@@ -38,8 +39,37 @@ export function toApiError(error: ParserError): ApiError {
 /** How long a refused connection is still read from: closing on unread bytes would take the answer back (RFC 9112, section 9.6). */
 const LINGER_MS = 1_000;
 
-/** Connections that have been refused and are about to be closed; nothing more that comes on them is answered. */
+/** Connections that have been refused and are about to be closed. */
 const refused = new WeakSet<Socket>();
+
+/** The part of Node's HTTP parser (`_http_server.js`) that takes each request whose header is complete. */
+interface Parser {
+  onIncoming: () => number;
+}
+
+/**
+ * Answers nothing more that comes on this connection, and closes it after the answers that it is owed. Everything else
+ * is read and dropped: a request would be kept in memory until its turn comes, and unread bytes would take the answers back.
+ */
+function refuseFurtherRequests(socket: Socket): void {
+  refused.add(socket);
+  socket.destroySoon = () => endAndLinger(socket);
+  // A listener of somebody else's takes the bytes away from Node's parser, but for those that it is parsing now.
+  socket.removeAllListeners('data');
+  socket.on('data', () => undefined);
+  const { parser } = socket as Socket & { parser?: Parser };
+  if (parser) {
+    // As for CONNECT: what follows this header is not HTTP.
+    parser.onIncoming = () => 2;
+  }
+}
+
+function endAndLinger(socket: Socket): void {
+  // end() alone would wait for the peer to close its half as well.
+  const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(linger));
+  socket.end();
+}
 
 /**
  * Answers what never becomes a request (malformed HTTP, oversized header fields, requests that do not arrive in time, CONNECT)
@@ -56,7 +86,7 @@ function answerOnSocket(describe: SocketAnswer) {
     if (refused.has(socket)) {
       return;
     }
-    refused.add(socket);
+    refuseFurtherRequests(socket);
     const error = toApiError(parserError);
     const newest = newestAnswer(socket);
     if (newest && !newest.req.complete) {
@@ -98,10 +128,8 @@ function write(socket: Socket, error: ApiError, headers: Record<string, string>)
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   const statusLine = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n`;
-  socket.end(`${statusLine}${lines.join('')}\r\n${body}`);
-  // end() alone would wait for the peer to close its half as well.
-  const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.once('close', () => clearTimeout(linger));
+  socket.write(`${statusLine}${lines.join('')}\r\n${body}`);
+  endAndLinger(socket);
 }
 
 /** Routes the events with which Node would answer by itself, without our body and header fields, to our own answers. */
@@ -109,6 +137,8 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   const { server } = fastify;
   // Whoever has nothing more to send may close its half and still wait for the answer (RFC 9112, section 9.6).
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  // By itself Node would drop what comes after a thousand fields: a precondition, say, or a proxy's account of its caller.
+  server.maxHeadersCount = 0;
   const answer = answerOnSocket(describe);
   server.removeAllListeners('clientError');
   server.on('clientError', (error, socket) => {
@@ -133,37 +163,13 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
 /** Refuses what is not worth any further work, or not HTTP/1.1, before anything else is done for it. */
 const lookOver: onRequestHookHandler = (request, reply, done) => {
   const { socket } = request.raw;
-  if (refused.has(socket)) {
-    // It closes as soon as the refusal is sent. What was sent behind that is not worth an answer, nor any work.
-    reply.hijack();
-    if (isFlooded(socket)) {
-      socket.destroy();
-    }
-    return;
-  }
   if (isCrowded(socket)) {
-    refused.add(socket);
+    refuseFurtherRequests(socket);
     reply.raw.shouldKeepAlive = false;
     done(
       new BadRequestError(`More than ${MAX_PIPELINED} requests wait on this connection for their answers.`),
     );
     return;
   }
-  done(defectOf(request.raw));
+  done(headDefect(request.raw));
 };
-
-/** What Node lets through, or would answer with an empty 400 (`requireHostHeader`, which is off for this reason). */
-function defectOf({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): ApiError | undefined {
-  if (httpVersionMajor !== 1) {
-    return new BadRequestError('The request must be HTTP/1.1.');
-  }
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    hosts += name.length === 4 && name.toLowerCase() === 'host' ? 1 : 0;
-  }
-  if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
-    return new BadRequestError('An HTTP/1.1 request needs one Host header field.');
-  }
-  return undefined;
-}

@@ -77,7 +77,7 @@ export function serveDocument(app: NestFastifyApplication): void {
   protectPage(fastify);
   answerOnce(fastify, '/openapi.json', '/openapi.yaml');
   serveGuides(fastify);
-  servePage(app);
+  servePage(fastify);
   SwaggerModule.setup('docs', app, buildDocument(app), {
     ui: false,
     jsonDocumentUrl: 'openapi.json',

@@ -22,7 +22,7 @@ export class OwedWork {
     void this.run(name, work);
   }
 
-  /** Gives up what is not done yet. */
+  /** Gives up what is not done yet; its failures are no longer reported. */
   close(): void {
     this.closed = true;
   }
@@ -37,7 +37,7 @@ export class OwedWork {
         owed = this.askedAnew.has(name);
       } catch (error) {
         failures += 1;
-        if (failures === 1) {
+        if (failures === 1 && !this.closed) {
           this.onFailure(name, error);
         }
         await pause(PAUSE_MS, undefined, { ref: false });

@@ -5,6 +5,10 @@ import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
 import { QuotaStore } from '../../modules/quotas';
+import { openDescriptors } from './open-descriptors';
+
+/** Past this share of the limit, new connections are soon closed without an answer: callers are better off elsewhere. */
+const MOST_DESCRIPTORS = 0.9;
 
 /** What the service depends on, besides a database that answers. */
 @Injectable()
@@ -40,5 +44,17 @@ export class Dependencies {
   /** Limits counted alone are no reason to send requests elsewhere: elsewhere they are counted alone as well. */
   limits(): HealthIndicatorResult {
     return this.indicator.check('limits').up({ degraded: this.quotas.isDegraded() });
+  }
+
+  /** Where the system does not tell, there is nothing to say. */
+  async descriptors(): Promise<HealthIndicatorResult> {
+    const descriptors = await openDescriptors();
+    if (descriptors === undefined) {
+      return {};
+    }
+    const session = this.indicator.check('descriptors');
+    return descriptors.open > MOST_DESCRIPTORS * descriptors.limit
+      ? session.down({ message: 'nearly all file descriptors are in use' })
+      : session.up();
   }
 }

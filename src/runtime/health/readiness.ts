@@ -57,6 +57,7 @@ export class Readiness {
         () => this.lookAtDatabase(),
         () => this.dependencies.keys(),
         () => this.dependencies.limits(),
+        () => this.dependencies.descriptors(),
       ]);
     } catch (error) {
       throw error instanceof HttpException ? new NotReadyError(causeOf(error)) : error;

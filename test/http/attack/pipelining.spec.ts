@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections } from '#libs/http';
 import { eventually } from '../../support/eventually';
-import { RawConnection, requestText } from '../../support/raw-http';
+import { RawConnection, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Flood } from '../../support/client-flood';
 
@@ -26,9 +27,14 @@ describe('requests that are sent without waiting for answers', () => {
     connection.close();
   });
 
-  it('are refused beyond that, and the connection closed', async () => {
+  it.each([
+    ['one too many', MOST + 1],
+    ['twice as many', 2 * MOST],
+    ['one more than twice as many', 2 * MOST + 1],
+    ['more than are read at once', 3_000],
+  ])('are refused beyond that, and the connection closed: %s', async (_what, count) => {
     const connection = await RawConnection.open(service.port);
-    connection.write(requestText('GET /openapi.json').repeat(MOST + 9));
+    connection.write(requestText('GET /openapi.json').repeat(count));
     for (let index = 0; index < MOST; index += 1) {
       expect((await connection.answer()).status).toBe(200);
     }
@@ -55,6 +61,35 @@ it('A connection on which nobody reads the answers is closed', async () => {
     flood.close();
   }
 });
+
+const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
+
+describeOnLinux('A connection that ends before all its answers are sent', () => {
+  const patient = useService();
+
+  it('leaves no file open', async () => {
+    const request = requestText('GET /docs/swagger-ui-bundle.js');
+    const flood = new Flood(patient.port);
+    const [socket] = await flood.open(1);
+    socket!.pause().write(request.repeat(MOST));
+    // Files are opened in the order of the requests, so those of the others are open when this answer has come.
+    expect((await exchange(patient.port, request)).status).toBe(200);
+    flood.close();
+    await eventually(() => Promise.resolve(expect(openPageFiles()).toEqual([])));
+  });
+});
+
+function openPageFiles(): string[] {
+  const paths = readdirSync('/proc/self/fd').map((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      // It was closed meanwhile.
+      return '';
+    }
+  });
+  return paths.filter((path) => path.includes('swagger-ui-dist'));
+}
 
 it('Answers that wait on a connection which is lost are forgotten', async () => {
   const server = createServer(() => undefined);

@@ -90,6 +90,8 @@ describe('what is HTTP, but not as RFC 9112 has it, is 400 with a key, counted f
     ['HTTP/1.1 without Host', 'GET /pets HTTP/1.1\r\nKEY\r\n\r\n'],
     ['HTTP/1.1 without Host, on an unknown path', 'GET /nope HTTP/1.1\r\nKEY\r\n\r\n'],
     ['two Host fields', 'GET /pets HTTP/1.1\r\nHost: a\r\nhost: b\r\nKEY\r\n\r\n'],
+    ['a Host that is none', 'GET /pets HTTP/1.1\r\nHost: a b\r\nKEY\r\n\r\n'],
+    ['a Host that is none, in HTTP/1.0', 'GET /pets HTTP/1.0\r\nHost: a/b\r\nKEY\r\n\r\n'],
     ['HTTP/2.0 in text', 'GET /pets HTTP/2.0\r\nHost: a\r\nKEY\r\n\r\n'],
     ['HTTP/0.9', 'GET /pets HTTP/0.9\r\nHost: a\r\nKEY\r\n\r\n'],
     ['a chunk without a size', `${post(['Transfer-Encoding: chunked', 'KEY'])}zz\r\n`],
@@ -100,6 +102,43 @@ describe('what is HTTP, but not as RFC 9112 has it, is 400 with a key, counted f
 
   it('and is counted for the address without a key', async () => {
     expectError(await bench.bytes('GET /pets HTTP/1.1\r\n\r\n'), 400, 'bad_request', 'address');
+  });
+});
+
+describe('header fields that are short and many', () => {
+  const SHORT = 'a:';
+  const ids = async () => {
+    const { rows } = await service.database.pool.query<{ id: string }>('SELECT id FROM categories');
+    return rows.map(({ id }) => Number(id));
+  };
+  const after1000 = (line: string, fields: string[], body: string, last: string) => {
+    const many = Array<string>(1_000).fill(SHORT);
+    const length = `Content-Length: ${body.length}`;
+    const type = 'Content-Type: application/json';
+    return requestText(line, [...fields, type, length, ...many, last], body);
+  };
+
+  it('are all read: a condition behind 1,000 others holds', async () => {
+    const key = await bench.keyField();
+    const created = await bench.bytes(post([key, 'Content-Length: 15'], '{"name":"Cats"}'));
+    const path = created.headers.location!;
+    const text = after1000(`PUT ${path}`, [key], '{"name":"Dogs"}', 'If-Match: "stale"');
+    expectError(await bench.bytes(text), 412, 'precondition_failed', 'key');
+  });
+
+  it('are all read: an Idempotency-Key behind 1,000 others binds', async () => {
+    const key = await bench.keyField();
+    const text = after1000('POST /categories', [key], '{"name":"Fish"}', 'Idempotency-Key: fish');
+    const before = await ids();
+    const first = await bench.bytes(text);
+    const second = await bench.bytes(text);
+    expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
+    expect(await ids()).toHaveLength(before.length + 1);
+  });
+
+  it('are refused past 16 KiB, counted with their colons and line ends', async () => {
+    const text = requestText('GET /pets', [await bench.keyField(), ...Array<string>(10_000).fill(SHORT)]);
+    expectError(await bench.bytes(text), 431, 'headers_too_large', 'key');
   });
 });
 

@@ -44,3 +44,7 @@ test.each([
 ])('%s is read as %j', (text, value) => {
   expect(parse(text)).toBe(value);
 });
+
+test('One byte order mark is ignored, and a second one is no JSON', () => {
+  expect(() => parse('\uFEFF\uFEFF1')).toThrow('The body is not valid JSON');
+});

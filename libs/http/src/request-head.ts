@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
+import type { ApiError } from '#libs/errors';
+import { BadRequestError, HeadersTooLargeError } from './errors';
+
+/** Node's own limit does not count the colons and line ends: with it, 10,000 fields may take 40 KB. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** The colon and the line end of a field. */
+const FIELD_OVERHEAD = 3;
+const MAX_PORT = 65_535;
+
+/** What is wrong with the head of a request that Node lets through, or would answer with an empty 400 (`requireHostHeader`, which is off for this reason). */
+export function headDefect(request: IncomingMessage): ApiError | undefined {
+  const { httpVersionMajor, httpVersionMinor, rawHeaders } = request;
+  if (httpVersionMajor !== 1) {
+    return new BadRequestError('The request must be HTTP/1.1.');
+  }
+  const hosts: string[] = [];
+  let bytes = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    const value = rawHeaders[index + 1]!;
+    bytes += name.length + value.length + FIELD_OVERHEAD;
+    if (name.length === 4 && name.toLowerCase() === 'host') {
+      hosts.push(value);
+    }
+  }
+  if (bytes > MAX_HEADER_BYTES) {
+    return new HeadersTooLargeError();
+  }
+  if (hosts.length > 1 || (hosts.length === 0 && httpVersionMinor > 0)) {
+    return new BadRequestError('An HTTP/1.1 request needs one Host header field.');
+  }
+  return hosts.every(isHost)
+    ? undefined
+    : new BadRequestError('Host must be a host name or an IP address, with or without a port.');
+}
+
+/** A host of RFC 3986 (section 3.2.2), or none, and a port or none. Of literals in brackets, IPv6 is the only one there is. */
+const HOST = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(\d*))?$/i;
+
+/** Whether this may be the value of a Host field (RFC 9112, section 3.2). */
+export function isHost(value: string): boolean {
+  const [match, literal, port] = HOST.exec(value) ?? [];
+  return match !== undefined && (literal === undefined || isIPv6(literal)) && Number(port ?? 0) <= MAX_PORT;
+}

@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { entityTag, noneMatchHits } from '#libs/http';
+
+/**
+ * An answer that is the same for everybody, kept in memory. A stream from a file would keep the file open when its
+ * connection ends while it waits behind other answers: Node does not tell an answer that never had its turn.
+ */
+export interface StaticAnswer {
+  type: string;
+  body: string | Buffer;
+  tag: string;
+}
+
+/** For so many seconds a copy may be used without asking; then it is asked for by its ETag. */
+const FRESH_SECONDS = 300;
+
+export function staticAnswer(type: string, body: string | Buffer): StaticAnswer {
+  return { type, body, tag: entityTag(body) };
+}
+
+export function sendStatic(
+  { type, body, tag }: StaticAnswer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  void reply.headers({ ETag: tag, 'Cache-Control': `public, max-age=${FRESH_SECONDS}` });
+  const ifNoneMatch = request.headers['if-none-match'];
+  if (ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
+    return reply.status(304).send();
+  }
+  return reply.type(type).send(body);
+}

@@ -1,0 +1,31 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { OwedWork } from '../../../src/modules/quotas/owed-work';
+
+/** Work that fails when the test says so. */
+function failing(): { work: () => Promise<void>; fail: () => void } {
+  let fail: () => void = () => undefined;
+  const outcome = new Promise<void>((_resolve, reject) => (fail = () => reject(new Error('no database'))));
+  return { work: () => outcome, fail };
+}
+
+it('A failure is reported by its name', async () => {
+  const reported = jest.fn();
+  const owed = new OwedWork(reported);
+  const { work, fail } = failing();
+  owed.add('all bans', work);
+  fail();
+  await turn();
+  expect(reported).toHaveBeenCalledWith('all bans', new Error('no database'));
+  owed.close();
+});
+
+it('What fails after the end is not reported: a service that stops takes the database away itself', async () => {
+  const reported = jest.fn();
+  const owed = new OwedWork(reported);
+  const { work, fail } = failing();
+  owed.add('all resets', work);
+  owed.close();
+  fail();
+  await turn();
+  expect(reported).not.toHaveBeenCalled();
+});
