@@ -64,7 +64,7 @@ export function isExhausted(state: WindowState, limits: Limits, now: number): bo
  * Refunds one request taken at that time, only in windows that still contain it. The minute stays started: its
  * announced end would otherwise move away from a client that waits for it.
  */
-export function handBack(state: WindowState, takenAt: number): void {
+export function refund(state: WindowState, takenAt: number): void {
   const inMinute = takenAt >= state.minuteStart && takenAt < state.minuteStart + MINUTE_MS;
   if (inMinute && state.minuteCount > 0) state.minuteCount -= 1;
   if (Math.floor(takenAt / DAY_MS) === state.day && state.dayCount > 0) state.dayCount -= 1;

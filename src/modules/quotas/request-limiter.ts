@@ -14,7 +14,7 @@ interface QuotaUse {
   subject: Subject;
   standings: WindowStanding[];
   exhausted: WindowName | null;
-  /** What hands the request back; its `takenAt` is NOTHING_TAKEN for one that was refused or handed back already. */
+  /** What refunds the request; its `takenAt` is NOTHING_TAKEN for one that was refused or refunded already. */
   receipt: Receipt;
   /** How far the clock of whoever counts is ahead of ours, in milliseconds. */
   clockOffset: number;
@@ -31,7 +31,7 @@ declare module 'fastify' {
 }
 
 /** An answer with this status does not use quota: nothing was sent that the caller did not have, or we failed. */
-function isHandedBack(status: number): boolean {
+function isRefunded(status: number): boolean {
   return status === 304 || status >= 500;
 }
 
@@ -63,7 +63,7 @@ export class RequestLimiter {
     return known === null ? null : this.note(request, subject, known);
   }
 
-  /** The header fields of an answer with this status. Hands the request back first where that is due, so that they are true. */
+  /** The header fields of an answer with this status. Refunds the request first where that is due, so that they are true. */
   headersFor(
     request: FastifyRequest,
     status: number,
@@ -73,18 +73,18 @@ export class RequestLimiter {
       return this.headersOfUncounted(request);
     }
     const { receipt } = use;
-    if (receipt.takenAt === NOTHING_TAKEN || !isHandedBack(status)) {
+    if (receipt.takenAt === NOTHING_TAKEN || !isRefunded(status)) {
       return this.headersOf(use);
     }
     use.receipt = { takenAt: NOTHING_TAKEN };
-    const handedBack = this.store.handBack(use.subject, receipt);
-    return handedBack instanceof Promise
-      ? handedBack.then(
+    const refunded = this.store.refund(use.subject, receipt);
+    return refunded instanceof Promise
+      ? refunded.then(
           ({ standings }) => this.headersOf({ ...use, standings }),
           // Whoever counts has gone away meanwhile; what it said last is the best there is to say.
           () => this.headersOf(use),
         )
-      : this.headersOf({ ...use, standings: handedBack.standings });
+      : this.headersOf({ ...use, standings: refunded.standings });
   }
 
   /**

@@ -52,7 +52,7 @@ describe('a request with a valid key is counted', () => {
   });
 });
 
-describe('a request is handed back, and the answer’s own headers show it', () => {
+describe('a request is refunded, and the answer’s own headers show it', () => {
   it('when it is answered 304', async () => {
     const caller = await service.caller({ plan: 'free' });
     await caller.get(COUNTED);

@@ -4,7 +4,7 @@ import { rateLimitHeaders } from '../../../src/modules/quotas/rate-limit-headers
 import {
   DAY_MS,
   MINUTE_MS,
-  handBack,
+  refund,
   newWindowState,
   standings,
   type WindowName,
@@ -17,7 +17,7 @@ type Step =
   | { do: 'midnight'; offset: number }
   | { do: 'request'; times: number }
   | { do: 'raise'; perMinute: number; perDay: number }
-  | { do: 'handBack'; which: number };
+  | { do: 'refund'; which: number };
 
 const waits = fc.oneof(
   fc.constantFrom(1, 999, 1_000, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1),
@@ -36,7 +36,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     perMinute: fc.integer({ min: 0, max: 3 }),
     perDay: fc.integer({ min: 0, max: 6 }),
   }),
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('handBack' as const), which: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('refund' as const), which: fc.nat() }) },
 );
 const steps = fc.array(step, { maxLength: 120, size: 'max' });
 const firstLimits = fc.record({
@@ -44,7 +44,7 @@ const firstLimits = fc.record({
   perDay: fc.integer({ min: 1, max: 20 }),
 });
 
-/** The same rules, told with every request that was taken and has not been handed back. */
+/** The same rules, told with every request that was taken and has not been refunded. */
 class NaiveWindows {
   private start = -Infinity;
   private readonly taken: number[] = [];
@@ -72,7 +72,7 @@ class NaiveWindows {
     return null;
   }
 
-  handBack(which: number): number | undefined {
+  refund(which: number): number | undefined {
     if (this.taken.length === 0) return undefined;
     return this.taken.splice(which % this.taken.length, 1)[0];
   }
@@ -101,9 +101,9 @@ function play(
       limits.perMinute += one.perMinute;
       limits.perDay += one.perDay;
     }
-    if (one.do === 'handBack') {
-      const takenAt = naive.handBack(one.which);
-      if (takenAt !== undefined) handBack(windows, takenAt);
+    if (one.do === 'refund') {
+      const takenAt = naive.refund(one.which);
+      if (takenAt !== undefined) refund(windows, takenAt);
     }
     if (one.do !== 'request') continue;
     for (let i = 0; i < one.times; i += 1) {
@@ -137,7 +137,7 @@ describe('whatever a client does', () => {
     );
   });
 
-  it('never has more let in, and not handed back, than a window holds', () => {
+  it('never has more let in, and not refunded, than a window holds', () => {
     fc.assert(
       fc.property(firstLimits, steps, (first, all) => {
         play(first, all, (_, __, { now, limits }, naive) => {

@@ -2,7 +2,7 @@ import {
   CLOCK_STEP_MS,
   DAY_MS,
   MINUTE_MS,
-  handBack,
+  refund,
   newWindowState,
   standings,
   take,
@@ -112,13 +112,13 @@ describe('changed limits', () => {
   });
 });
 
-describe('handing back', () => {
+describe('a refund', () => {
   const limits: Limits = { perMinute: 5, perDay: 8 };
 
   it('restores both counts and leaves the announced end where it is', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
-    handBack(state, NOON);
+    refund(state, NOON);
     expect(remaining(state, limits, NOON + 1)).toEqual([5, 8]);
     expect(standings(state, limits, NOON + 1)[0]?.resetAt).toBe(NOON + MINUTE_MS);
   });
@@ -127,7 +127,7 @@ describe('handing back', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
     take(state, limits, NOON + MINUTE_MS);
-    handBack(state, NOON);
+    refund(state, NOON);
     expect(remaining(state, limits, NOON + MINUTE_MS)).toEqual([4, 7]);
   });
 
@@ -136,14 +136,14 @@ describe('handing back', () => {
     const state = newWindowState(late);
     take(state, limits, late);
     take(state, limits, late + 1);
-    handBack(state, late);
+    refund(state, late);
     expect(remaining(state, limits, late + 1)).toEqual([4, 7]);
   });
 
   it('never goes below zero', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
-    for (let i = 0; i < 3; i += 1) handBack(state, NOON);
+    for (let i = 0; i < 3; i += 1) refund(state, NOON);
     expect(remaining(state, limits, NOON)).toEqual([5, 8]);
   });
 });

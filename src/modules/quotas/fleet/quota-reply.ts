@@ -7,7 +7,7 @@ export type Reply = [string, string, ...number[]] | ['unknown'] | ['failed', str
 
 /** The subject's state after a step, and what the step came to. */
 export interface StateAfter {
-  outcome: Outcome | 'returned';
+  outcome: Outcome | 'refunded';
   exhausted: WindowName | null;
   newlyBanned: boolean;
   windows: WindowState;
@@ -17,7 +17,7 @@ export interface StateAfter {
 
 export function toState(reply: Reply, hasKey: boolean): StateAfter {
   const [outcome, exhausted, newly, now, minuteStart, minuteCount, day, dayCount, ...ban] = reply as [
-    Outcome | 'returned',
+    Outcome | 'refunded',
     WindowName | '',
     number,
     number,

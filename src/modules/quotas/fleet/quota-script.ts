@@ -8,11 +8,11 @@ import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
  * One call runs all steps that one turn of the event loop has brought; each of them is one subject's and stands alone.
  * KEYS: for each step the windows of the client or address; then the bans of the key, for a client only. Both carry the
  * client's hash tag, so that a cluster keeps them together.
- * ARGV: the time, empty for the server's own; then for each step: its name (take, back, look, ban, reset, doubt); how many
- * keys it has; requests a minute; requests a day, -1 for none; for back when the request was taken; how many values
+ * ARGV: the time, empty for the server's own; then for each step: its name (take, refund, look, ban, reset, doubt); how many
+ * keys it has; requests a minute; requests a day, -1 for none; for refund when the request was taken; how many values
  * of what the database remembers follow: none if it was not asked, or five: day, requests of that day, level and end of
  * the ban, the last reset of the windows.
- * Returns for each step {outcome (of back: returned, when the day's count was lowered), exhausted window or '', newly
+ * Returns for each step {outcome (of refund: refunded, when the day's count was lowered), exhausted window or '', newly
  * banned, now, minuteStart, minuteCount, day, dayCount, refusals, refusalsUntil, level, bannedUntil}, or {'unknown'} when
  * the state is not there and the database has to be asked, or {'failed', why}.
  */
@@ -136,11 +136,11 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
         if refusals > 0 then refusals, until_ = 0, 0 end
       end
     end
-  elseif step == 'back' then
+  elseif step == 'refund' then
     if taken >= start and taken < start + MINUTE and minute > 0 then minute = minute - 1 end
     if floor(taken / DAY) == day and used > 0 then
       used = used - 1
-      outcome = 'returned'
+      outcome = 'refunded'
     end
   end
 

@@ -1,7 +1,7 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { type Decision, decide, knownRefusal } from '../decision';
-import { type Limits, type WindowState, handBack, standings } from '../rate-window';
+import { type Limits, type WindowState, refund, standings } from '../rate-window';
 import { shareOf } from '../share';
 import type { Subject } from '../subject';
 import type { QuotaRecords } from './quota-records';
@@ -60,10 +60,10 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return decision;
   }
 
-  handBack(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
+  refund(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
     return this.lookAt(subject, (windows, client) => {
       const before = windows.dayCount;
-      handBack(windows, takenAt);
+      refund(windows, takenAt);
       if (client !== null && windows.dayCount < before) {
         this.counts.add(client, windows.day, -1);
       }

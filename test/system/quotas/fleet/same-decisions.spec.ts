@@ -55,7 +55,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: requests(fc.nat(200_000)) },
   { weight: 2, arbitrary: requests(fc.integer({ min: -7_200_000, max: 300_000_000 })) },
   { weight: 6, arbitrary: requests(fc.constantFrom(...MOMENTS), fc.constant(16)) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('back' as const), gap: fc.nat(1_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('refund' as const), gap: fc.nat(1_000) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('look' as const), gap: fc.nat(100_000) }) },
 );
 
@@ -81,12 +81,12 @@ async function compare(redis: RedisQuotaStore, memory: MemoryQuotaStore, clock: 
   for (const one of run.steps) {
     clock.advance(one.gap);
     if (one.do !== 'take') {
-      // Also before a request is handed back: Redis leaves a window that is over at each step, the rules when they look.
+      // Also before a request is refunded: Redis leaves a window that is over at each step, the rules when they look.
       expect(await redis.look(subject)).toEqual(await memory.look(subject));
     }
-    if (one.do === 'back' && lastTaken !== NOTHING_TAKEN) {
+    if (one.do === 'refund' && lastTaken !== NOTHING_TAKEN) {
       const receipt = { takenAt: lastTaken };
-      expect(await redis.handBack(subject, receipt)).toEqual(await memory.handBack(subject, receipt));
+      expect(await redis.refund(subject, receipt)).toEqual(await memory.refund(subject, receipt));
       lastTaken = NOTHING_TAKEN;
     }
     for (let time = 0; one.do === 'take' && time < one.times; time += 1) {
