@@ -32,7 +32,7 @@ describe('an allowed request', () => {
       takenAt: NOW,
       decidedAt: NOW,
     });
-    refund(windows, decision.takenAt);
+    refund(windows, LIMITS, decision.takenAt);
     expect(windows).toMatchObject({ minuteCount: 0, dayCount: 0 });
   });
 
@@ -63,7 +63,7 @@ describe('a refused request', () => {
   it('has nothing to refund', () => {
     const windows = newWindowState(NOW);
     decideTimes(2, windows, null);
-    refund(windows, decide(windows, null, LIMITS, NOW).takenAt);
+    refund(windows, LIMITS, decide(windows, null, LIMITS, NOW).takenAt);
     expect(windows).toMatchObject({ minuteCount: 2, dayCount: 2 });
   });
 
