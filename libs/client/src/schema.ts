@@ -14,7 +14,7 @@ export interface paths {
     };
     /**
      * Where the caller stands with its limits
-     * @description The plan, both windows and the bans of the key. This operation is never counted, and answered even to a banned key.
+     * @description The plan, both windows and the bans of the key. With a valid key this operation is never counted, and answered even to a banned key. Without one it counts for the address, which is refused past its limit.
      */
     get: operations['getRateLimit'];
     put?: never;

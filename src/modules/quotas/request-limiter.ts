@@ -25,8 +25,8 @@ declare module 'fastify' {
     quotaUse?: QuotaUse;
     /** Who the request is counted for, once that was asked. */
     limitedBy?: Subject;
-    /** True when the limiter was asked to count the request, whatever came of it. */
-    isTaken?: boolean;
+    /** True once the limiter was asked to count the request, whatever came of it, or to let it through for free. */
+    isJudged?: boolean;
   }
 }
 
@@ -46,11 +46,16 @@ export class RequestLimiter {
   /** Takes the request from the limits of whoever sent it; the refusal if that was not possible. */
   take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
     const subject = limitedBy(request);
-    request.isTaken = true;
+    request.isJudged = true;
     const taken = this.store.take(subject);
     return taken instanceof Promise
       ? taken.then((decision) => this.note(request, subject, decision))
       : this.note(request, subject, taken);
+  }
+
+  /** Lets the request through without counting it. */
+  admitFree(request: FastifyRequest): void {
+    request.isJudged = true;
   }
 
   /**
