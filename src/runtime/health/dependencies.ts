@@ -4,7 +4,7 @@ import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/term
 import { DataSource } from 'typeorm';
 import { ReadReplicas, migrationStates } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
-import { QuotaStore } from '../../modules/quotas';
+import { InstanceWatch, QuotaStore } from '../../modules/quotas';
 
 /** What the service depends on, besides a database that answers. */
 @Injectable()
@@ -16,6 +16,7 @@ export class Dependencies {
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly directory: KeyDirectory,
     private readonly quotas: QuotaStore,
+    private readonly instances: InstanceWatch,
     @Optional() private readonly readReplicas?: ReadReplicas,
   ) {}
 
@@ -40,7 +41,8 @@ export class Dependencies {
 
   /** Limits counted alone are no reason to send requests elsewhere: elsewhere they are counted alone as well. */
   limits(): HealthIndicatorResult {
-    return this.indicator.check('limits').up({ degraded: this.quotas.isDegraded() });
+    const state = { degraded: this.quotas.isDegraded(), shared: this.instances.limitsShared };
+    return this.indicator.check('limits').up(state);
   }
 
   /** Without any of them the primary answers everything. Anybody may ask here, so their addresses are not told. */
