@@ -8,7 +8,7 @@ import { RequestLimiter } from '../modules/quotas';
 export class AnswerHeaders {
   constructor(private readonly limiter: RequestLimiter) {}
 
-  /** Called once, when the answer's status is known: what is handed back depends on it. */
+  /** Called once, when the answer's status is known: what is refunded depends on it. */
   write(request: FastifyRequest, reply: FastifyReply, status: number): void | Promise<void> {
     const deprecation = deprecationHeadersOf(request);
     if (deprecation) {

@@ -21,7 +21,8 @@ export function refuseEarly(app: NestFastifyApplication): void {
       return;
     }
     authenticator.identifyKnown(request);
-    const refusal = request.caller ? limiter.knownRefusal(request) : null;
+    // Asked again now that the caller may be known: some operations are free with a valid key.
+    const refusal = request.caller && guard.counts(request) ? limiter.knownRefusal(request) : null;
     if (refusal === null) {
       done();
       return;

@@ -6,14 +6,7 @@ import { Authenticator } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 
 /** Routes that are never counted, even when they fail. */
-const NEVER_COUNTED = new Set([
-  '/rate-limit',
-  '/docs',
-  '/openapi.json',
-  '/openapi.yaml',
-  '/health/live',
-  '/health/ready',
-]);
+const NEVER_COUNTED = new Set(['/docs', '/openapi.json', '/openapi.yaml', '/health/live', '/health/ready']);
 
 /**
  * Requests that fail before any guard has seen them: unknown paths, wrong methods, a content type that is none. They
@@ -28,7 +21,7 @@ export class Stragglers {
 
   /** The refusal that takes the place of the request's own error, if its sender is over the limit. */
   async admit(request: FastifyRequest): Promise<ApiError | null> {
-    if (request.isTaken || NEVER_COUNTED.has(routeOf(request).url ?? '')) {
+    if (request.isJudged || NEVER_COUNTED.has(routeOf(request).url ?? '')) {
       return null;
     }
     await this.authenticator.identify(request);

@@ -14,7 +14,7 @@ export interface paths {
     };
     /**
      * Where the caller stands with its limits
-     * @description The plan, both windows and the bans of the key. This operation is never counted, and answered even to a banned key.
+     * @description The plan, both windows and the bans of the key. With a valid key this operation is never counted, and answered even to a banned key. Without one it counts for the address, which is refused past its limit.
      */
     get: operations['getRateLimit'];
     put?: never;
@@ -636,7 +636,7 @@ export interface components {
      */
     'If-Match': string;
     /**
-     * @description An ETag that the caller holds; if it is still right the answer is 304, which is not counted.
+     * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
      * @example "0SgU8bLYz3tEJ7_M5bIqkw"
      */
     'If-None-Match': string;
@@ -752,7 +752,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is not counted.
+         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];
@@ -911,7 +911,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is not counted.
+         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];
@@ -1068,7 +1068,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is not counted.
+         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];
@@ -1229,7 +1229,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is not counted.
+         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];

@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { Client, type QueryResult } from 'pg';
 
 export interface NotificationListenerOptions {
   url: string;
@@ -6,6 +6,10 @@ export interface NotificationListenerOptions {
   onNotification: (payload: string, channel: string) => void;
   /** Called whenever listening starts (true) or was lost (false). What happened in between was not heard. */
   onState: (listening: boolean) => void;
+  /** Run once in each session, before anything is heard in it. */
+  setUp?: string;
+  /** Asked when listening starts, and then about three times a second to find out whether the connection still answers. */
+  pulse?: { sql: string; onAnswer: (answer: QueryResult) => void };
   /** First pause before listening again, in milliseconds; doubles up to 16 times that. */
   retryMs?: number;
 }
@@ -46,7 +50,9 @@ export class NotificationListener {
     try {
       await client.connect();
       const listen = this.options.channels.map((channel) => `LISTEN ${client.escapeIdentifier(channel)}`);
-      await client.query(listen.join('; '));
+      const { setUp = [] } = this.options;
+      await client.query(listen.concat(setUp).join('; '));
+      await this.ask(client);
       this.failures = 0;
       this.changeState(true);
       this.feelPulse(client);
@@ -63,6 +69,12 @@ export class NotificationListener {
     await this.client?.end().catch(() => undefined);
   }
 
+  private async ask(client: Client): Promise<void> {
+    const { sql = 'SELECT 1', onAnswer } = this.options.pulse ?? {};
+    const answer = await client.query(sql);
+    onAnswer?.(answer);
+  }
+
   private feelPulse(client: Client): void {
     this.pulse = setTimeout(() => {
       // An answer may have come while this process was busy: it is read before the connection is given up.
@@ -73,7 +85,7 @@ export class NotificationListener {
         answered = true;
         clearTimeout(deadline);
       };
-      client.query('SELECT 1').then(
+      this.ask(client).then(
         () => {
           settle();
           if (client === this.client && !this.closed) {

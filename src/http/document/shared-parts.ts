@@ -37,7 +37,7 @@ const PARAMETERS: SharedParts['parameters'] = {
     in: 'header',
     required: false,
     description:
-      'An ETag that the caller holds; if it is still right the answer is 304, which is not counted.',
+      'An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.',
     schema: TAGS,
     example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
   },

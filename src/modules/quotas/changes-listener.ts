@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DatabaseUrl, NotificationListener } from '#libs/database';
+import { InstanceWatch } from './instance-watch';
 import { OwedWork } from './owed-work';
 import { QuotaStore } from './store/quota-store';
 
@@ -19,6 +20,7 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly store: QuotaStore,
+    instances: InstanceWatch,
     databaseUrl: DatabaseUrl,
   ) {
     this.listener = new NotificationListener({
@@ -27,6 +29,9 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
       onNotification: (id, channel) =>
         channel === BANS_CHANNEL ? this.takeOverBans(Number(id)) : this.takeOverResets(Number(id)),
       onState: (listening) => listening && this.takeOverAll(),
+      // The session that is kept here is also what shows this instance to the others.
+      setUp: instances.setUp,
+      pulse: { sql: instances.question, onAnswer: (answer) => instances.take(answer) },
     });
   }
 

@@ -26,7 +26,7 @@ export interface Decision {
   nextBanSeconds: number;
   /** True for the one request whose refusal banned the key. */
   newlyBanned: boolean;
-  /** What `handBack` takes; -1 when nothing was taken, which it ignores. */
+  /** What `refund` takes; -1 when nothing was taken, which it ignores. */
   takenAt: number;
   /** Unix milliseconds of the decision, on the clock that made it. */
   decidedAt: number;

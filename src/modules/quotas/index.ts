@@ -7,6 +7,7 @@ export {
   earnedBanLevel,
   limiterDecisionOf,
 } from './limiter-outcome';
+export { InstanceWatch } from './instance-watch';
 export { OverviewModule } from './overview/overview.module';
 export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
 export { UsageRanking } from './overview/usage-ranking';

@@ -14,7 +14,7 @@ export function limiterDecisionOf({ quotaUse }: FastifyRequest, status: number):
   if (quotaUse === undefined) {
     return null;
   }
-  // What was handed back took nothing in the end either, but is answered 304 or 5xx.
+  // What was refunded took nothing in the end either, but is answered 304 or 5xx.
   const banned = status === 403 && quotaUse.receipt.takenAt === NOTHING_TAKEN;
   return quotaUse.exhausted ?? (banned ? 'banned' : 'allowed');
 }

@@ -10,10 +10,14 @@ import { THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants';
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '#libs/errors';
 import { routeOf } from '#libs/http';
+import { FREE_WITH_KEY } from './free-with-key.decorator';
 import { RequestLimiter } from './request-limiter';
 
 /** The name that the module gives to a throttler without one, and that @SkipThrottle skips by itself. */
 const THROTTLER = 'default';
+
+/** Whether requests to a route are counted. */
+type CountingRule = 'always' | 'without a valid key' | 'never';
 
 /**
  * Second guard: counts the request against its client's plan, or its address, and refuses what is over the limit.
@@ -23,9 +27,8 @@ const THROTTLER = 'default';
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
-  private readonly skipped = new Map<unknown, boolean>();
-  /** Configurations of the routes that have been counted. */
-  private readonly counted = new WeakSet<object>();
+  /** By the configurations of the routes. */
+  private readonly rules = new WeakMap<object, CountingRule>();
 
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
@@ -41,31 +44,43 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     return this.admits(context) as Promise<boolean>;
   }
 
-  /** True for a request to an operation that is known to be counted; the first one to each is not known yet. */
+  /** True for a request that is known to be counted, as far as its caller is known; the first one to each route is not. */
   counts(request: FastifyRequest): boolean {
-    return this.counted.has(routeOf(request).config);
+    return isCounted(this.rules.get(routeOf(request).config) ?? 'never', request);
   }
 
   private admits(context: ExecutionContext): boolean | Promise<boolean> {
-    if (this.isSkipped(context)) {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (!isCounted(this.ruleOf(context, request), request)) {
+      this.limiter.admitFree(request);
       return true;
     }
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    this.counted.add(routeOf(request).config);
     const refusal = this.limiter.take(request);
     return refusal instanceof Promise ? refusal.then(admit) : admit(refusal);
   }
 
-  private isSkipped(context: ExecutionContext): boolean {
-    const handler = context.getHandler();
-    let skipped = this.skipped.get(handler);
-    if (skipped === undefined) {
-      const targets = [handler, context.getClass()];
-      skipped = this.reflector.getAllAndOverride<boolean>(THROTTLER_SKIP + THROTTLER, targets) ?? false;
-      this.skipped.set(handler, skipped);
+  private ruleOf(context: ExecutionContext, request: FastifyRequest): CountingRule {
+    const { config } = routeOf(request);
+    let rule = this.rules.get(config);
+    if (rule === undefined) {
+      rule = this.declaredRule([context.getHandler(), context.getClass()]);
+      this.rules.set(config, rule);
     }
-    return skipped;
+    return rule;
   }
+
+  private declaredRule(targets: Parameters<Reflector['getAllAndOverride']>[1]): CountingRule {
+    if (this.reflector.getAllAndOverride<boolean | undefined>(THROTTLER_SKIP + THROTTLER, targets)) {
+      return 'never';
+    }
+    return this.reflector.getAllAndOverride<boolean | undefined>(FREE_WITH_KEY, targets)
+      ? 'without a valid key'
+      : 'always';
+  }
+}
+
+function isCounted(rule: CountingRule, { caller }: FastifyRequest): boolean {
+  return rule === 'always' || (rule === 'without a valid key' && !caller?.holder);
 }
 
 function admit(refusal: ApiError | null): true {

@@ -6,6 +6,7 @@ import { AccountController } from './account/account.controller';
 import { USAGE_DAYS, UsageService } from './account/usage.service';
 import { BansModule } from './bans/bans.module';
 import { ChangesListener } from './changes-listener';
+import { InstanceWatch } from './instance-watch';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { ADDRESS_LIMITS } from './plans';
 import { MINUTE_MS } from './rate-window';
@@ -26,7 +27,15 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
-  providers: [QuotaRecords, UsageService, RequestLimiter, PlanThrottlerGuard, QUOTA_STORE, ChangesListener],
-  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
+  providers: [
+    QuotaRecords,
+    UsageService,
+    RequestLimiter,
+    PlanThrottlerGuard,
+    QUOTA_STORE,
+    InstanceWatch,
+    ChangesListener,
+  ],
+  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
 })
 export class QuotasModule {}

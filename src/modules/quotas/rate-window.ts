@@ -20,9 +20,12 @@ export interface WindowState {
   /** Unix milliseconds of the first request in the minute. */
   minuteStart: number;
   minuteCount: number;
+  /** Requests of the minute that were refunded. */
+  minuteRefunds: number;
   /** Days since 1970-01-01 UTC. */
   day: number;
   dayCount: number;
+  dayRefunds: number;
 }
 
 export type WindowName = 'minute' | 'day';
@@ -36,7 +39,14 @@ export interface WindowStanding {
 }
 
 export function newWindowState(now: number): WindowState {
-  return { minuteStart: NOT_STARTED, minuteCount: 0, day: Math.floor(now / DAY_MS), dayCount: 0 };
+  return {
+    minuteStart: NOT_STARTED,
+    minuteCount: 0,
+    minuteRefunds: 0,
+    day: Math.floor(now / DAY_MS),
+    dayCount: 0,
+    dayRefunds: 0,
+  };
 }
 
 /** Returns null when taken in both windows, else the exhausted one with the longest wait, nothing taken. */
@@ -61,13 +71,26 @@ export function isExhausted(state: WindowState, limits: Limits, now: number): bo
 }
 
 /**
- * Refunds one request taken at that time, only in windows that still contain it. The minute stays started: its
- * announced end would otherwise move away from a client that waits for it.
+ * Refunds one request taken at that time, only in windows that still contain it. A window refunds at most as many as
+ * its limit, or requests that cost nothing would be unlimited work. The minute stays started: its announced end would
+ * otherwise move away from a client that waits for it.
  */
-export function handBack(state: WindowState, takenAt: number): void {
+export function refund(state: WindowState, { perMinute, perDay }: Limits, takenAt: number): void {
   const inMinute = takenAt >= state.minuteStart && takenAt < state.minuteStart + MINUTE_MS;
-  if (inMinute && state.minuteCount > 0) state.minuteCount -= 1;
-  if (Math.floor(takenAt / DAY_MS) === state.day && state.dayCount > 0) state.dayCount -= 1;
+  if (inMinute && state.minuteCount > 0 && state.minuteRefunds < perMinute) {
+    state.minuteCount -= 1;
+    state.minuteRefunds += 1;
+  }
+  const inDay = perDay !== null && Math.floor(takenAt / DAY_MS) === state.day;
+  if (inDay && state.dayCount > 0 && state.dayRefunds < perDay) {
+    state.dayCount -= 1;
+    state.dayRefunds += 1;
+  }
+}
+
+/** True when the next request is of a later day than the last one. */
+export function isDayOver(state: WindowState, now: number): boolean {
+  return Math.floor(now / DAY_MS) > state.day;
 }
 
 /** Takes nothing, but settles the state, since an end announced here has to hold for the next request. */
@@ -97,12 +120,14 @@ function settle(state: WindowState, now: number): void {
   } else if (now >= state.minuteStart + MINUTE_MS) {
     state.minuteStart = NOT_STARTED;
     state.minuteCount = 0;
+    state.minuteRefunds = 0;
   }
 
   const today = Math.floor(now / DAY_MS);
-  if (today > state.day) {
+  if (isDayOver(state, now)) {
     state.day = today;
     state.dayCount = 0;
+    state.dayRefunds = 0;
   } else if (now < state.day * DAY_MS - CLOCK_STEP_MS) {
     // Within a small step before midnight the later day keeps its count and its end: it is spent once, and the
     // wait is a day and that step at most. A clock found to be further off must not lock anyone out for the days

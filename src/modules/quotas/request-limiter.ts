@@ -14,7 +14,7 @@ interface QuotaUse {
   subject: Subject;
   standings: WindowStanding[];
   exhausted: WindowName | null;
-  /** What hands the request back; its `takenAt` is NOTHING_TAKEN for one that was refused or handed back already. */
+  /** What refunds the request; its `takenAt` is NOTHING_TAKEN for one that was refused or refunded already. */
   receipt: Receipt;
   /** How far the clock of whoever counts is ahead of ours, in milliseconds. */
   clockOffset: number;
@@ -25,13 +25,13 @@ declare module 'fastify' {
     quotaUse?: QuotaUse;
     /** Who the request is counted for, once that was asked. */
     limitedBy?: Subject;
-    /** True when the limiter was asked to count the request, whatever came of it. */
-    isTaken?: boolean;
+    /** True once the limiter was asked to count the request, whatever came of it, or to let it through for free. */
+    isJudged?: boolean;
   }
 }
 
 /** An answer with this status does not use quota: nothing was sent that the caller did not have, or we failed. */
-function isHandedBack(status: number): boolean {
+function isRefunded(status: number): boolean {
   return status === 304 || status >= 500;
 }
 
@@ -46,11 +46,16 @@ export class RequestLimiter {
   /** Takes the request from the limits of whoever sent it; the refusal if that was not possible. */
   take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
     const subject = limitedBy(request);
-    request.isTaken = true;
+    request.isJudged = true;
     const taken = this.store.take(subject);
     return taken instanceof Promise
       ? taken.then((decision) => this.note(request, subject, decision))
       : this.note(request, subject, taken);
+  }
+
+  /** Lets the request through without counting it. */
+  admitFree(request: FastifyRequest): void {
+    request.isJudged = true;
   }
 
   /**
@@ -63,7 +68,7 @@ export class RequestLimiter {
     return known === null ? null : this.note(request, subject, known);
   }
 
-  /** The header fields of an answer with this status. Hands the request back first where that is due, so that they are true. */
+  /** The header fields of an answer with this status. Refunds the request first where that is due, so that they are true. */
   headersFor(
     request: FastifyRequest,
     status: number,
@@ -73,18 +78,18 @@ export class RequestLimiter {
       return this.headersOfUncounted(request);
     }
     const { receipt } = use;
-    if (receipt.takenAt === NOTHING_TAKEN || !isHandedBack(status)) {
+    if (receipt.takenAt === NOTHING_TAKEN || !isRefunded(status)) {
       return this.headersOf(use);
     }
     use.receipt = { takenAt: NOTHING_TAKEN };
-    const handedBack = this.store.handBack(use.subject, receipt);
-    return handedBack instanceof Promise
-      ? handedBack.then(
+    const refunded = this.store.refund(use.subject, receipt);
+    return refunded instanceof Promise
+      ? refunded.then(
           ({ standings }) => this.headersOf({ ...use, standings }),
           // Whoever counts has gone away meanwhile; what it said last is the best there is to say.
           () => this.headersOf(use),
         )
-      : this.headersOf({ ...use, standings: handedBack.standings });
+      : this.headersOf({ ...use, standings: refunded.standings });
   }
 
   /**

@@ -4,7 +4,7 @@ import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/term
 import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
-import { QuotaStore } from '../../modules/quotas';
+import { InstanceWatch, QuotaStore } from '../../modules/quotas';
 import { openDescriptors } from './open-descriptors';
 
 /** Past this share of the limit, new connections are soon closed without an answer: callers are better off elsewhere. */
@@ -20,6 +20,7 @@ export class Dependencies {
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly directory: KeyDirectory,
     private readonly quotas: QuotaStore,
+    private readonly instances: InstanceWatch,
   ) {}
 
   /** All migrations of this version have run. Asked until it is so: migrations are not taken back. */
@@ -43,7 +44,8 @@ export class Dependencies {
 
   /** Limits counted alone are no reason to send requests elsewhere: elsewhere they are counted alone as well. */
   limits(): HealthIndicatorResult {
-    return this.indicator.check('limits').up({ degraded: this.quotas.isDegraded() });
+    const state = { degraded: this.quotas.isDegraded(), shared: this.instances.limitsShared };
+    return this.indicator.check('limits').up(state);
   }
 
   /** Where the system does not tell, there is nothing to say. */

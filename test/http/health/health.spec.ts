@@ -17,7 +17,7 @@ test('A service that is ready says what it looked at, without a key and uncounte
       database: { status: 'up' },
       migrations: { status: 'up' },
       keys: { status: 'up', changesHeard: true },
-      limits: { status: 'up', degraded: false },
+      limits: { status: 'up', degraded: false, shared: true },
     },
   });
   expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');

@@ -80,7 +80,7 @@ test('A ban of a higher level is counted as one', async () => {
   expect([bansOf(1), bansOf(2), bansOf(3)]).toEqual([1, 1, 0]);
 });
 
-test('What was handed back had been allowed', async () => {
+test('What was refunded had been allowed', async () => {
   const caller = await service.caller();
   const { headers } = await caller.post('/categories', { name: 'Cats' });
   const [place, tag] = [headers.get('location')!, headers.get('etag')!];

@@ -75,6 +75,15 @@ describe('GET /rate-limit', () => {
     expect((await service.anonymous().get('/rate-limit')).status).toBe(401);
     expect((await (await service.caller({ scopes: ['write'] })).get('/rate-limit')).status).toBe(403);
   });
+
+  it.each(['GET', 'HEAD'])('is never counted for a valid key, even if it fails (%s)', async (method) => {
+    const caller = await service.caller({ plan: 'free' });
+    expect((await caller.send(method, '/rate-limit')).status).toBe(200);
+    expect((await caller.send(method, '/rate-limit?nothing=1')).status).toBe(400);
+    expect(await standing(caller)).toMatchObject({ minute: { remaining: 60 }, day: { remaining: 1_000 } });
+    const writer = await service.caller({ plan: 'free', scopes: ['write'] });
+    expect(limitsIn(await writer.send(method, '/rate-limit'))).toMatchObject({ limit: 60, remaining: 60 });
+  });
 });
 
 describe('all keys of a client', () => {

@@ -8,6 +8,8 @@ const STRANGERS: [string, Record<string, string>, string, string, number][] = [
   ['a mistyped key', { 'X-API-Key': 'psk_live_x' }, 'GET', COUNTED, 401],
   ['an unknown key', { 'X-API-Key': newApiKey() }, 'GET', COUNTED, 401],
   ['two keys', { 'X-API-Key': newApiKey(), Authorization: `Bearer ${newApiKey()}` }, 'GET', COUNTED, 400],
+  ['no key at all for its own limits', {}, 'GET', '/rate-limit', 401],
+  ['an unknown key for its limits', { 'X-API-Key': newApiKey() }, 'GET', '/rate-limit', 401],
   ['an unknown path', {}, 'GET', '/no/such/path', 404],
   ['a wrong method', {}, 'PATCH', '/pets', 405],
   [
@@ -23,6 +25,16 @@ const service = useService();
 beforeEach(() => freshMinute(service));
 
 describe('an address without a valid key', () => {
+  it('has 60 requests a minute for GET /rate-limit too, each with another forged key', async () => {
+    const answered = new Map<number, number>();
+    for (let sent = 0; sent < 65; sent += 1) {
+      const forged = service.anonymous().with({ 'X-API-Key': newApiKey() });
+      const { status } = await forged.get('/rate-limit');
+      answered.set(status, (answered.get(status) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(answered)).toEqual({ 401: 60, 429: 5 });
+  });
+
   it('has 60 requests a minute, with the same headers and no day', async () => {
     const answers = await call(service.anonymous(), 60);
     expect(answers.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual(

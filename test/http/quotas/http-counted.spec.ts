@@ -1,7 +1,16 @@
 import { Arrange } from '../../support/builders';
 import type { Answer, ApiClient, ErrorBody } from '../../support/api-client';
 import { useService } from '../../support/use-service';
-import { COUNTED, freshMinute, limitsIn, standing, without } from '../../support/limits';
+import {
+  COUNTED,
+  MINUTE,
+  call,
+  freshMinute,
+  limitsIn,
+  standing,
+  statuses,
+  without,
+} from '../../support/limits';
 
 const service = useService();
 let petId: number;
@@ -34,7 +43,7 @@ describe('a request with a valid key is counted', () => {
     ['404 of a path', 404, 'GET', '/no/such/path', undefined],
     ['405', 405, 'PATCH', '/pets', {}],
     ['405 of a method that no path has', 405, 'PROPFIND', '/pets', undefined],
-    ['405 of a path that is itself never counted', 405, 'POST', '/rate-limit', {}],
+    ['405 of a path that is itself free with a key', 405, 'POST', '/rate-limit', {}],
     ['422', 422, 'POST', '/pets', { name: 'Rex', categoryId: 4711 }],
   ])('when it is answered %s', async (_what, status, method, path, body) => {
     const caller = await service.caller({ plan: 'free' });
@@ -52,7 +61,7 @@ describe('a request with a valid key is counted', () => {
   });
 });
 
-describe('a request is handed back, and the answer’s own headers show it', () => {
+describe('a request is refunded, and the answer’s own headers show it', () => {
   it('when it is answered 304', async () => {
     const caller = await service.caller({ plan: 'free' });
     await caller.get(COUNTED);
@@ -73,20 +82,38 @@ describe('a request is handed back, and the answer’s own headers show it', () 
     expect((await standing(caller)).day.remaining).toBe(999);
   });
 
-  it('so that nothing but failures never uses a quota up', async () => {
-    const caller = await service.caller({ perMinute: 2, perDay: 2 });
-    const failed = await without(service, 'categories', async () => {
-      return [await caller.get(COUNTED), await caller.get(COUNTED), await caller.get(COUNTED)];
-    });
-    expect(failed.map(({ status }) => status)).toEqual([500, 500, 500]);
-    expect((await caller.get(COUNTED)).status).toBe(200);
+  it('at most as often in a window as its limit: from then on 304 counts, and is refused in the end', async () => {
+    const caller = await service.caller({ perMinute: 3, perDay: 4 });
+    const answers = await call(caller.with({ 'If-None-Match': '*' }), 8, `/pets/${petId}`);
+    expect(answers.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual([
+      [304, 3],
+      [304, 3],
+      [304, 3],
+      [304, 2],
+      [304, 1],
+      [304, 0],
+      [429, 0],
+      [429, 0],
+    ]);
+    expect((await standing(caller)).day.remaining).toBe(2);
+    service.clock.advance(MINUTE);
+    const next = await call(caller.with({ 'If-None-Match': '*' }), 3, `/pets/${petId}`);
+    expect(next.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual([
+      [304, 1],
+      [304, 0],
+      [429, 0],
+    ]);
+  });
+
+  it('and 5xx as 304', async () => {
+    const caller = await service.caller({ perMinute: 2, perDay: 100 });
+    const failed = await without(service, 'categories', () => statuses(caller, 5));
+    expect(failed).toEqual([500, 500, 500, 500, 429]);
   });
 });
 
 describe('never counted, with a key or without one, is', () => {
   it.each([
-    ['GET', '/rate-limit'],
-    ['HEAD', '/rate-limit'],
     ['GET', '/health/live'],
     ['GET', '/health/ready'],
     ['GET', '/openapi.json'],

@@ -13,8 +13,15 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ until: fc.constantFrom('reset' as const, 'retry-after' as const) }),
 );
 
-/** A request that a client sends in turn: one that succeeds, one that fails, one that is not there. */
-const aPath = fc.constantFrom(COUNTED, '/pets/x', '/no/such/path', COUNTED);
+/** Answered 304 to a client that sends `If-None-Match: *`. */
+const UNCHANGED = '/categories/1';
+
+/** A request that a client sends in turn: one that succeeds, one that fails, one that is not there, one that is refunded. */
+const aPath = fc.constantFrom(COUNTED, '/pets/x', '/no/such/path', COUNTED, UNCHANGED, UNCHANGED);
+
+beforeAll(async () => {
+  await (await service.caller()).post('/categories', { name: 'Cats' });
+});
 
 async function live(caller: ApiClient, life: [Step, string][]): Promise<void> {
   let last: ReturnType<typeof limitsIn> | undefined;
@@ -55,7 +62,7 @@ it('a client that calls in turn is never refused while it was told that requests
         // Windows of different limits can be told apart by the limit that an answer tells.
         const perDay = perMinute + more;
         service.clock.set(Math.ceil(service.clock.now() / 86_400_000) * 86_400_000 + timeOfDay);
-        await live(await service.caller({ perMinute, perDay }), life);
+        await live((await service.caller({ perMinute, perDay })).with({ 'If-None-Match': '*' }), life);
       },
     ),
     { numRuns: 25 },

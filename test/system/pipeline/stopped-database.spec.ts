@@ -87,7 +87,7 @@ describe.each(WAYS)('while every connection to the database %s', (_way, takeAway
   });
 });
 
-it('Requests answered 503 are handed back, and the counts of a day are written when the database is there again', async () => {
+it('Requests answered 503 are refunded, and the counts of a day are written when the database is there again', async () => {
   const { key, client } = await service.issueKey({ plan: 'pro' });
   const caller = service.anonymous().with({ 'X-API-Key': key });
   for (let sent = 0; sent < 5; sent += 1) {

@@ -1,7 +1,7 @@
 import { newBanState, type BanState } from '../../../src/modules/quotas/ban-rules';
 import { NOTHING_TAKEN, decide, type Decision } from '../../../src/modules/quotas/decision';
 import {
-  handBack,
+  refund,
   newWindowState,
   type Limits,
   type WindowState,
@@ -15,7 +15,7 @@ function decideTimes(count: number, windows: WindowState, bans: BanState | null,
 }
 
 describe('an allowed request', () => {
-  it('is taken from both windows, waits for nothing and can be handed back', () => {
+  it('is taken from both windows, waits for nothing and can be refunded', () => {
     const windows = newWindowState(NOW);
     const decision = decide(windows, newBanState(), LIMITS, NOW);
     expect(decision).toEqual({
@@ -32,7 +32,7 @@ describe('an allowed request', () => {
       takenAt: NOW,
       decidedAt: NOW,
     });
-    handBack(windows, decision.takenAt);
+    refund(windows, LIMITS, decision.takenAt);
     expect(windows).toMatchObject({ minuteCount: 0, dayCount: 0 });
   });
 
@@ -60,10 +60,10 @@ describe('a refused request', () => {
     });
   });
 
-  it('has nothing to hand back', () => {
+  it('has nothing to refund', () => {
     const windows = newWindowState(NOW);
     decideTimes(2, windows, null);
-    handBack(windows, decide(windows, null, LIMITS, NOW).takenAt);
+    refund(windows, LIMITS, decide(windows, null, LIMITS, NOW).takenAt);
     expect(windows).toMatchObject({ minuteCount: 2, dayCount: 2 });
   });
 

@@ -142,3 +142,52 @@ it('a client in memory is answered at once, without a promise', async () => {
   expect(store.take(aClient(1))).not.toBeInstanceOf(Promise);
   expect(store.take(addressSubject('192.0.2.1'))).not.toBeInstanceOf(Promise);
 });
+
+describe('one of three instances that count alone', () => {
+  const free: ClientSubject = {
+    kind: 'client',
+    clientId: 1,
+    keyId: 1_001,
+    limits: { perMinute: 60, perDay: 90 },
+  };
+  let share: MemoryQuotaStore;
+
+  beforeEach(() => (share = new MemoryQuotaStore(records as unknown as QuotaRecords, clock, 3)));
+  afterEach(() => share.onModuleDestroy());
+
+  /** How many of these requests are let in when each is answered 304. */
+  async function letInRefunded(requests: number): Promise<number> {
+    let letIn = 0;
+    for (let sent = 0; sent < requests; sent += 1) {
+      const taken = await share.take(free);
+      if (taken.outcome === 'allowed') {
+        letIn += 1;
+        await share.refund(free, taken);
+      }
+    }
+    return letIn;
+  }
+
+  it('refunds at most its share of the minute', async () => {
+    expect(await letInRefunded(45)).toBe(40);
+  });
+
+  it('refunds at most its share of the whole day, whatever was used of it before', async () => {
+    records.counts.set(1, 30);
+    expect(await letInRefunded(40)).toBe(40);
+    clock.advance(MINUTE);
+    // A third of the day's 90 is refunded, of which 20 were before, and a third of the 60 that were left of it counts.
+    expect(await letInRefunded(40)).toBe(30 + 20 - 40);
+  });
+
+  it('has its share of a new day from its first request on', async () => {
+    records.counts.set(1, 89);
+    expect((await share.take(free)).outcome).toBe('allowed');
+    clock.advance(24 * 60 * MINUTE);
+    const { standings } = await share.take(free);
+    expect(standings.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+      [20, 19],
+      [30, 29],
+    ]);
+  });
+});

@@ -4,7 +4,7 @@ import { rateLimitHeaders } from '../../../src/modules/quotas/rate-limit-headers
 import {
   DAY_MS,
   MINUTE_MS,
-  handBack,
+  refund,
   newWindowState,
   standings,
   type WindowName,
@@ -17,7 +17,7 @@ type Step =
   | { do: 'midnight'; offset: number }
   | { do: 'request'; times: number }
   | { do: 'raise'; perMinute: number; perDay: number }
-  | { do: 'handBack'; which: number };
+  | { do: 'refund'; which: number };
 
 const waits = fc.oneof(
   fc.constantFrom(1, 999, 1_000, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1),
@@ -36,7 +36,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     perMinute: fc.integer({ min: 0, max: 3 }),
     perDay: fc.integer({ min: 0, max: 6 }),
   }),
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('handBack' as const), which: fc.nat() }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('refund' as const), which: fc.nat() }) },
 );
 const steps = fc.array(step, { maxLength: 120, size: 'max' });
 const firstLimits = fc.record({
@@ -44,16 +44,26 @@ const firstLimits = fc.record({
   perDay: fc.integer({ min: 1, max: 20 }),
 });
 
-/** The same rules, told with every request that was taken and has not been handed back. */
+interface TakenRequest {
+  at: number;
+  refundedIn: WindowName[];
+}
+
+/** The same rules, told with every request that was taken, and the windows in which it was refunded. */
 class NaiveWindows {
   private start = -Infinity;
-  private readonly taken: number[] = [];
+  private readonly taken: TakenRequest[] = [];
+  private readonly refundable: TakenRequest[] = [];
 
-  countIn(name: WindowName, now: number): number {
+  takenIn(name: WindowName, now: number): TakenRequest[] {
     const dayStart = now - (now % DAY_MS);
     const [from, to] = name === 'day' ? [dayStart, dayStart + DAY_MS] : [this.start, this.start + MINUTE_MS];
-    if (now >= to) return 0;
-    return this.taken.filter((at) => at >= from && at < to).length;
+    if (now >= to) return [];
+    return this.taken.filter(({ at }) => at >= from && at < to);
+  }
+
+  countIn(name: WindowName, now: number): number {
+    return this.takenIn(name, now).filter(({ refundedIn }) => !refundedIn.includes(name)).length;
   }
 
   endOf(name: WindowName, now: number): number {
@@ -68,13 +78,22 @@ class NaiveWindows {
     full.sort((a, b) => this.endOf(b, now) - this.endOf(a, now));
     if (full[0] !== undefined) return full[0];
     if (now >= this.start + MINUTE_MS) this.start = now;
-    this.taken.push(now);
+    const request = { at: now, refundedIn: [] };
+    this.taken.push(request);
+    this.refundable.push(request);
     return null;
   }
 
-  handBack(which: number): number | undefined {
-    if (this.taken.length === 0) return undefined;
-    return this.taken.splice(which % this.taken.length, 1)[0];
+  refund(which: number, limits: { perMinute: number; perDay: number }, now: number): number | undefined {
+    if (this.refundable.length === 0) return undefined;
+    const [request] = this.refundable.splice(which % this.refundable.length, 1);
+    for (const name of ['minute', 'day'] as const) {
+      const inWindow = this.takenIn(name, now);
+      const refunds = inWindow.length - this.countIn(name, now);
+      const limit = name === 'day' ? limits.perDay : limits.perMinute;
+      if (inWindow.includes(request!) && refunds < limit) request!.refundedIn.push(name);
+    }
+    return request!.at;
   }
 }
 
@@ -101,9 +120,9 @@ function play(
       limits.perMinute += one.perMinute;
       limits.perDay += one.perDay;
     }
-    if (one.do === 'handBack') {
-      const takenAt = naive.handBack(one.which);
-      if (takenAt !== undefined) handBack(windows, takenAt);
+    if (one.do === 'refund') {
+      const takenAt = naive.refund(one.which, limits, now);
+      if (takenAt !== undefined) refund(windows, limits, takenAt);
     }
     if (one.do !== 'request') continue;
     for (let i = 0; i < one.times; i += 1) {
@@ -137,12 +156,23 @@ describe('whatever a client does', () => {
     );
   });
 
-  it('never has more let in, and not handed back, than a window holds', () => {
+  it('never has more let in, and not refunded, than a window holds', () => {
     fc.assert(
       fc.property(firstLimits, steps, (first, all) => {
         play(first, all, (_, __, { now, limits }, naive) => {
           expect(naive.countIn('minute', now)).toBeLessThanOrEqual(limits.perMinute);
           expect(naive.countIn('day', now)).toBeLessThanOrEqual(limits.perDay);
+        });
+      }),
+    );
+  });
+
+  it('never has more than twice as many let in as a window holds, refunded or not', () => {
+    fc.assert(
+      fc.property(firstLimits, steps, (first, all) => {
+        play(first, all, (_, __, { now, limits }, naive) => {
+          expect(naive.takenIn('minute', now).length).toBeLessThanOrEqual(2 * limits.perMinute);
+          expect(naive.takenIn('day', now).length).toBeLessThanOrEqual(2 * limits.perDay);
         });
       }),
     );

@@ -2,7 +2,7 @@ import {
   CLOCK_STEP_MS,
   DAY_MS,
   MINUTE_MS,
-  handBack,
+  refund,
   newWindowState,
   standings,
   take,
@@ -112,13 +112,13 @@ describe('changed limits', () => {
   });
 });
 
-describe('handing back', () => {
+describe('a refund', () => {
   const limits: Limits = { perMinute: 5, perDay: 8 };
 
   it('restores both counts and leaves the announced end where it is', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
-    handBack(state, NOON);
+    refund(state, limits, NOON);
     expect(remaining(state, limits, NOON + 1)).toEqual([5, 8]);
     expect(standings(state, limits, NOON + 1)[0]?.resetAt).toBe(NOON + MINUTE_MS);
   });
@@ -127,7 +127,7 @@ describe('handing back', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
     take(state, limits, NOON + MINUTE_MS);
-    handBack(state, NOON);
+    refund(state, limits, NOON);
     expect(remaining(state, limits, NOON + MINUTE_MS)).toEqual([4, 7]);
   });
 
@@ -136,15 +136,64 @@ describe('handing back', () => {
     const state = newWindowState(late);
     take(state, limits, late);
     take(state, limits, late + 1);
-    handBack(state, late);
+    refund(state, limits, late);
     expect(remaining(state, limits, late + 1)).toEqual([4, 7]);
   });
 
   it('never goes below zero', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
-    for (let i = 0; i < 3; i += 1) handBack(state, NOON);
+    for (let i = 0; i < 3; i += 1) refund(state, limits, NOON);
     expect(remaining(state, limits, NOON)).toEqual([5, 8]);
+  });
+
+  describe('of which there have been as many as the limit', () => {
+    function sendRefunded(count: number, state: WindowState, limits: Limits, now: number): void {
+      for (let sent = 0; sent < count; sent += 1) {
+        expect(take(state, limits, now)).toBeNull();
+        refund(state, limits, now);
+      }
+    }
+
+    it('is the last one of the minute: from then on requests count', () => {
+      const state = newWindowState(NOON);
+      sendRefunded(5, state, limits, NOON);
+      expect(remaining(state, limits, NOON)).toEqual([5, 8]);
+      sendRefunded(3, state, limits, NOON);
+      expect(remaining(state, limits, NOON)).toEqual([2, 8]);
+      sendRefunded(2, state, limits, NOON);
+      expect(take(state, limits, NOON)).toBe('minute');
+    });
+
+    it('is not the last one of the next minute', () => {
+      const state = newWindowState(NOON);
+      const manyADay: Limits = { perMinute: 5, perDay: 100 };
+      sendRefunded(10, state, manyADay, NOON);
+      sendRefunded(5, state, manyADay, NOON + MINUTE_MS);
+      expect(remaining(state, manyADay, NOON + MINUTE_MS)).toEqual([5, 100]);
+    });
+
+    it('is the last one of the day, whatever the minute allows, until the next day', () => {
+      const state = newWindowState(NOON);
+      sendRefunded(10, state, { perMinute: 100, perDay: 8 }, NOON);
+      expect(remaining(state, { perMinute: 100, perDay: 8 }, NOON)).toEqual([100, 6]);
+      sendRefunded(8, state, { perMinute: 100, perDay: 8 }, MIDNIGHT + DAY_MS);
+      expect(remaining(state, { perMinute: 100, perDay: 8 }, MIDNIGHT + DAY_MS)).toEqual([100, 8]);
+    });
+
+    it('is the last one for an address too, which has no day', () => {
+      const state = newWindowState(NOON);
+      const ofAddress: Limits = { perMinute: 5, perDay: null };
+      sendRefunded(10, state, ofAddress, NOON);
+      expect(take(state, ofAddress, NOON)).toBe('minute');
+    });
+
+    it('is not the last one of a greater plan', () => {
+      const state = newWindowState(NOON);
+      sendRefunded(6, state, limits, NOON);
+      sendRefunded(4, state, { perMinute: 9, perDay: 20 }, NOON);
+      expect(remaining(state, { perMinute: 9, perDay: 20 }, NOON)).toEqual([8, 20]);
+    });
   });
 });
 

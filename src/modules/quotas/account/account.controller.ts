@@ -5,7 +5,7 @@ import { Clock } from '#libs/clock';
 import { Operation } from '#libs/openapi';
 import { type KeyHolder, RequiresScope } from '../../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from '../ban-rules';
-import { NeverCounted } from '../never-counted.decorator';
+import { FreeWithKey } from '../free-with-key.decorator';
 import type { WindowStanding } from '../rate-window';
 import { QuotaStore } from '../store/quota-store';
 import { subjectOf } from '../subject';
@@ -34,13 +34,13 @@ export class AccountController {
   ) {}
 
   @Get('rate-limit')
-  @NeverCounted()
+  @FreeWithKey()
   @RequiresScope('read')
   @Operation({
     id: 'getRateLimit',
     summary: 'Where the caller stands with its limits',
     description:
-      'The plan, both windows and the bans of the key. This operation is never counted, and answered even to a banned key.',
+      'The plan, both windows and the bans of the key. With a valid key this operation is never counted, and answered even to a banned key. Without one it counts for the address, which is refused past its limit.',
     answer: {
       description: 'The standing of the caller.',
       type: RateLimitStatusDto,

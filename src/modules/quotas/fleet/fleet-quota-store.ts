@@ -61,12 +61,12 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this.knownRefusal(subject) ?? this.takeUnknown(subject);
   }
 
-  async handBack(subject: Subject, taken: Receipt): Promise<Standing> {
+  async refund(subject: Subject, taken: Receipt): Promise<Standing> {
     if (taken.takenAlone) {
-      return this.alone.handBack(subject, taken);
+      return this.alone.refund(subject, taken);
     }
     return this.answer(
-      () => this.together.handBack(subject, taken),
+      () => this.together.refund(subject, taken),
       () => this.alone.look(subject),
     );
   }

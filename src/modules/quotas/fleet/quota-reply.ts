@@ -7,7 +7,7 @@ export type Reply = [string, string, ...number[]] | ['unknown'] | ['failed', str
 
 /** The subject's state after a step, and what the step came to. */
 export interface StateAfter {
-  outcome: Outcome | 'returned';
+  outcome: Outcome | 'refunded';
   exhausted: WindowName | null;
   newlyBanned: boolean;
   windows: WindowState;
@@ -16,24 +16,21 @@ export interface StateAfter {
 }
 
 export function toState(reply: Reply, hasKey: boolean): StateAfter {
-  const [outcome, exhausted, newly, now, minuteStart, minuteCount, day, dayCount, ...ban] = reply as [
-    Outcome | 'returned',
+  const [outcome, exhausted, newly, now, ...state] = reply as [
+    Outcome | 'refunded',
     WindowName | '',
-    number,
-    number,
-    number,
-    number,
     number,
     number,
     ...number[],
   ];
-  const [refusals = 0, refusalsUntil = 0, level = 0, bannedUntil = 0] = ban;
+  const [minuteStart = 0, minuteCount = 0, minuteRefunds = 0, day = 0, dayCount = 0, dayRefunds = 0] = state;
+  const [refusals = 0, refusalsUntil = 0, level = 0, bannedUntil = 0] = state.slice(6);
   return {
     outcome,
     exhausted: exhausted === '' ? null : exhausted,
     newlyBanned: newly === 1,
     now,
-    windows: { minuteStart, minuteCount, day, dayCount },
+    windows: { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds },
     bans: hasKey ? { refusals, refusalsUntil, level, bannedUntil } : null,
   };
 }

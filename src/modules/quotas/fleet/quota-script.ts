@@ -8,12 +8,12 @@ import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
  * One call runs all steps that one turn of the event loop has brought; each of them is one subject's and stands alone.
  * KEYS: for each step the windows of the client or address; then the bans of the key, for a client only. Both carry the
  * client's hash tag, so that a cluster keeps them together.
- * ARGV: the time, empty for the server's own; then for each step: its name (take, back, look, ban, reset, doubt); how many
- * keys it has; requests a minute; requests a day, -1 for none; for back when the request was taken; how many values
+ * ARGV: the time, empty for the server's own; then for each step: its name (take, refund, look, ban, reset, doubt); how many
+ * keys it has; requests a minute; requests a day, -1 for none; for refund when the request was taken; how many values
  * of what the database remembers follow: none if it was not asked, or five: day, requests of that day, level and end of
  * the ban, the last reset of the windows.
- * Returns for each step {outcome (of back: returned, when the day's count was lowered), exhausted window or '', newly
- * banned, now, minuteStart, minuteCount, day, dayCount, refusals, refusalsUntil, level, bannedUntil}, or {'unknown'} when
+ * Returns for each step {outcome (of refund: refunded, when the day's count was lowered), exhausted window or '', newly
+ * banned, now, minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, refusals, refusalsUntil, level, bannedUntil}, or {'unknown'} when
  * the state is not there and the database has to be asked, or {'failed', why}.
  */
 export const QUOTA_SCRIPT = `
@@ -34,7 +34,7 @@ local today = floor(now / DAY)
 local function reset(windows, reset_at)
   local known = redis_call('HGET', windows, 'z')
   if redis_call('EXISTS', windows) == 1 and to_number(known or 0) < to_number(reset_at) then
-    redis_call('HSET', windows, 's', NOT_STARTED, 'm', 0, 'd', today, 'n', 0, 'z', reset_at)
+    redis_call('HSET', windows, 's', NOT_STARTED, 'm', 0, 'p', 0, 'd', today, 'n', 0, 'q', 0, 'z', reset_at)
   end
   return {'unknown'}
 end
@@ -60,8 +60,9 @@ local function current_level(level, banned)
 end
 
 local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
-  local w = redis_call('HMGET', windows, 's', 'm', 'd', 'n', 'x', 'z')
+  local w = redis_call('HMGET', windows, 's', 'm', 'd', 'n', 'x', 'z', 'p', 'q')
   local start, minute, day, used = to_number(w[1]), to_number(w[2]), to_number(w[3]), to_number(w[4])
+  local minute_refunds, day_refunds = to_number(w[7] or 0), to_number(w[8] or 0)
   local refusals, until_, level, banned = 0, 0, 0, 0
   local b
   if key_bans then
@@ -80,10 +81,11 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
       local reset_at = ARGV[asked + 4]
       if not start or to_number(w[6] or 0) < to_number(reset_at) then
         start, minute, used = NOT_STARTED, 0, remembered
+        minute_refunds, day_refunds = 0, 0
       elseif day == today then
         used = max(used, remembered)
       else
-        used = remembered
+        used, day_refunds = remembered, 0
       end
       day = today
       redis_call('HSET', windows, 'z', reset_at)
@@ -96,10 +98,10 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
   if now < start then
     start = now
   elseif now >= start + MINUTE then
-    start, minute = NOT_STARTED, 0
+    start, minute, minute_refunds = NOT_STARTED, 0, 0
   end
   if today > day then
-    day, used = today, 0
+    day, used, day_refunds = today, 0, 0
   elseif now < day * DAY - STEP_BACK then
     day = today
   end
@@ -136,24 +138,26 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
         if refusals > 0 then refusals, until_ = 0, 0 end
       end
     end
-  elseif step == 'back' then
-    if taken >= start and taken < start + MINUTE and minute > 0 then minute = minute - 1 end
-    if floor(taken / DAY) == day and used > 0 then
-      used = used - 1
-      outcome = 'returned'
+  elseif step == 'refund' then
+    if taken >= start and taken < start + MINUTE and minute > 0 and minute_refunds < per_minute then
+      minute, minute_refunds = minute - 1, minute_refunds + 1
+    end
+    if floor(taken / DAY) == day and used > 0 and day_refunds < per_day then
+      used, day_refunds = used - 1, day_refunds + 1
+      outcome = 'refunded'
     end
   end
 
   -- Most requests change nothing of the bans, and every minute is often enough to put off the end of what lasts for days.
   local begun = start ~= to_number(w[1])
-  redis_call('HSET', windows, 's', start, 'm', minute, 'd', day, 'n', used)
+  redis_call('HSET', windows, 's', start, 'm', minute, 'p', minute_refunds, 'd', day, 'n', used, 'q', day_refunds)
   if begun then redis_call('PEXPIRE', windows, key_bans and 2 * DAY or MINUTE) end
   if key_bans then
     local changed = refusals ~= to_number(b[1]) or until_ ~= to_number(b[2]) or level ~= to_number(b[3]) or banned ~= to_number(b[4])
     if changed then redis_call('HSET', key_bans, 'r', refusals, 'u', until_, 'l', level, 'b', banned) end
     if changed or begun then redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY)) end
   end
-  return {outcome, exhausted, newly, now, start, minute, day, used, refusals, until_, level, banned}
+  return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used, day_refunds, refusals, until_, level, banned}
 end
 
 local function answer(step, windows, key_bans, at, asked)

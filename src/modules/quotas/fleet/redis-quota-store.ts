@@ -44,9 +44,9 @@ export class RedisQuotaStore extends QuotaStore {
     return decisionAfter(outcome as Outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
   }
 
-  async handBack(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
-    const { outcome, windows, bans, now } = await this.run(subject, { name: 'back', takenAt });
-    if (subject.kind === 'client' && outcome === 'returned') {
+  async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
+    const { outcome, windows, bans, now } = await this.run(subject, { name: 'refund', takenAt });
+    if (subject.kind === 'client' && outcome === 'refunded') {
       this.records.count(subject.clientId, windows.day, -1);
     }
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };

@@ -18,11 +18,11 @@ export class RedisUnavailableError extends Error {
 /** One subject's step of QUOTA_SCRIPT, with its arguments. */
 export interface ScriptStep {
   keys: readonly string[];
-  name: 'take' | 'back' | 'look' | 'ban' | 'reset' | 'doubt';
+  name: 'take' | 'refund' | 'look' | 'ban' | 'reset' | 'doubt';
   perMinute: number;
   /** -1 for none. */
   perDay: number;
-  /** For `back`; 0 otherwise. */
+  /** For `refund`; 0 otherwise. */
   takenAt: number;
   /** Empty when the database was not asked. */
   remembered: readonly (string | number)[];

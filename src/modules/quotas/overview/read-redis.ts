@@ -27,7 +27,7 @@ export async function readRedis(url: string, clientId: number, keyIds: number[])
   const [windowsKey = ''] = keysOfClient(clientId, 0);
   const read = async (): Promise<RedisReading> => {
     const [windows, bans, [seconds, microseconds]] = await Promise.all([
-      fields(windowsKey, 's', 'm', 'd', 'n'),
+      fields(windowsKey, 's', 'm', 'p', 'd', 'n', 'q'),
       Promise.all(keyIds.map((keyId) => fields(keysOfClient(clientId, keyId)[1]!, 'r', 'u', 'l', 'b'))),
       redis.time(),
     ]);
@@ -50,8 +50,9 @@ function numbers(values: (string | null)[]): number[] | null {
   return values[0] == null ? null : values.map(Number);
 }
 
-function windowState([minuteStart = 0, minuteCount = 0, day = 0, dayCount = 0]: number[]): WindowState {
-  return { minuteStart, minuteCount, day, dayCount };
+function windowState(fields: number[]): WindowState {
+  const [minuteStart = 0, minuteCount = 0, minuteRefunds = 0, day = 0, dayCount = 0, dayRefunds = 0] = fields;
+  return { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds };
 }
 
 function banState([refusals = 0, refusalsUntil = 0, level = 0, bannedUntil = 0]: number[]): BanState {

@@ -1,7 +1,7 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { type Decision, decide, knownRefusal } from '../decision';
-import { type Limits, type WindowState, handBack, standings } from '../rate-window';
+import { type Limits, type WindowState, isDayOver, refund, standings } from '../rate-window';
 import { shareOf } from '../share';
 import type { Subject } from '../subject';
 import type { QuotaRecords } from './quota-records';
@@ -34,24 +34,26 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     const now = this.clock.now();
     if (subject.kind === 'address') {
       const windows = this.memory.addresses.windowsOf(subject.address, now);
-      return knownRefusal(windows, null, this.limitsOf(subject, null), now);
+      return knownRefusal(windows, null, this.limitsOf(subject, null, now), now);
     }
     const key = this.memory.find(subject, now);
-    return key === undefined ? null : knownRefusal(key.client, key, this.limitsOf(subject, key.client), now);
+    return key === undefined
+      ? null
+      : knownRefusal(key.client, key, this.limitsOf(subject, key.client, now), now);
   }
 
   take(subject: Subject): Decision | Promise<Decision> {
     const now = this.clock.now();
     if (subject.kind === 'address') {
       const windows = this.memory.addresses.windowsOf(subject.address, now);
-      return decide(windows, null, this.limitsOf(subject, null), now);
+      return decide(windows, null, this.limitsOf(subject, null, now), now);
     }
     const key = this.memory.find(subject, now);
     if (key === undefined) {
       return this.memory.load(subject).then(() => this.take(subject));
     }
     const { client } = key;
-    const decision = decide(client, key, this.limitsOf(subject, client), now);
+    const decision = decide(client, key, this.limitsOf(subject, client, now), now);
     if (decision.outcome === 'allowed') {
       this.counts.add(client, client.day, 1);
     } else if (decision.newlyBanned) {
@@ -60,10 +62,11 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return decision;
   }
 
-  handBack(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
+  refund(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
     return this.lookAt(subject, (windows, client) => {
       const before = windows.dayCount;
-      handBack(windows, takenAt);
+      // The share of a whole day, whatever was used before: all instances together refund at most as many as the limit.
+      refund(windows, shareOf(subject.limits, this.instances, 0), takenAt);
       if (client !== null && windows.dayCount < before) {
         this.counts.add(client, windows.day, -1);
       }
@@ -103,7 +106,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
       const windows = this.memory.addresses.windowsOf(subject.address, now);
       change(windows, null);
       return {
-        standings: standings(windows, this.limitsOf(subject, null), now),
+        standings: standings(windows, this.limitsOf(subject, null, now), now),
         bans: null,
         decidedAt: now,
       };
@@ -115,18 +118,20 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     const { client } = key;
     change(client, client);
     return {
-      standings: standings(client, this.limitsOf(subject, client), now),
+      standings: standings(client, this.limitsOf(subject, client, now), now),
       bans: bansOf(key),
       decidedAt: now,
     };
   }
 
   /** This instance's share of the subject's limits, which is all of them when it is the only one. */
-  private limitsOf({ limits }: Subject, client: ClientEntry | null): Limits {
+  private limitsOf({ limits }: Subject, client: ClientEntry | null, now: number): Limits {
     if (this.instances === 1) {
       return limits;
     }
-    const used = client !== null && client.day === client.firstDay ? client.usedBefore : 0;
-    return shareOf(limits, this.instances, used);
+    if (client !== null && isDayOver(client, now)) {
+      client.usedBefore = 0;
+    }
+    return shareOf(limits, this.instances, client?.usedBefore ?? 0);
   }
 }

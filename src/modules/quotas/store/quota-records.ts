@@ -65,7 +65,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return this.clock.now();
   }
 
-  /** @param requests may be negative: a request handed back */
+  /** @param requests may be negative: a refunded request */
   count(clientId: number, day: number, requests: number): void {
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests });
   }

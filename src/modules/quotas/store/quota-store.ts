@@ -11,7 +11,7 @@ export interface Standing {
   decidedAt: number;
 }
 
-/** What is needed to hand a request back to where it was taken. */
+/** What is needed to refund a request where it was taken. */
 export interface Receipt {
   /** Unix milliseconds, on the clock of whoever counted. */
   takenAt: number;
@@ -38,8 +38,8 @@ export abstract class QuotaStore {
 
   /** Takes one request from both windows, or from none; strikes and bans are part of the step. */
   abstract take(subject: Subject): Taken | Promise<Taken>;
-  /** Gives back what a decision took; the subject's standing after it. */
-  abstract handBack(subject: Subject, taken: Receipt): Standing | Promise<Standing>;
+  /** Refunds what a decision took; the subject's standing after it. */
+  abstract refund(subject: Subject, taken: Receipt): Standing | Promise<Standing>;
   /** Takes over what the database says of a key's ban, or of every ban: somebody else has changed it. */
   abstract reloadBans(keyId?: number): Promise<void>;
   /** Begins the windows of a client anew that somebody has reset, or of every client reset lately. */

@@ -5,8 +5,7 @@ import { type WindowState, newWindowState } from '../rate-window';
 import type { Uncounted } from './unwritten-counts';
 
 export interface ClientEntry extends WindowState, Uncounted {
-  /** The day on which the client was first seen here, and what it had used of it by then. */
-  firstDay: number;
+  /** What the client had used of the day when it was first seen here. */
   usedBefore: number;
   /** Unix milliseconds of the reset that the windows know of; 0 for none. */
   resetAt: number;
@@ -34,18 +33,20 @@ export function clientEntry(
   now: number,
   used: { requests: number; resetAt: number },
 ): ClientEntry {
-  const { minuteStart, minuteCount, day } = newWindowState(now);
+  const { minuteStart, minuteCount, minuteRefunds, day, dayRefunds } = newWindowState(now);
   const { requests, resetAt } = used;
   return {
     minuteStart,
     minuteCount,
+    minuteRefunds,
     day,
     dayCount: requests,
+    // Nobody writes the day's refunds down, so their number begins anew with each start of the service.
+    dayRefunds,
     unwritten: 0,
     unwrittenDay: day,
     seenAt: secondsOf(now),
     clientId,
-    firstDay: day,
     usedBefore: requests,
     resetAt,
   };
@@ -53,11 +54,15 @@ export function clientEntry(
 
 /** The day as it was read again; the minute stands, unless it was reset meanwhile. */
 export function takeOverDay(known: ClientEntry, read: ClientEntry): void {
-  const { day, dayCount, firstDay, usedBefore, resetAt, seenAt } = read;
-  if (resetAt > known.resetAt) {
-    Object.assign(known, { minuteStart: read.minuteStart, minuteCount: read.minuteCount });
+  if (read.resetAt > known.resetAt) {
+    const { minuteStart, minuteCount, minuteRefunds, dayRefunds } = read;
+    Object.assign(known, { minuteStart, minuteCount, minuteRefunds, dayRefunds });
   }
-  Object.assign(known, { day, dayCount, firstDay, usedBefore, resetAt, seenAt });
+  if (read.day !== known.day) {
+    known.dayRefunds = 0;
+  }
+  const { day, dayCount, usedBefore, resetAt, seenAt } = read;
+  Object.assign(known, { day, dayCount, usedBefore, resetAt, seenAt });
 }
 
 export function keyEntry(client: ClientEntry, bans: BanState, now: number): KeyEntry {

@@ -3,7 +3,7 @@ export interface Uncounted {
   clientId: number;
   /** Day since 1970-01-01 UTC that `unwritten` is of. */
   unwrittenDay: number;
-  /** Requests; negative when more were handed back than taken. */
+  /** Requests; negative when more were refunded than taken. */
   unwritten: number;
 }
 
