@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GUIDES, type GuideName } from '../../src/http/document/guides-list';
 
-export const DOCS = join(__dirname, '../../docs');
+export const GUIDES_FOLDER = join(__dirname, '../../docs/guides');
 
 /** One command of a guide, with what the guide shows of its output. */
 export interface Step {
@@ -21,7 +21,7 @@ export interface Block {
 }
 
 export function readGuide(name: GuideName): string {
-  return readFileSync(join(DOCS, `${name}.md`), 'utf8');
+  return readFileSync(join(GUIDES_FOLDER, `${name}.md`), 'utf8');
 }
 
 export function blocksOf(markdown: string): Block[] {
