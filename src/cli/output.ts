@@ -25,7 +25,7 @@ export function printKey(row: Row & { id: number; key: string }, json: boolean |
   } catch (error) {
     throw error instanceof OutputFailure
       ? new CommandFailure(
-          `${error.message} Key ${row.id} was issued but not shown; revoke it: npx petstore keys revoke ${row.id}`,
+          `${error.message} Key ${row.id} was issued but could not be shown. Revoke it: npx petstore keys revoke ${row.id}`,
         )
       : error;
   }

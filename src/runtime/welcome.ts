@@ -12,8 +12,8 @@ export function welcome({ url, key, client }: Startup): string {
     `Pet Store is ready.`,
     '',
     `  Service    ${url}`,
-    `  Page       ${url}/docs`,
-    `  Document   ${url}/openapi.json`,
+    `  Docs       ${url}/docs`,
+    `  OpenAPI    ${url}/openapi.json`,
     '',
     ...(key === null ? laterStart() : firstStart(url, key, client)),
     '',
@@ -23,7 +23,7 @@ export function welcome({ url, key, client }: Startup): string {
 
 function firstStart(url: string, key: string, client: string): string[] {
   return [
-    `A first API key, for the client ${client} on the free plan. It is shown this once:`,
+    `Your first API key, for the client ${client} on the free plan. It is shown only once:`,
     '',
     `  ${key}`,
     '',
@@ -34,5 +34,5 @@ function firstStart(url: string, key: string, client: string): string[] {
 }
 
 function laterStart(): string[] {
-  return ['Issue a key: npx petstore keys issue --client <name> (clients: npx petstore clients list)'];
+  return ['To issue a key: npx petstore keys issue --client <name> (clients: npx petstore clients list)'];
 }
