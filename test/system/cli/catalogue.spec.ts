@@ -69,7 +69,7 @@ describe('import', () => {
       stdout: 'Imported 1 category and 0 pets; 2 lines were skipped.\n',
     });
     expect(stderr).toMatch(
-      /^line 2: must be a JSON object[^\n]+\nline 3: "\\u009b\\u202e\\u001b\[2J" is not known here[^\n]+\n$/,
+      /^line 2: must be a JSON object[^\n]+\nline 3: "\\u009b\\u202e\\u001b\[2J" is not allowed here[^\n]+\n$/,
     );
   });
 
