@@ -17,32 +17,32 @@ interface AuditOptions {
 
 const SINCE = { min: 1_000, max: 3_650 * 86_400_000 };
 
-@Command({ name: 'audit', description: 'who did what to which client or key, the newest first' })
+@Command({ name: 'audit', description: 'show who changed which client or key, newest first' })
 export class AuditCommand extends ReportingCommand {
-  @Option({ flags: '--client <name>', description: 'what concerns this client' })
+  @Option({ flags: '--client <name>', description: 'only entries about this client' })
   parseClient(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--key <id>', description: 'what concerns this key' })
+  @Option({ flags: '--key <id>', description: 'only entries about this key' })
   parseKey(text: string): number {
     return wholeNumber('--key', text, { min: 1, max: Number.MAX_SAFE_INTEGER });
   }
 
   @Option({
     flags: '--action <prefix>',
-    description: 'actions that begin so, such as key. or client.created',
+    description: 'only actions that start with this, such as key. or client.created',
   })
   parseAction(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--since <time>', description: 'the last 90s, 10m, 2h or 7d, say' })
+  @Option({ flags: '--since <time>', description: 'only the last 90s, 10m, 2h or 7d, for example' })
   parseSince(text: string): number {
     return duration('--since', text, SINCE);
   }
 
-  @Option({ flags: '--limit <entries>', description: 'at most so many', defaultValue: '50' })
+  @Option({ flags: '--limit <entries>', description: 'maximum number of entries', defaultValue: '50' })
   parseLimit(text: string): string {
     return text;
   }
@@ -62,7 +62,7 @@ export class AuditCommand extends ReportingCommand {
       limit: wholeNumber('--limit', options.limit, { min: 1, max: 10_000 }),
     };
     const entries = await read(filter);
-    printMany(entries.map(json ? forPrograms : forPeople), json, 'There is nothing to tell.');
+    printMany(entries.map(json ? forPrograms : forPeople), json, 'There are no entries.');
   }
 }
 

@@ -27,7 +27,7 @@ export async function openInput(file: string): Promise<CatalogueInput> {
     const stats = await handle.stat();
     if (stats.isDirectory()) {
       await handle.close();
-      throw new CommandFailure(`${file} is a folder and not a file.`);
+      throw new CommandFailure(`${file} is a folder, not a file.`);
     }
     const stream = handle.createReadStream({ highWaterMark: CHUNK_BYTES });
     return { name: file, stream, bytes: stats.isFile() ? stats.size : undefined };
@@ -40,10 +40,10 @@ function standardInput(): CatalogueInput {
   const name = 'standard input';
   // Node reads nothing at all from a folder, and does not say so.
   if (fstatSync(STANDARD_INPUT).isDirectory()) {
-    throw new CommandFailure(`${name} is a folder and not a file.`);
+    throw new CommandFailure(`${name} is a folder, not a file.`);
   }
   if (process.stdin.isTTY) {
-    throw new UsageError('import takes a file, or the catalogue on standard input.');
+    throw new UsageError('import needs a file, or the catalogue on standard input.');
   }
   return { name, stream: process.stdin, bytes: undefined };
 }

@@ -85,10 +85,10 @@ class FileOutput implements CatalogueOutput {
 async function assertFree(file: string, overwrite: boolean): Promise<void> {
   const stats = await stat(file).catch(() => undefined);
   if (stats !== undefined && !stats.isFile()) {
-    throw new CommandFailure(`${file} is not a file; leave it out to write to standard output.`);
+    throw new CommandFailure(`${file} is not a file. Omit it to write to standard output.`);
   }
   if (stats !== undefined && !overwrite) {
-    throw new CommandFailure(`${file} is there already; --force writes over it.`);
+    throw new CommandFailure(`${file} already exists; --force overwrites it.`);
   }
 }
 

@@ -22,9 +22,9 @@ async function describe(client: ClientFields): Promise<Row> {
   return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
 }
 
-@SubCommand({ name: 'create', description: 'enter a new client' })
+@SubCommand({ name: 'create', description: 'create a client' })
 export class CreateClientCommand extends PlanCommand {
-  @Option({ flags: '--name <name>', description: 'the name to know the client by', required: true })
+  @Option({ flags: '--name <name>', description: 'name of the client', required: true })
   parseName(text: string): string {
     return clientName(text);
   }
@@ -82,7 +82,7 @@ export class ShowClientCommand extends ReportingCommand {
 @SubCommand({
   name: 'set-plan',
   arguments: '<name>',
-  description: 'put a client on another plan; holds at its next request',
+  description: 'change the plan of a client; applies from its next request',
 })
 export class SetPlanCommand extends PlanCommand {
   @Option({ flags: '--plan <plan>', description: PLAN, required: true })
@@ -108,7 +108,7 @@ export class SetPlanCommand extends PlanCommand {
 
 @Command({
   name: 'clients',
-  description: 'customers and their plans',
+  description: 'manage clients and their plans',
   subCommands: [CreateClientCommand, ListClientsCommand, ShowClientCommand, SetPlanCommand],
 })
 export class ClientsCommand extends CommandGroup {}

@@ -16,7 +16,7 @@ export function writeUsageError(text: string, write: (text: string) => void): vo
     .replace(/^error: /, '')
     .trim()
     .replace(/\n(?=\(Did you mean [^\n]*$)/, ' ');
-  write(complaint(`${line} (--help tells what there is)`));
+  write(complaint(`${line} (see --help)`));
 }
 
 /** A command that tells bad usage apart from failure: exit code 2 instead of 1. */
@@ -45,7 +45,7 @@ export abstract class CommandGroup extends PetstoreCommand {
   override run([unknown]: string[]): Promise<void> {
     if (unknown !== undefined) {
       const known = this.command.commands.map((command) => command.name()).join(', ');
-      throw new UsageError(`${this.command.name()} has no command ${unknown}; it has ${known}.`);
+      throw new UsageError(`${this.command.name()} has no command ${unknown}. It has: ${known}.`);
     }
     this.command.outputHelp({ error: true });
     process.exit(BAD_USAGE);
@@ -54,7 +54,7 @@ export abstract class CommandGroup extends PetstoreCommand {
 
 /** A command whose answer is a table for people or JSON for programs. */
 export abstract class ReportingCommand extends PetstoreCommand {
-  @Option({ flags: '--json', description: 'print JSON, for programs' })
+  @Option({ flags: '--json', description: 'print JSON' })
   parseJson(): boolean {
     return true;
   }

@@ -7,7 +7,7 @@ import { PETSTORE } from '../runtime/command-name';
 @Command({
   name: 'completion',
   arguments: '[shell]',
-  description: 'print a script that makes the shell complete commands: bash (or none), or zsh',
+  description: 'print a completion script for bash (default) or zsh',
 })
 export class CompletionCommand extends PetstoreCommand {
   @Help('after')
@@ -19,7 +19,7 @@ export class CompletionCommand extends PetstoreCommand {
   override run([name = 'bash']: string[]): Promise<void> {
     const shell = SHELLS.find((known) => known === name);
     if (shell === undefined) {
-      throw new UsageError(`completion is there for ${SHELLS.join(' and ')}, not for "${name}".`);
+      throw new UsageError(`completion supports ${SHELLS.join(' and ')}, not "${name}".`);
     }
     writeOutput(completionScript(this.command.parent!, shell));
     return Promise.resolve();

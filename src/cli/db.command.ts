@@ -4,7 +4,7 @@ import { CommandGroup, ReportingCommand } from './command';
 import { print, printMany, printOne } from './output';
 import { PETSTORE } from '../runtime/command-name';
 
-@SubCommand({ name: 'migrate', description: 'bring the database to the newest migration' })
+@SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
     const { migrateDatabase } = await import('./database-tasks.js');
@@ -17,7 +17,7 @@ export class MigrateCommand extends ReportingCommand {
   }
 }
 
-@SubCommand({ name: 'status', description: 'tell which migrations have run; changes nothing' })
+@SubCommand({ name: 'status', description: 'show which migrations have run; changes nothing' })
 export class StatusCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
     const { migrationStatus } = await import('./database-tasks.js');
@@ -25,21 +25,21 @@ export class StatusCommand extends ReportingCommand {
   }
 }
 
-@SubCommand({ name: 'seed', description: 'add a small catalogue and a client demo to an empty store' })
+@SubCommand({ name: 'seed', description: 'add a sample catalogue and the client demo to an empty store' })
 export class SeedCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
     const { SeedService } = await import('../runtime/seed/index.js');
     const seeded = await administer((services) => services.get(SeedService).seed());
     printOne({ ...seeded }, json);
     if (!json && seeded.key === null) {
-      print(`\nThe client demo was there already. Another key: ${PETSTORE} keys issue --client demo`);
+      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }
   }
 }
 
 @Command({
   name: 'db',
-  description: 'the database',
+  description: 'manage the database',
   subCommands: [MigrateCommand, StatusCommand, SeedCommand],
 })
 export class DbCommand extends CommandGroup {}

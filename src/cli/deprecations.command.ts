@@ -13,15 +13,15 @@ interface ReportOptions {
 
 @Command({
   name: 'deprecations',
-  description: 'who still calls deprecated operations, how often, and when last',
+  description: 'show who still calls deprecated operations, how often, and when last',
 })
 export class DeprecationsCommand extends ReportingCommand {
-  @Option({ flags: '--days <days>', description: 'the last so many UTC days, 1 to 90', defaultValue: '90' })
+  @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '90' })
   parseDays(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--client <name>', description: 'calls of this client only' })
+  @Option({ flags: '--client <name>', description: 'only calls of this client' })
   parseClient(text: string): string {
     return text;
   }

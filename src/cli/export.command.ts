@@ -10,11 +10,11 @@ import { print } from './output';
 @Command({
   name: 'export',
   arguments: '[file]',
-  argsDescription: { file: 'where to; standard output when left out, or -' },
-  description: 'write all categories and pets with their stock, as of one moment, as NDJSON',
+  argsDescription: { file: 'file to write; standard output if omitted or -' },
+  description: 'write a snapshot of all categories and pets with their stock, as NDJSON',
 })
 export class ExportCommand extends ReportingCommand {
-  @Option({ flags: '--force', description: 'write over a file that is there already' })
+  @Option({ flags: '--force', description: 'overwrite an existing file' })
   parseForce(): boolean {
     return true;
   }

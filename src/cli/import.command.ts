@@ -18,19 +18,19 @@ interface ImportFlags {
 @Command({
   name: 'import',
   arguments: '[file]',
-  argsDescription: { file: 'NDJSON as export writes it; standard input when left out, or -' },
-  description: 'enter categories and pets from a file: all of them or nothing',
+  argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
+  description: 'import categories and pets from a file, all or nothing',
 })
 export class ImportCommand extends ReportingCommand {
   @Option({
     flags: '--into-existing',
-    description: 'the file holds pets only; a categoryId is that of a category of the store',
+    description: 'add pets to existing categories; the file contains only pets',
   })
   parseIntoExisting(): boolean {
     return true;
   }
 
-  @Option({ flags: '--skip-invalid', description: 'leave bad lines out and import the others' })
+  @Option({ flags: '--skip-invalid', description: 'skip bad lines and import the others' })
   parseSkipInvalid(): boolean {
     return true;
   }
@@ -82,7 +82,7 @@ async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<Im
     }
     tell(error.badLines);
     throw new CommandFailure(
-      `${counted(error.badLines.count, 'line is', 'lines are')} bad, so nothing was imported (--skip-invalid leaves bad lines out).`,
+      `${counted(error.badLines.count, 'line is', 'lines are')} bad, so nothing was imported (--skip-invalid skips bad lines).`,
     );
   }
 }

@@ -27,12 +27,13 @@ async function withKeysAndBans<Result>(work: (services: Services) => Promise<Res
 @SubCommand({
   name: 'rotate',
   arguments: '<id>',
-  description: 'issue another key in place of this one, which goes on for a while; a ban goes with it',
+  description:
+    'replace a key with a new one; the old key stays valid for a while, and an active ban is inherited',
 })
 export class RotateKeyCommand extends ReportingCommand {
   @Option({
     flags: '--overlap <time>',
-    description: 'how long the old key goes on: 0 to 7d',
+    description: 'how long the old key stays valid: 0 to 7d',
     defaultValue: '24h',
   })
   parseOverlap(text: string): string {
@@ -59,10 +60,13 @@ export class RotateKeyCommand extends ReportingCommand {
 @SubCommand({
   name: 'ban',
   arguments: '<id>',
-  description: 'ban a key; holds on every instance within a second',
+  description: 'ban a key; applies on every instance within a second',
 })
 export class BanKeyCommand extends ReportingCommand {
-  @Option({ flags: '--for <time>', description: 'such as 10m, 2h or 3d; its next regular ban when left out' })
+  @Option({
+    flags: '--for <time>',
+    description: 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans',
+  })
   parseFor(text: string): string {
     return text;
   }
@@ -78,7 +82,7 @@ export class BanKeyCommand extends ReportingCommand {
     const bannedUntil = await withKeysAndBans(async ({ keys, bans }) => {
       const { revokedAt } = await keys.byId(id);
       if (revokedAt !== null) {
-        throw new CommandFailure(`Key ${id} is revoked and needs no ban: nobody can use it any more.`);
+        throw new CommandFailure(`Key ${id} is already revoked and cannot be used, so it needs no ban.`);
       }
       return bans.ban(id, durationMs);
     });

@@ -13,9 +13,9 @@ interface IssueOptions {
   json?: boolean;
 }
 
-@SubCommand({ name: 'issue', description: 'issue a key; it is shown this once' })
+@SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
 export class IssueKeyCommand extends ReportingCommand {
-  @Option({ flags: '--client <name>', description: 'the client that the key is for', required: true })
+  @Option({ flags: '--client <name>', description: 'client that the key is for', required: true })
   parseClient(text: string): string {
     return text;
   }
@@ -31,7 +31,7 @@ export class IssueKeyCommand extends ReportingCommand {
 
   @Option({
     flags: '--expires <when>',
-    description: 'a day (its end, UTC) or a time such as 2027-01-31T12:00:00Z',
+    description: 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
   })
   parseExpires(text: string): Date {
     return futureInstant('--expires', text, Date.now());
@@ -56,9 +56,9 @@ export class IssueKeyCommand extends ReportingCommand {
   }
 }
 
-@SubCommand({ name: 'list', description: 'list keys, by their last four characters' })
+@SubCommand({ name: 'list', description: 'list keys; shows only their last four characters' })
 export class ListKeysCommand extends ReportingCommand {
-  @Option({ flags: '--client <name>', description: 'of this client only' })
+  @Option({ flags: '--client <name>', description: 'only keys of this client' })
   parseClient(text: string): string {
     return text;
   }
@@ -80,7 +80,7 @@ export class ListKeysCommand extends ReportingCommand {
 @SubCommand({
   name: 'revoke',
   arguments: '<id>',
-  description: 'end a key for good; holds on every instance within a second',
+  description: 'revoke a key for good; applies on every instance within a second',
 })
 export class RevokeKeyCommand extends ReportingCommand {
   async run([text = '']: string[], { json }: { json?: boolean }): Promise<void> {
@@ -93,7 +93,7 @@ export class RevokeKeyCommand extends ReportingCommand {
 
 @Command({
   name: 'keys',
-  description: 'API keys of clients',
+  description: 'manage API keys',
   subCommands: [
     IssueKeyCommand,
     ListKeysCommand,

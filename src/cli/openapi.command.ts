@@ -4,7 +4,7 @@ import { writeOutput } from './standard-output';
 
 @Command({
   name: 'openapi',
-  description: 'print the interface description; needs neither server nor database',
+  description: 'print the OpenAPI document; needs neither server nor database',
 })
 export class OpenapiCommand extends PetstoreCommand {
   @Option({ flags: '--yaml', description: 'as YAML instead of JSON' })

@@ -26,7 +26,7 @@ export function printKey(row: Row & { id: number; key: string }, json: boolean |
   } catch (error) {
     throw error instanceof OutputFailure
       ? new CommandFailure(
-          `${error.message} Key ${row.id} was issued but not shown; revoke it: ${PETSTORE} keys revoke ${row.id}`,
+          `${error.message} Key ${row.id} was issued but could not be shown. Revoke it: ${PETSTORE} keys revoke ${row.id}`,
         )
       : error;
   }

@@ -26,13 +26,13 @@ export async function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
 export abstract class PlanCommand extends ReportingCommand {
   @Option({
     flags: '--per-minute <requests>',
-    description: 'requests a minute; with the plan enterprise only',
+    description: 'requests per minute; enterprise plan only',
   })
   parsePerMinute(text: string): number {
     return wholeNumber('--per-minute', text, LIMITS);
   }
 
-  @Option({ flags: '--per-day <requests>', description: 'requests a day; with the plan enterprise only' })
+  @Option({ flags: '--per-day <requests>', description: 'requests per day; enterprise plan only' })
   parsePerDay(text: string): number {
     return wholeNumber('--per-day', text, LIMITS);
   }

@@ -54,7 +54,7 @@ function shareOf(
   { BarFormat, TimeFormat }: (typeof import('cli-progress'))['Format'],
 ): string {
   if (progress >= 1) {
-    return 'all read, now storing  ';
+    return 'all read, saving  ';
   }
   // Until enough was seen to tell, it is a word and no number.
   const left = Number.isFinite(Number(eta)) ? `ETA ${TimeFormat(eta, options, 1)}  ` : '';

@@ -9,16 +9,15 @@ import { PETSTORE } from '../runtime/command-name';
 
 /** What people have to know of the numbers, by how far Redis had a part in them. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
-  off: 'The running server alone knows the running minute, and the day is up to one second behind.',
-  answered: 'Read from Redis, where the instances count together.',
-  silent:
-    'Redis does not answer, so the running minute is not known, and the day is up to one second behind.',
+  off: 'Only the running server knows the current minute. The day may be one second behind.',
+  answered: 'Read from Redis, which all instances share.',
+  silent: 'Redis does not answer, so the current minute is unknown. The day may be one second behind.',
 };
 
 @SubCommand({
   name: 'show',
   arguments: '<client>',
-  description: 'what a client has used and has left, and the bans of its keys; changes nothing',
+  description: 'show what a client has used and has left, and the bans of its keys; changes nothing',
 })
 export class ShowQuotaCommand extends ReportingCommand {
   async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
@@ -45,14 +44,14 @@ export class ShowQuotaCommand extends ReportingCommand {
   }
 }
 
-@SubCommand({ name: 'top', description: 'the clients that used most, up to one second ago' })
+@SubCommand({ name: 'top', description: 'show the clients with the most requests, up to one second ago' })
 export class TopQuotasCommand extends ReportingCommand {
-  @Option({ flags: '--limit <clients>', description: 'how many clients', defaultValue: '10' })
+  @Option({ flags: '--limit <clients>', description: 'number of clients', defaultValue: '10' })
   parseLimit(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--days <days>', description: 'the last so many UTC days, 1 to 90', defaultValue: '1' })
+  @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '1' })
   parseDays(text: string): string {
     return text;
   }
@@ -70,7 +69,7 @@ export class TopQuotasCommand extends ReportingCommand {
     const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
     const { UsageRanking } = await import('../modules/quotas/index.js');
     const ranking = await administer((services) => services.get(UsageRanking).top(most, lastDays));
-    printMany(ranking, json, 'Nobody has used anything.');
+    printMany(ranking, json, 'There are no requests yet.');
   }
 }
 
@@ -78,7 +77,7 @@ export class TopQuotasCommand extends ReportingCommand {
   name: 'reset',
   arguments: '<client>',
   description:
-    "begin a client's windows anew; holds on every instance within a second. Bans stay: see keys unban",
+    "restart a client's windows; applies on every instance within a second. Bans stay: see keys unban",
 })
 export class ResetQuotaCommand extends ReportingCommand {
   async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
@@ -94,14 +93,14 @@ export class ResetQuotaCommand extends ReportingCommand {
     if (json) {
       printOne({ id: client.id, client: client.name, reset: true }, json);
     } else {
-      print(printable(`The windows of ${client.name} begin anew.`));
+      print(printable(`The windows of ${client.name} have been reset.`));
     }
   }
 }
 
 @Command({
   name: 'quotas',
-  description: 'what clients have used of their limits',
+  description: 'show and reset what clients have used',
   subCommands: [ShowQuotaCommand, TopQuotasCommand, ResetQuotaCommand],
 })
 export class QuotasCommand extends CommandGroup {}

@@ -29,7 +29,7 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
   tracing?.misreadings.forEach((message) => logger.warn(`Traces: ${message}`));
   tracing?.onFailure((reason) => logger.warn(`Traces cannot be sent: ${reason}`));
   if (settings.redisUrl !== undefined && settings.instances === 1) {
-    logger.warn('INSTANCES is 1: while Redis is away, every instance lets the whole limit through.');
+    logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }
   const database = await openDatabase(settings, (line) => logger.info(line), true);
   let service: RunningService | undefined;

@@ -14,8 +14,8 @@ export function welcome({ url, key, client }: Startup): string {
     `Pet Store is ready.`,
     '',
     `  Service    ${url}`,
-    `  Page       ${url}/docs`,
-    `  Document   ${url}/openapi.json`,
+    `  Docs       ${url}/docs`,
+    `  OpenAPI    ${url}/openapi.json`,
     '',
     ...(key === null ? laterStart() : firstStart(url, key, client)),
     '',
@@ -25,7 +25,7 @@ export function welcome({ url, key, client }: Startup): string {
 
 function firstStart(url: string, key: string, client: string): string[] {
   return [
-    `A first API key, for the client ${client} on the free plan. It is shown this once:`,
+    `Your first API key, for the client ${client} on the free plan. It is shown only once:`,
     '',
     `  ${key}`,
     '',
@@ -36,5 +36,5 @@ function firstStart(url: string, key: string, client: string): string[] {
 }
 
 function laterStart(): string[] {
-  return [`Issue a key: ${PETSTORE} keys issue --client <name> (clients: ${PETSTORE} clients list)`];
+  return [`To issue a key: ${PETSTORE} keys issue --client <name> (clients: ${PETSTORE} clients list)`];
 }

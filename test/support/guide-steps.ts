@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GUIDES, type GuideName } from '../../src/http/document/guides-list';
 
-export const DOCS = join(__dirname, '../../docs');
+export const GUIDES_FOLDER = join(__dirname, '../../docs/guides');
 
 /** One command of a guide, with what the guide shows of its output. */
 export interface Step {
@@ -21,7 +21,7 @@ export interface Block {
 }
 
 export function readGuide(name: GuideName): string {
-  return readFileSync(join(DOCS, `${name}.md`), 'utf8');
+  return readFileSync(join(GUIDES_FOLDER, `${name}.md`), 'utf8');
 }
 
 export function blocksOf(markdown: string): Block[] {
@@ -47,9 +47,11 @@ function outputIn(block: Block | undefined): Step['shown'] {
     : null;
 }
 
-/** Guides that have something to run. */
-export function guidesWithSteps(): { name: GuideName; steps: Step[] }[] {
-  return GUIDES.map((name) => ({ name, steps: stepsOf(readGuide(name)) })).filter(
-    ({ steps }) => steps.length > 0,
-  );
+/** The tour in the README and all guides, as far as they have something to run. */
+export function pagesWithSteps(): { name: string; text: string; steps: Step[] }[] {
+  const tour = { name: 'README.md', text: readFileSync(join(__dirname, '../../README.md'), 'utf8') };
+  const guides = GUIDES.map((name) => ({ name: `docs/guides/${name}.md`, text: readGuide(name) }));
+  return [tour, ...guides]
+    .map((page) => ({ ...page, steps: stepsOf(page.text) }))
+    .filter(({ steps }) => steps.length > 0);
 }

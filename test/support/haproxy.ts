@@ -7,17 +7,17 @@ import { HAPROXY, findProgram } from './programs';
 import { freePort } from './redis-server';
 import { until } from './service-process';
 
-const README = join(__dirname, '../../README.md');
+const WALK = join(__dirname, '../../docs/operations/fleet.md');
 
-/** The walk through a fleet in the README: haproxy's configuration, and how long an instance is to serve when it is told to stop. */
-export async function readmeWalk(): Promise<{ configuration: string; shutdownDelay: string }> {
-  const text = await readFile(README, 'utf8');
+/** The documented fleet: haproxy's configuration, and how long an instance keeps serving when it is told to stop. */
+export async function documentedFleet(): Promise<{ configuration: string; shutdownDelay: string }> {
+  const text = await readFile(WALK, 'utf8');
   const [, configuration] = /^cat > haproxy\.cfg <<'END'\n(.+?)^END$/ms.exec(text)!;
   const [, shutdownDelay] = /^export REDIS_URL=.*\bSHUTDOWN_DELAY=(\d+)$/m.exec(text)!;
   return { configuration: configuration!, shutdownDelay: shutdownDelay! };
 }
 
-/** A real haproxy with the README's configuration, in front of two instances on ports of the test's own. */
+/** A real haproxy with the documented configuration, in front of two instances on ports of the test's own. */
 export class Haproxy {
   private output = '';
 
@@ -31,7 +31,7 @@ export class Haproxy {
   }
 
   static async start(instancePorts: [string, string]): Promise<Haproxy> {
-    const { configuration } = await readmeWalk();
+    const { configuration } = await documentedFleet();
     const [port, statisticsPort] = [await freePort(), await freePort()];
     const folder = await mkdtemp(join(tmpdir(), 'petstore-haproxy-'));
     const file = join(folder, 'haproxy.cfg');

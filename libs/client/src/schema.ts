@@ -13,8 +13,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Where the caller stands with its limits
-     * @description The plan, both windows and the bans of the key. With a valid key this operation is never counted, and answered even to a banned key. Without one it counts for the address, which is refused past its limit.
+     * Get your rate limit status
+     * @description Returns your plan, both windows and the bans of your key. Requests with a valid key never count, and a banned key may call it too. Without a valid key the request counts for the address, and is refused past its limit.
      */
     get: operations['getRateLimit'];
     put?: never;
@@ -33,8 +33,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Requests used, by day
-     * @description The counted requests of the caller's client for each UTC day, up to 90 days back.
+     * Get your daily usage
+     * @description Returns your client's counted requests for each UTC day, up to 90 days back.
      */
     get: operations['getUsage'];
     put?: never;
@@ -54,13 +54,13 @@ export interface paths {
     };
     /**
      * List categories
-     * @description Categories in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says.
+     * @description Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page.
      */
     get: operations['listCategories'];
     put?: never;
     /**
      * Create a category
-     * @description The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to be able to retry.
+     * @description The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.
      */
     post: operations['createCategory'];
     delete?: never;
@@ -78,18 +78,18 @@ export interface paths {
     };
     /**
      * Get a category
-     * @description One category by its id. Its `ETag` is what `If-Match` takes in a change, and `If-None-Match` in the next read.
+     * @description Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
      */
     get: operations['getCategory'];
     /**
      * Replace a category
-     * @description Sets name and description; a description that is left out is removed.
+     * @description Replaces name and description. Without a `description` the old one is removed.
      */
     put: operations['replaceCategory'];
     post?: never;
     /**
      * Delete a category
-     * @description Only a category that no pet belongs to can be deleted.
+     * @description Deletes a category that no pet belongs to.
      */
     delete: operations['deleteCategory'];
     options?: never;
@@ -106,13 +106,13 @@ export interface paths {
     };
     /**
      * List pets
-     * @description Pets in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says. Filters are joined: a pet has to pass all of them.
+     * @description Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters.
      */
     get: operations['listPets'];
     put?: never;
     /**
      * Create a pet
-     * @description The service assigns the id. The pet gets an inventory entry with one unit in stock, or none when it is created as `sold`. Send an `Idempotency-Key` to be able to retry.
+     * @description The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.
      */
     post: operations['createPet'];
     delete?: never;
@@ -131,25 +131,25 @@ export interface paths {
     /**
      * Get a pet
      * @deprecated
-     * @description Deprecated: use `GET /pets?id={petId}`, which answers an array of one pet, or of none.
+     * @description Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.
      */
     get: operations['getPet'];
     /**
      * Replace a pet
-     * @description Sets every field; a status that is left out becomes `available`. Every change of status is allowed but `sold` to `pending`.
+     * @description Replaces all fields. Without a `status` the pet becomes `available`. Any change of status is allowed except `sold` to `pending`.
      */
     put: operations['replacePet'];
     post?: never;
     /**
      * Delete a pet
-     * @description Only a pet without open orders can be deleted. It is kept in the books.
+     * @description Deletes a pet that has no open orders.
      */
     delete: operations['deletePet'];
     options?: never;
     head?: never;
     /**
-     * Change a pet
-     * @description Changes the fields that are sent, as a JSON Merge Patch (RFC 7396). No field can be removed, so none takes null. Every change of status is allowed but `sold` to `pending`.
+     * Update a pet
+     * @description Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. Any change of status is allowed except `sold` to `pending`.
      */
     patch: operations['updatePet'];
     trace?: never;
@@ -163,7 +163,7 @@ export interface paths {
     };
     /**
      * List stock counts
-     * @description Stock counts per animal in ascending petId, a page at a time: the next one is where `Link` with `rel="next"` says.
+     * @description Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.
      */
     get: operations['listInventory'];
     put?: never;
@@ -183,12 +183,12 @@ export interface paths {
     };
     /**
      * Get the stock count of a pet
-     * @description The current stock count and the status of one pet.
+     * @description Returns the current stock count and status of one pet.
      */
     get: operations['getInventory'];
     /**
      * Set the stock count of a pet
-     * @description Sets the new stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 changes no status. Send `If-Match` to overwrite nothing that you have not seen, or adjust the count instead.
+     * @description Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
      */
     put: operations['setInventory'];
     post?: never;
@@ -209,7 +209,7 @@ export interface paths {
     put?: never;
     /**
      * Adjust the stock count of a pet
-     * @description Adds to the stock or takes from it in one step, without a need to know the count. Units that are added make a `pending` or `sold` pet `available`.
+     * @description Adds units to the stock or removes them in one step, without reading the count first. Added units make a `pending` or `sold` pet `available`.
      */
     post: operations['adjustInventory'];
     delete?: never;
@@ -227,13 +227,13 @@ export interface paths {
     };
     /**
      * List orders
-     * @description Orders in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says. Cancelled orders are not among them.
+     * @description Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.
      */
     get: operations['listOrders'];
     put?: never;
     /**
      * Place an order
-     * @description The pet has to be `available`, with enough units in stock, and the order takes them at once. When the last one is taken the pet becomes `pending`. With `complete: true` the order is fulfilled in the same step. Send an `Idempotency-Key` to be able to retry without a second order.
+     * @description The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.
      */
     post: operations['placeOrder'];
     delete?: never;
@@ -251,21 +251,21 @@ export interface paths {
     };
     /**
      * Get an order
-     * @description One order by its id. Its `ETag` is what `If-Match` takes in a change, and `If-None-Match` in the next read.
+     * @description Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.
      */
     get: operations['getOrder'];
     put?: never;
     post?: never;
     /**
      * Cancel an order
-     * @description Gives the units of an open order back to the stock, and a `pending` pet becomes `available` again. A complete order cannot be cancelled.
+     * @description Returns the units of an open order to the stock. A `pending` pet becomes `available` again. A complete order cannot be cancelled.
      */
     delete: operations['cancelOrder'];
     options?: never;
     head?: never;
     /**
-     * Change or complete an order
-     * @description A JSON Merge Patch (RFC 7396): `shipDate: null` removes the date, `complete: true` fulfils the order, which is final. When nothing is left in stock and no order is open, the pet becomes `sold`.
+     * Update or complete an order
+     * @description A JSON Merge Patch (RFC 7396). `shipDate: null` removes the date. `complete: true` fulfils the order and is final. If nothing is left in stock and no order is open, the pet becomes `sold`.
      */
     patch: operations['updateOrder'];
     trace?: never;
@@ -274,7 +274,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /** @description Where a client stands in one window. */
+    /** @description The state of one window. */
     RateLimitWindow: {
       /**
        * Format: int32
@@ -295,7 +295,7 @@ export interface components {
        */
       resetAt: string;
     };
-    /** @description Where a key stands with bans. */
+    /** @description The ban state of a key. */
     RateLimitBan: {
       /**
        * @description Whether the key is banned now.
@@ -304,13 +304,13 @@ export interface components {
       banned: boolean;
       /**
        * Format: date-time
-       * @description When the ban ends; only while banned.
+       * @description When the ban ends. Present only during a ban.
        * @example 2026-11-21T09:33:00.000Z
        */
       until?: string;
       /**
        * Format: int32
-       * @description Refused requests which remain before the next ban. Waiting for `Retry-After` restores them.
+       * @description Refused requests left before the next ban. Waiting for `Retry-After` resets the count.
        * @example 11
        */
       refusalsBeforeBan: number;
@@ -321,7 +321,7 @@ export interface components {
        */
       nextBanSeconds: number;
     };
-    /** @description Where the caller stands with its limits. */
+    /** @description Get your rate limit status. */
     RateLimitStatus: {
       /**
        * @description The plan of the client.
@@ -353,10 +353,10 @@ export interface components {
     };
     /** @description The requests of a client, by day. */
     Usage: {
-      /** @description One entry a day, oldest first; today is the last. */
+      /** @description One entry per day, oldest first, ending with today. */
       days: components['schemas']['UsageDay'][];
     };
-    /** @description What animals belong to. A `description` that is not set is left out. */
+    /** @description A category that animals belong to. `description` is left out if it is not set. */
     Category: {
       /**
        * @description Category name (for instance a kind of animal).
@@ -375,7 +375,7 @@ export interface components {
        */
       id: number;
     };
-    /** @description What a category is created or replaced with. */
+    /** @description The body to create or replace a category. */
     NewCategory: {
       /**
        * @description Category name (for instance a kind of animal).
@@ -418,7 +418,7 @@ export interface components {
        */
       id: number;
     };
-    /** @description What a pet is created or replaced with. */
+    /** @description The body to create or replace a pet. */
     NewPet: {
       /**
        * @description The animal's name.
@@ -432,12 +432,12 @@ export interface components {
        */
       categoryId: number;
       /**
-       * @description Status of the animal; `available` when left out.
+       * @description Status of the animal. Default: `available`.
        * @example available
        */
       status?: components['schemas']['PetStatus'];
     };
-    /** @description A JSON Merge Patch (RFC 7396): fields that are left out stay as they are. */
+    /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
     PetPatch: {
       /**
        * @description The animal's name.
@@ -476,7 +476,7 @@ export interface components {
        */
       status: components['schemas']['PetStatus'];
     };
-    /** @description What a stock count is set to. */
+    /** @description The body to set a stock count. */
     InventoryUpdate: {
       /**
        * Format: int32
@@ -485,16 +485,16 @@ export interface components {
        */
       quantity: number;
     };
-    /** @description What is added to a stock count. */
+    /** @description The body to adjust a stock count. */
     InventoryAdjustment: {
       /**
        * Format: int32
-       * @description Units that are added to the stock, or taken from it if negative. Not 0.
+       * @description Units to add to the stock, or to remove if negative. Not 0.
        * @example -2
        */
       delta: number;
     };
-    /** @description An order for an animal. A `shipDate` that is not set is left out. */
+    /** @description An order for an animal. `shipDate` is left out if it is not set. */
     Order: {
       /**
        * Format: int64
@@ -526,7 +526,7 @@ export interface components {
        */
       complete?: boolean;
     };
-    /** @description What an order is placed with. */
+    /** @description The body to place an order. */
     NewOrder: {
       /**
        * Format: int64
@@ -536,7 +536,7 @@ export interface components {
       petId: number;
       /**
        * Format: int32
-       * @description Number of units ordered; 1 when left out.
+       * @description Number of units ordered. Default: 1.
        * @example 1
        */
       quantity?: number;
@@ -547,26 +547,26 @@ export interface components {
        */
       shipDate?: string;
       /**
-       * @description Whether the order has been fulfilled; false when left out.
+       * @description Whether the order has been fulfilled. Default: false.
        * @example false
        */
       complete?: boolean;
     };
-    /** @description A JSON Merge Patch (RFC 7396): fields that are left out stay as they are. */
+    /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
     OrderPatch: {
       /**
        * Format: date-time
-       * @description Expected or actual ship date; null removes it.
+       * @description Expected or actual ship date. Null removes it.
        * @example 2026-11-24T09:30:00.000Z
        */
       shipDate?: string | null;
       /**
-       * @description Whether the order has been fulfilled. Final once it is true.
+       * @description Whether the order has been fulfilled. True is final.
        * @example true
        */
       complete?: boolean;
     };
-    /** @description The body of every failure. Rely on the code; the message is for people. */
+    /** @description The body of every error response. Rely on the code; the message is for people. */
     Error: {
       /**
        * @description Machine-readable error code.
@@ -609,7 +609,7 @@ export interface components {
         | 'internal_error'
         | 'service_unavailable';
       /**
-       * @description Human-readable description. One line.
+       * @description Human-readable description, on one line.
        * @example There is no pet 7.
        */
       message: string;
@@ -626,17 +626,17 @@ export interface components {
   responses: never;
   parameters: {
     /**
-     * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
+     * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
      * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
      */
     'Idempotency-Key': string;
     /**
-     * @description The ETag that the resource must still have; otherwise the answer is 412.
+     * @description The ETag that the resource must still have. Otherwise the response is 412.
      * @example "0SgU8bLYz3tEJ7_M5bIqkw"
      */
     'If-Match': string;
     /**
-     * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
+     * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
      * @example "0SgU8bLYz3tEJ7_M5bIqkw"
      */
     'If-None-Match': string;
@@ -656,7 +656,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The standing of the caller. */
+      /** @description Your rate limit status. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -670,7 +670,7 @@ export interface operations {
   getUsage: {
     parameters: {
       query?: {
-        /** @description How many days back, today included. */
+        /** @description Number of days, including today. */
         days?: number;
       };
       header?: never;
@@ -679,7 +679,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description One entry a day. */
+      /** @description One entry per day. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -693,11 +693,11 @@ export interface operations {
   listCategories: {
     parameters: {
       query?: {
-        /** @description How many entries a page has at the most. */
+        /** @description Maximum number of entries on a page. */
         limit?: number;
-        /** @description Where the page starts. Opaque: take it from the `Link` header of the page before. */
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor?: string;
-        /** @description Only categories whose name begins with this, in upper or lower case. */
+        /** @description Only categories whose name starts with this text, ignoring case. */
         name?: string;
       };
       header?: never;
@@ -722,7 +722,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
@@ -752,7 +752,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];
@@ -774,7 +774,7 @@ export interface operations {
           'application/json': components['schemas']['Category'];
         };
       };
-      /** @description Not modified: the ETag sent in `If-None-Match` still holds. */
+      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
       304: {
         headers: {
           [name: string]: unknown;
@@ -788,7 +788,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -805,7 +805,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The category as it is now. */
+      /** @description The updated category. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -821,7 +821,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -834,7 +834,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The category is gone. */
+      /** @description The category was deleted. */
       204: {
         headers: {
           [name: string]: unknown;
@@ -846,15 +846,15 @@ export interface operations {
   listPets: {
     parameters: {
       query?: {
-        /** @description How many entries a page has at the most. */
+        /** @description Maximum number of entries on a page. */
         limit?: number;
-        /** @description Where the page starts. Opaque: take it from the `Link` header of the page before. */
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor?: string;
         /** @description Only pets with one of these statuses. */
         status?: components['schemas']['PetStatus'][];
         /** @description Only pets of this category. */
         categoryId?: number;
-        /** @description Only pets whose name begins with this, in upper or lower case. */
+        /** @description Only pets whose name starts with this text, ignoring case. */
         name?: string;
         /** @description Only pets with one of these ids. */
         id?: number[];
@@ -881,7 +881,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
@@ -911,7 +911,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];
@@ -933,7 +933,7 @@ export interface operations {
           'application/json': components['schemas']['Pet'];
         };
       };
-      /** @description Not modified: the ETag sent in `If-None-Match` still holds. */
+      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
       304: {
         headers: {
           [name: string]: unknown;
@@ -947,7 +947,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -964,7 +964,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The pet as it is now. */
+      /** @description The updated pet. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -980,7 +980,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -993,7 +993,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The pet is gone. */
+      /** @description The pet was deleted. */
       204: {
         headers: {
           [name: string]: unknown;
@@ -1007,7 +1007,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -1025,7 +1025,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The pet as it is now. */
+      /** @description The updated pet. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -1039,9 +1039,9 @@ export interface operations {
   listInventory: {
     parameters: {
       query?: {
-        /** @description How many entries a page has at the most. */
+        /** @description Maximum number of entries on a page. */
         limit?: number;
-        /** @description Where the page starts. Opaque: take it from the `Link` header of the page before. */
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor?: string;
         /** @description Only entries of pets with one of these statuses. */
         status?: components['schemas']['PetStatus'][];
@@ -1068,7 +1068,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];
@@ -1090,7 +1090,7 @@ export interface operations {
           'application/json': components['schemas']['InventoryItem'];
         };
       };
-      /** @description Not modified: the ETag sent in `If-None-Match` still holds. */
+      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
       304: {
         headers: {
           [name: string]: unknown;
@@ -1104,7 +1104,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -1121,7 +1121,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The inventory entry as it is now. */
+      /** @description The updated inventory entry. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -1137,7 +1137,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
@@ -1154,7 +1154,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The inventory entry as it is now. */
+      /** @description The updated inventory entry. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -1168,13 +1168,13 @@ export interface operations {
   listOrders: {
     parameters: {
       query?: {
-        /** @description How many entries a page has at the most. */
+        /** @description Maximum number of entries on a page. */
         limit?: number;
-        /** @description Where the page starts. Opaque: take it from the `Link` header of the page before. */
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor?: string;
         /** @description Only orders for this pet. */
         petId?: number;
-        /** @description Only orders that have been fulfilled, or only those that have not. */
+        /** @description Only fulfilled orders (true) or only open ones (false). */
         complete?: boolean;
       };
       header?: never;
@@ -1199,7 +1199,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
          * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
          */
         'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
@@ -1229,7 +1229,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-None-Match'?: components['parameters']['If-None-Match'];
@@ -1251,7 +1251,7 @@ export interface operations {
           'application/json': components['schemas']['Order'];
         };
       };
-      /** @description Not modified: the ETag sent in `If-None-Match` still holds. */
+      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
       304: {
         headers: {
           [name: string]: unknown;
@@ -1265,7 +1265,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -1278,7 +1278,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The order is cancelled. */
+      /** @description The order was cancelled. */
       204: {
         headers: {
           [name: string]: unknown;
@@ -1292,7 +1292,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description The ETag that the resource must still have; otherwise the answer is 412.
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         'If-Match'?: components['parameters']['If-Match'];
@@ -1310,7 +1310,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The order as it is now. */
+      /** @description The updated order. */
       200: {
         headers: {
           [name: string]: unknown;

@@ -29,7 +29,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
 }
 
 const LINK =
-  'Where the deprecation is explained, as `rel="deprecation"` (RFC 9745), and what serves instead, as `rel="successor-version"` (RFC 5829).';
+  'Information about the deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829).';
 
 /** The announcement as it reads for the first resource there is. */
 function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typeof announcementOf>) {

@@ -4,6 +4,6 @@ export const OperationGoneError = defineError({
   code: 'operation_gone',
   status: 410,
   when: 'The operation was deprecated and its sunset has passed. `Link` names its successor.',
-  message: () => 'This operation is gone. The Link header field names what serves instead.',
+  message: () => 'This operation is gone. The Link header names its successor.',
   example: [],
 });

@@ -3,7 +3,7 @@ import { defineError } from '#libs/errors';
 export const BadRequestError = defineError({
   code: 'bad_request',
   status: 400,
-  when: 'The request is not HTTP as RFC 9112 has it, or a header field has a value it cannot have.',
+  when: 'The request is not valid HTTP, or a header has an invalid value.',
   message: (what: string) => what,
   example: ['The request is not valid HTTP.'],
 });
@@ -11,7 +11,7 @@ export const BadRequestError = defineError({
 export const MalformedJsonError = defineError({
   code: 'malformed_json',
   status: 400,
-  when: 'The body is not JSON in UTF-8.',
+  when: 'The body is not valid JSON in UTF-8.',
   message: (why: string) => `The body is not valid JSON: ${why}.`,
   example: ['it ends too early or has an unexpected character'],
 });
@@ -19,7 +19,7 @@ export const MalformedJsonError = defineError({
 export const ValidationFailedError = defineError({
   code: 'validation_failed',
   status: 400,
-  when: 'A value in the path, the query, a header field or the body is not one that the operation takes. The message names it and says what would be right.',
+  when: 'A value in the path, query, headers or body is invalid. The message names it and says what is valid.',
   message: (problems: string) => problems,
   example: ['limit must be an integer from 1 to 100, given once.'],
 });
@@ -28,16 +28,18 @@ export const RouteNotFoundError = defineError({
   code: 'route_not_found',
   status: 404,
   when: 'No operation has this path.',
-  message: () => 'There is nothing at this path. The operations are listed in /openapi.json.',
+  message: () => 'No operation has this path. See /openapi.json for all operations.',
   example: [],
 });
 
 export const MethodNotAllowedError = defineError({
   code: 'method_not_allowed',
   status: 405,
-  when: 'The path exists but not with this method. `Allow` lists the methods it has.',
+  when: 'The path does not support this method. `Allow` lists the methods it supports.',
   message: (allow: string) =>
-    allow === '' ? 'No path takes this method.' : `This path does not take this method. It takes: ${allow}.`,
+    allow === ''
+      ? 'No path supports this method.'
+      : `This path does not support this method. It supports: ${allow}.`,
   headers: (allow: string) => ({ Allow: allow }),
   example: ['GET, HEAD, POST'],
 });
@@ -45,16 +47,16 @@ export const MethodNotAllowedError = defineError({
 export const RequestTimeoutError = defineError({
   code: 'request_timeout',
   status: 408,
-  when: 'The request did not arrive completely in time.',
-  message: () => 'The request took too long to arrive. Send it again, all at once.',
+  when: 'The request did not arrive in time.',
+  message: () => 'The request took too long to arrive. Send it again.',
   example: [],
 });
 
 export const PreconditionFailedError = defineError({
   code: 'precondition_failed',
   status: 412,
-  when: 'The resource is no longer the one whose ETag was sent in `If-Match`.',
-  message: () => 'The resource has changed since. Get it again and use its new ETag in If-Match.',
+  when: 'The resource no longer has the ETag sent in `If-Match`.',
+  message: () => 'The resource has changed. Get it again and send its new ETag in If-Match.',
   example: [],
 });
 
@@ -69,23 +71,23 @@ export const PayloadTooLargeError = defineError({
 export const UnsupportedMediaTypeError = defineError({
   code: 'unsupported_media_type',
   status: 415,
-  when: 'The body is of a type, a character set or a content coding that the operation does not take.',
-  message: (takes: string) => `The body must be sent as ${takes}, in UTF-8 and without a content coding.`,
+  when: 'The operation does not accept this media type, charset or content encoding.',
+  message: (takes: string) => `The body must be sent as ${takes}, in UTF-8 and without a content encoding.`,
   example: ['application/json'],
 });
 
 export const HeadersTooLargeError = defineError({
   code: 'headers_too_large',
   status: 431,
-  when: 'The header fields together are larger than 16 KiB.',
-  message: () => 'The header fields of the request are larger than 16 KiB together.',
+  when: 'The headers are larger than 16 KiB in total.',
+  message: () => 'The headers of the request are larger than 16 KiB in total.',
   example: [],
 });
 
 export const InternalError = defineError({
   code: 'internal_error',
   status: 500,
-  when: 'The service failed. It was logged; `X-Request-Id` names the log entry.',
+  when: 'The service failed. `X-Request-Id` identifies the entry in its log.',
   message: () => 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
   example: [],
 });
@@ -93,7 +95,7 @@ export const InternalError = defineError({
 export const ServiceUnavailableError = defineError({
   code: 'service_unavailable',
   status: 503,
-  when: 'Something that the service depends on is away. Try again after `Retry-After` seconds.',
+  when: 'The service is temporarily unavailable. Try again after `Retry-After` seconds.',
   message: () => 'The service cannot answer right now. Try again after Retry-After seconds.',
   headers: () => ({ 'Retry-After': '5' }),
   example: [],

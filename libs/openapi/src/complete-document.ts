@@ -8,7 +8,7 @@ import type { SharedParts } from './shared-parts';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 
-const NOT_MODIFIED = 'Not modified: the ETag sent in `If-None-Match` still holds.';
+const NOT_MODIFIED = 'Not modified: the resource still has the ETag sent in `If-None-Match`.';
 
 /** Turns the notes of the decorators into responses, header fields and parameters, on every operation of the document. */
 export function completeDocument(document: OpenAPIObject, parts: SharedParts): void {

@@ -3,9 +3,8 @@ import { defineError } from '#libs/errors';
 export const InvalidCursorError = defineError({
   code: 'invalid_cursor',
   status: 400,
-  when: 'The cursor was not made by this service.',
-  message: () =>
-    'cursor must be one taken from the Link header of an earlier page; leave it out to start over.',
+  when: 'The cursor was not issued by this service.',
+  message: () => 'cursor must come from the Link header of a previous page. Leave it out to start over.',
   example: [],
 });
 

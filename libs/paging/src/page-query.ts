@@ -13,14 +13,14 @@ const cursorText: Rule = {
 /** The query parameters of every list. */
 export class PageQuery {
   @QueryField(integer({ min: 1, max: MAX_PAGE_SIZE }), {
-    description: 'How many entries a page has at the most.',
+    description: 'Maximum number of entries on a page.',
     default: DEFAULT_PAGE_SIZE,
     example: 20,
   })
   limit: number = DEFAULT_PAGE_SIZE;
 
   @QueryField(cursorText, {
-    description: 'Where the page starts. Opaque: take it from the `Link` header of the page before.',
+    description: 'Where the page starts. Opaque: use the one from the `Link` header of the previous page.',
     example: cursorAfter(20),
   })
   cursor?: string;

@@ -87,7 +87,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
         this.logger.log(`Deleted ${count} rows of ${table} that are older than ${days} days.`);
       }
     } catch (error) {
-      this.logger.warn(`Old rows of ${table} wait to be deleted: ${String(error)}`);
+      this.logger.warn(`Old rows of ${table} could not be deleted; will retry: ${String(error)}`);
     }
   }
 }

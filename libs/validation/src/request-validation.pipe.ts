@@ -65,8 +65,8 @@ function listed(problems: string[]): string {
 }
 
 function unknownField(name: string, fields: readonly string[]): string {
-  const known = fields.length === 0 ? 'there are none' : `known are ${fields.join(', ')}`;
-  return `${printable(name)} is not known here (${known})`;
+  const allowed = fields.length === 0 ? '' : ` (allowed: ${fields.join(', ')})`;
+  return `${printable(name)} is not allowed here${allowed}`;
 }
 
 /** A caller's own name for something, fit to stand in a message. */

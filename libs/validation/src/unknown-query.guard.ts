@@ -42,7 +42,7 @@ function assertDecodable(target: string): void {
     try {
       decodeURIComponent(query);
     } catch {
-      throw new ValidationFailedError('The query has a percent escape that is not one of UTF-8 text.');
+      throw new ValidationFailedError('The query has an invalid percent escape.');
     }
   }
 }

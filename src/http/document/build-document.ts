@@ -12,8 +12,8 @@ const DESCRIPTION = `Manages animals (pets), the categories they belong to, orde
 
 **Keys.** Send your API key as \`X-API-Key: <key>\` or \`Authorization: Bearer <key>\`.
 
-**Limits.** Every answer tells where you stand: \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`.
-Past a limit the answer is 429: wait for \`Retry-After\` seconds, and back off exponentially if you are refused again. A client that keeps
+**Limits.** Every response has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`.
+Over a limit the response is 429: wait for \`Retry-After\` seconds, and back off exponentially if you are refused again. A client that keeps
 sending requests after a 429 has its API key temporarily banned: at the 11th refused request, for 2 minutes at first and longer each time.
 
 | Plan | Requests per minute | Requests per day |
@@ -23,27 +23,27 @@ sending requests after a 429 has its API key temporarily banned: at the 11th ref
 | Business | 1000 | 100000 |
 | Enterprise | custom | custom |
 
-Without a valid key an address has 60 requests per minute.
+Without a valid key, each address has 60 requests per minute.
 
-**Values.** Fields and query parameters that are not described here are refused (400).
+**Values.** Fields and query parameters that are not described here are rejected (400).
 
-**Errors** are \`{code, message, status}\`. Rely on the code; the message is for people. A path that is not described here is 404
-\`route_not_found\`, another method on one that is, 405 \`method_not_allowed\`.
+**Errors** are \`{code, message, status}\`. Rely on the code; the message is for people. Unknown paths return 404 \`route_not_found\`,
+unsupported methods 405 \`method_not_allowed\`.
 
-**Retries.** Send an \`Idempotency-Key\` with a POST, and sending it again does nothing twice.
+**Retries.** Send an \`Idempotency-Key\` with every POST, and you can safely send it again.
 
-**Changes.** Deprecated operations stay available until their sunset date, and say so in \`Deprecation\`, \`Sunset\` and \`Link\`.
-An operation marked \`x-stability: beta\` is meant to stay but may still change; an \`experimental\` one may change or go with any release.`;
+**Changes.** Deprecated operations stay available until their sunset date and carry \`Deprecation\`, \`Sunset\` and \`Link\` headers.
+Operations marked \`x-stability: beta\` are meant to stay but may still change; \`experimental\` ones may change or disappear with any release.`;
 
 /** Tags in their order. Pets and Store group others and have no operations; `x-parent` is what OpenAPI 3.2 calls `parent`. */
 const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Pets' },
-  { name: 'Animals', description: 'Animals (pets): what there is to buy.', 'x-parent': 'Pets' },
+  { name: 'Animals', description: 'Animals (pets) of the store.', 'x-parent': 'Pets' },
   { name: 'Categories', description: 'The categories that animals belong to.', 'x-parent': 'Pets' },
   { name: 'Store' },
   { name: 'Orders', description: 'Orders for animals.', 'x-parent': 'Store' },
   { name: 'Inventory', description: 'Stock counts per animal.', 'x-parent': 'Store' },
-  { name: 'Account', description: "The caller's own limits and use." },
+  { name: 'Account', description: 'Your limits and usage.' },
 ];
 
 /** The interface description, as it is served. */
@@ -55,7 +55,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .setExternalDoc('Guides for callers', '/docs/guides')
-    .addServer('/', 'The service that serves this document, be it local, staging or production.')
+    .addServer('/', 'The service that serves this document.')
     .addApiKey(
       { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
       API_KEY_SCHEME,

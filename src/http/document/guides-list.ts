@@ -1,4 +1,4 @@
-/** The guides in the order in which they are read; the first is the index. Each is a file of its name in docs/. */
+/** The guides in the order in which they are read; the first is the index. Each is a file of its name in docs/guides. */
 export const GUIDES = [
   'README',
   'getting-started',

@@ -23,10 +23,10 @@ export async function readGuides(): Promise<Guide[]> {
   );
 }
 
-/** The folder docs/ of the checkout or package: it is one step further away from what is compiled to dist/. */
+/** docs/guides of the checkout or package, which is one level further up from the compiled files in dist/. */
 function guidesFolder(): string {
-  const besideSources = join(__dirname, '../../../docs');
-  return existsSync(besideSources) ? besideSources : join(__dirname, '../../../../docs');
+  const besideSources = join(__dirname, '../../../docs/guides');
+  return existsSync(besideSources) ? besideSources : join(__dirname, '../../../../docs/guides');
 }
 
 function toGuide(markdown: Markdown, name: GuideName, text: string): Guide {

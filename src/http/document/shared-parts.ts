@@ -20,7 +20,7 @@ const PARAMETERS: SharedParts['parameters'] = {
     in: 'header',
     required: false,
     description:
-      'Makes the request safe to retry: within 24 hours the same key and body, byte for byte, answer what the first one answered, and change nothing. A key belongs to the client and to one request. Refusals are kept as well, but for 401, 403, 429, 5xx and a body that cannot be understood (400 `malformed_json`, 413, 415).',
+      'Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
     example: '5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01',
   },
@@ -28,7 +28,7 @@ const PARAMETERS: SharedParts['parameters'] = {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The ETag that the resource must still have; otherwise the answer is 412.',
+    description: 'The ETag that the resource must still have. Otherwise the response is 412.',
     schema: TAGS,
     example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
   },
@@ -37,7 +37,7 @@ const PARAMETERS: SharedParts['parameters'] = {
     in: 'header',
     required: false,
     description:
-      'An ETag that the caller holds; if it is still right the answer is 304, which is refunded, at most as often in a window as its limit.',
+      'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
     schema: TAGS,
     example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
   },
@@ -79,7 +79,7 @@ function errorSchema(): Schema {
   const codes = errorCatalogue().map(({ code }) => code);
   return {
     type: 'object',
-    description: 'The body of every failure. Rely on the code; the message is for people.',
+    description: 'The body of every error response. Rely on the code; the message is for people.',
     required: ['code', 'message', 'status'],
     properties: {
       code: {
@@ -92,7 +92,7 @@ function errorSchema(): Schema {
         type: 'string',
         maxLength: 2048,
         pattern: '^[^\\x00-\\x1f]+$',
-        description: 'Human-readable description. One line.',
+        description: 'Human-readable description, on one line.',
         example: 'There is no pet 7.',
       },
       status: {

@@ -11,7 +11,7 @@ export const ConflictingCredentialsError = defineError({
 export const MissingApiKeyError = defineError({
   code: 'missing_api_key',
   status: 401,
-  when: 'The request carries no API key.',
+  when: 'The request has no API key.',
   message: () => 'Send your API key as X-API-Key: <key> or Authorization: Bearer <key>.',
   headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore"' }),
   example: [],
@@ -29,8 +29,8 @@ export const InvalidApiKeyError = defineError({
 export const InsufficientScopeError = defineError({
   code: 'insufficient_scope',
   status: 403,
-  when: 'The API key lacks the scope of the operation: `read` for GET and HEAD, `write` for the rest.',
-  message: (scope: string) => `The operation needs a key with the scope ${scope}.`,
+  when: 'The API key does not have the required scope: `read` for GET and HEAD, `write` for all other methods.',
+  message: (scope: string) => `This operation needs an API key with the scope ${scope}.`,
   headers: (scope: string) => ({
     'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`,
   }),

@@ -21,7 +21,7 @@ export class ClientsService {
       return await this.database.transaction((transaction) => this.enter(transaction, name, choice), outer);
     } catch (error) {
       if (violatesUnique(error, 'clients_name_key')) {
-        throw new AdministrationError(`There is a client named ${name} already.`);
+        throw new AdministrationError(`A client named ${name} already exists.`);
       }
       throw error;
     }

@@ -136,9 +136,11 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     this.known.clear();
     this.unknown.clear();
     if (listening) {
-      this.logger.log('Listening to changes of keys.');
+      this.logger.log('Listening for key changes.');
     } else {
-      this.logger.warn(`Changes of keys are not heard of; keys are remembered for ${BLIND_TTL_MS} ms only.`);
+      this.logger.warn(
+        `Key change notifications are not arriving. Keys are cached for ${BLIND_TTL_MS} ms only.`,
+      );
     }
   }
 }

@@ -15,7 +15,8 @@ export class KeyUse implements OnApplicationShutdown {
       intervalMs: INTERVAL_MS,
       merge: Math.max,
       write: (batch) => this.write(batch),
-      onError: (error) => this.logger.warn(`Last uses of keys wait to be written: ${String(error)}`),
+      onError: (error) =>
+        this.logger.warn(`Last uses of keys could not be saved and will be retried: ${String(error)}`),
     });
   }
 

@@ -73,7 +73,7 @@ export class KeysService {
     return this.database.transaction(async (transaction) => {
       const old = await this.lock(transaction, id);
       if (old.revokedAt !== null) {
-        throw new AdministrationError(`Key ${id} is revoked; issue a new one instead.`);
+        throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`);
       }
       const issued = await this.enter(transaction, old);
       await transaction.query(

@@ -17,7 +17,7 @@ const BODIES = {
     summary: 'With a description',
     value: { name: 'Dogs', description: 'Loyal, loud and always hungry.' },
   },
-  named: { summary: 'Only what is required', value: { name: 'Dogs' } },
+  named: { summary: 'Required fields only', value: { name: 'Dogs' } },
 };
 const CATEGORY_ID = 'Identifier of the category (Category.id).';
 
@@ -36,7 +36,7 @@ export class CategoriesController {
     id: 'listCategories',
     summary: 'List categories',
     description:
-      'Categories in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says.',
+      'Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page.',
     answer: {
       description: 'One page of categories.',
       type: CategoryDto,
@@ -58,7 +58,7 @@ export class CategoriesController {
     id: 'createCategory',
     summary: 'Create a category',
     description:
-      'The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to be able to retry.',
+      'The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.',
     answer: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
   })
   @BodyExamples(NewCategoryDto, BODIES)
@@ -73,7 +73,7 @@ export class CategoriesController {
     id: 'getCategory',
     summary: 'Get a category',
     description:
-      'One category by its id. Its `ETag` is what `If-Match` takes in a change, and `If-None-Match` in the next read.',
+      'Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
     answer: { description: 'The category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
@@ -87,8 +87,8 @@ export class CategoriesController {
   @Operation({
     id: 'replaceCategory',
     summary: 'Replace a category',
-    description: 'Sets name and description; a description that is left out is removed.',
-    answer: { description: 'The category as it is now.', type: CategoryDto, example: EXAMPLE },
+    description: 'Replaces name and description. Without a `description` the old one is removed.',
+    answer: { description: 'The updated category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
   @BodyExamples(NewCategoryDto, BODIES)
@@ -106,8 +106,8 @@ export class CategoriesController {
   @Operation({
     id: 'deleteCategory',
     summary: 'Delete a category',
-    description: 'Only a category that no pet belongs to can be deleted.',
-    answer: { status: 204, description: 'The category is gone.' },
+    description: 'Deletes a category that no pet belongs to.',
+    answer: { status: 204, description: 'The category was deleted.' },
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
   delete(

@@ -4,7 +4,7 @@ import { AnswerField, Field, QueryField, identifier, text } from '#libs/validati
 import { categoryFields } from './category-fields';
 import type { Category } from './category.entity';
 
-@ApiSchema({ name: 'NewCategory', description: 'What a category is created or replaced with.' })
+@ApiSchema({ name: 'NewCategory', description: 'The body to create or replace a category.' })
 export class NewCategoryDto {
   @Field(categoryFields.name, {
     description: 'Category name (for instance a kind of animal).',
@@ -22,7 +22,7 @@ export class NewCategoryDto {
 
 @ApiSchema({
   name: 'Category',
-  description: 'What animals belong to. A `description` that is not set is left out.',
+  description: 'A category that animals belong to. `description` is left out if it is not set.',
 })
 export class CategoryDto {
   @AnswerField(categoryFields.name, {
@@ -44,7 +44,7 @@ export class CategoryDto {
 
 export class ListCategoriesQuery extends PageQuery {
   @QueryField(text({ min: 1, max: 200 }), {
-    description: 'Only categories whose name begins with this, in upper or lower case.',
+    description: 'Only categories whose name starts with this text, ignoring case.',
     example: 'do',
   })
   name?: string;

@@ -30,7 +30,8 @@ export class DeprecatedCalls implements OnApplicationShutdown {
       intervalMs: INTERVAL_MS,
       merge: (earlier, later) => ({ ...later, calls: earlier.calls + later.calls }),
       write: (batch) => this.write([...batch.values()]),
-      onError: (error) => this.logger.warn(`Deprecated calls wait to be written: ${String(error)}`),
+      onError: (error) =>
+        this.logger.warn(`Deprecated calls could not be saved and will be retried: ${String(error)}`),
     });
   }
 

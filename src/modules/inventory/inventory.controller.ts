@@ -36,7 +36,7 @@ export class InventoryController {
     id: 'listInventory',
     summary: 'List stock counts',
     description:
-      'Stock counts per animal in ascending petId, a page at a time: the next one is where `Link` with `rel="next"` says.',
+      'Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.',
     answer: {
       description: 'One page of the inventory.',
       type: InventoryItemDto,
@@ -55,7 +55,7 @@ export class InventoryController {
   @Operation({
     id: 'getInventory',
     summary: 'Get the stock count of a pet',
-    description: 'The current stock count and the status of one pet.',
+    description: 'Returns the current stock count and status of one pet.',
     answer: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
@@ -70,8 +70,8 @@ export class InventoryController {
     id: 'setInventory',
     summary: 'Set the stock count of a pet',
     description:
-      'Sets the new stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 changes no status. Send `If-Match` to overwrite nothing that you have not seen, or adjust the count instead.',
-    answer: { description: 'The inventory entry as it is now.', type: InventoryItemDto, example: EXAMPLE },
+      'Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
+    answer: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
   @BodyExamples(InventoryUpdateDto, {
@@ -95,14 +95,14 @@ export class InventoryController {
     id: 'adjustInventory',
     summary: 'Adjust the stock count of a pet',
     description:
-      'Adds to the stock or takes from it in one step, without a need to know the count. Units that are added make a `pending` or `sold` pet `available`.',
-    answer: { description: 'The inventory entry as it is now.', type: InventoryItemDto, example: EXAMPLE },
+      'Adds units to the stock or removes them in one step, without reading the count first. Added units make a `pending` or `sold` pet `available`.',
+    answer: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
   })
   @BodyExamples(InventoryAdjustmentDto, {
-    delivered: { summary: 'Five units came in', value: { delta: 5 } },
-    lost: { summary: 'Two units are gone', value: { delta: -2 } },
+    delivered: { summary: 'Add five units', value: { delta: 5 } },
+    lost: { summary: 'Remove two units', value: { delta: -2 } },
   })
   adjust(
     @IdParam('petId', PET_ID) petId: number,

@@ -32,16 +32,16 @@ export class InventoryItemDto {
   status!: PetStatus;
 }
 
-@ApiSchema({ name: 'InventoryUpdate', description: 'What a stock count is set to.' })
+@ApiSchema({ name: 'InventoryUpdate', description: 'The body to set a stock count.' })
 export class InventoryUpdateDto {
   @Field(stockQuantity, { description: 'The new stock count.', example: 3 })
   quantity!: number;
 }
 
-@ApiSchema({ name: 'InventoryAdjustment', description: 'What is added to a stock count.' })
+@ApiSchema({ name: 'InventoryAdjustment', description: 'The body to adjust a stock count.' })
 export class InventoryAdjustmentDto {
   @Field(delta, {
-    description: 'Units that are added to the stock, or taken from it if negative. Not 0.',
+    description: 'Units to add to the stock, or to remove if negative. Not 0.',
     example: -2,
   })
   delta!: number;

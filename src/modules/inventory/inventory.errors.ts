@@ -3,8 +3,8 @@ import { defineError } from '#libs/errors';
 export const InsufficientStockError = defineError({
   code: 'insufficient_stock',
   status: 409,
-  when: 'There are fewer units in stock than the request takes.',
+  when: 'There are not enough units in stock.',
   message: (petId: number) =>
-    `Pet ${petId} has fewer units in stock than that: see GET /store/inventory/${petId}.`,
+    `Pet ${petId} does not have that many units in stock. See GET /store/inventory/${petId}.`,
   example: [7],
 });

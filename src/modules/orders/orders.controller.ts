@@ -42,7 +42,7 @@ export class OrdersController {
     id: 'listOrders',
     summary: 'List orders',
     description:
-      'Orders in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says. Cancelled orders are not among them.',
+      'Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.',
     answer: {
       description: 'One page of orders.',
       type: OrderDto,
@@ -65,14 +65,14 @@ export class OrdersController {
     id: 'placeOrder',
     summary: 'Place an order',
     description:
-      'The pet has to be `available`, with enough units in stock, and the order takes them at once. When the last one is taken the pet becomes `pending`. With `complete: true` the order is fulfilled in the same step. Send an `Idempotency-Key` to be able to retry without a second order.',
+      'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
     answer: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
   })
   @BodyExamples(NewOrderDto, {
     single: { summary: 'One unit', value: { petId: 1 } },
     scheduled: {
-      summary: 'Two units, to be shipped on a day',
+      summary: 'Two units with a ship date',
       value: { petId: 1, quantity: 2, shipDate: '2026-11-24T09:30:00Z' },
     },
     fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
@@ -88,7 +88,7 @@ export class OrdersController {
     id: 'getOrder',
     summary: 'Get an order',
     description:
-      'One order by its id. Its `ETag` is what `If-Match` takes in a change, and `If-None-Match` in the next read.',
+      'Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
     answer: { description: 'The order.', type: OrderDto, example: EXAMPLE },
     errors: [OrderNotFoundError],
   })
@@ -101,11 +101,11 @@ export class OrdersController {
   @SingleResource()
   @Operation({
     id: 'updateOrder',
-    summary: 'Change or complete an order',
+    summary: 'Update or complete an order',
     description:
-      'A JSON Merge Patch (RFC 7396): `shipDate: null` removes the date, `complete: true` fulfils the order, which is final. When nothing is left in stock and no order is open, the pet becomes `sold`.',
+      'A JSON Merge Patch (RFC 7396). `shipDate: null` removes the date. `complete: true` fulfils the order and is final. If nothing is left in stock and no order is open, the pet becomes `sold`.',
     answer: {
-      description: 'The order as it is now.',
+      description: 'The updated order.',
       type: OrderDto,
       example: { ...EXAMPLE, complete: true },
     },
@@ -114,8 +114,8 @@ export class OrdersController {
   })
   @BodyExamples(OrderPatchDto, {
     fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
-    postponed: { summary: 'Another ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
-    unscheduled: { summary: 'No ship date any more', value: { shipDate: null } },
+    postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
+    unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
   })
   async update(
     @IdParam('orderId', ORDER_ID) orderId: number,
@@ -133,8 +133,8 @@ export class OrdersController {
     id: 'cancelOrder',
     summary: 'Cancel an order',
     description:
-      'Gives the units of an open order back to the stock, and a `pending` pet becomes `available` again. A complete order cannot be cancelled.',
-    answer: { status: 204, description: 'The order is cancelled.' },
+      'Returns the units of an open order to the stock. A `pending` pet becomes `available` again. A complete order cannot be cancelled.',
+    answer: { status: 204, description: 'The order was cancelled.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
   async cancel(

@@ -11,12 +11,12 @@ const QUANTITY = { description: 'Number of units ordered.', example: 1 };
 const SHIP_DATE = { description: 'Expected or actual ship date.', example: '2026-11-24T09:30:00.000Z' };
 const COMPLETE = { description: 'Whether the order has been fulfilled.', example: false };
 
-@ApiSchema({ name: 'NewOrder', description: 'What an order is placed with.' })
+@ApiSchema({ name: 'NewOrder', description: 'The body to place an order.' })
 export class NewOrderDto {
   @Field(identifier, PET_ID)
   petId!: number;
 
-  @Field(quantity, { ...QUANTITY, description: 'Number of units ordered; 1 when left out.', optional: true })
+  @Field(quantity, { ...QUANTITY, description: 'Number of units ordered. Default: 1.', optional: true })
   quantity?: number;
 
   @Field(timestamp, { ...SHIP_DATE, optional: true })
@@ -24,7 +24,7 @@ export class NewOrderDto {
 
   @Field(boolean, {
     ...COMPLETE,
-    description: 'Whether the order has been fulfilled; false when left out.',
+    description: 'Whether the order has been fulfilled. Default: false.',
     optional: true,
   })
   complete?: boolean;
@@ -32,12 +32,12 @@ export class NewOrderDto {
 
 @ApiSchema({
   name: 'OrderPatch',
-  description: 'A JSON Merge Patch (RFC 7396): fields that are left out stay as they are.',
+  description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
 })
 export class OrderPatchDto {
   @Field(timestamp, {
     ...SHIP_DATE,
-    description: 'Expected or actual ship date; null removes it.',
+    description: 'Expected or actual ship date. Null removes it.',
     optional: true,
     nullable: true,
   })
@@ -45,7 +45,7 @@ export class OrderPatchDto {
 
   @Field(boolean, {
     ...COMPLETE,
-    description: 'Whether the order has been fulfilled. Final once it is true.',
+    description: 'Whether the order has been fulfilled. True is final.',
     example: true,
     optional: true,
   })
@@ -54,7 +54,7 @@ export class OrderPatchDto {
 
 @ApiSchema({
   name: 'Order',
-  description: 'An order for an animal. A `shipDate` that is not set is left out.',
+  description: 'An order for an animal. `shipDate` is left out if it is not set.',
 })
 export class OrderDto {
   @AnswerField(identifier, { ...ID, optional: true })
@@ -78,7 +78,7 @@ export class ListOrdersQuery extends PageQuery {
   petId?: number;
 
   @QueryField(boolean, {
-    description: 'Only orders that have been fulfilled, or only those that have not.',
+    description: 'Only fulfilled orders (true) or only open ones (false).',
     example: false,
   })
   complete?: boolean;

@@ -11,7 +11,7 @@ export const OrderNotFoundError = defineError({
 export const UnknownPetError = defineError({
   code: 'unknown_pet',
   status: 422,
-  when: 'No pet has the `petId` of the body.',
+  when: 'No pet has the `petId` in the body.',
   message: (petId: number) => `There is no pet ${petId}: petId must be the id of a pet.`,
   example: [7],
 });
@@ -28,7 +28,7 @@ export const PetNotAvailableError = defineError({
 export const OrderAlreadyCompleteError = defineError({
   code: 'order_already_complete',
   status: 409,
-  when: 'The order is complete, which is final: it can neither be reopened nor cancelled.',
-  message: (orderId: number) => `Order ${orderId} is complete, which is final.`,
+  when: 'The order is complete. It cannot be reopened or cancelled.',
+  message: (orderId: number) => `Order ${orderId} is complete. It cannot be reopened or cancelled.`,
   example: [7],
 });

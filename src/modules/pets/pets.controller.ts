@@ -20,7 +20,7 @@ import { PetsService } from './pets.service';
 
 const EXAMPLE: PetDto = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
 const BODIES = {
-  named: { summary: 'Only what is required', value: { name: 'Rex', categoryId: 1 } },
+  named: { summary: 'Required fields only', value: { name: 'Rex', categoryId: 1 } },
   sold: { summary: 'With a status', value: { name: 'Rex', categoryId: 1, status: 'sold' } },
 };
 const PET_ID = 'Identifier of the pet (Pet.id).';
@@ -41,7 +41,7 @@ export class PetsController {
     id: 'listPets',
     summary: 'List pets',
     description:
-      'Pets in ascending id, a page at a time: the next one is where `Link` with `rel="next"` says. Filters are joined: a pet has to pass all of them.',
+      'Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters.',
     answer: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
   })
   list(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
@@ -57,7 +57,7 @@ export class PetsController {
     id: 'createPet',
     summary: 'Create a pet',
     description:
-      'The service assigns the id. The pet gets an inventory entry with one unit in stock, or none when it is created as `sold`. Send an `Idempotency-Key` to be able to retry.',
+      'The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.',
     answer: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
     errors: [UnknownCategoryError],
   })
@@ -78,7 +78,8 @@ export class PetsController {
   @Operation({
     id: 'getPet',
     summary: 'Get a pet',
-    description: 'Deprecated: use `GET /pets?id={petId}`, which answers an array of one pet, or of none.',
+    description:
+      'Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.',
     answer: { description: 'The pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
@@ -93,8 +94,8 @@ export class PetsController {
     id: 'replacePet',
     summary: 'Replace a pet',
     description:
-      'Sets every field; a status that is left out becomes `available`. Every change of status is allowed but `sold` to `pending`.',
-    answer: { description: 'The pet as it is now.', type: PetDto, example: EXAMPLE },
+      'Replaces all fields. Without a `status` the pet becomes `available`. Any change of status is allowed except `sold` to `pending`.',
+    answer: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
   @BodyExamples(NewPetDto, BODIES)
@@ -112,16 +113,16 @@ export class PetsController {
   @SingleResource()
   @Operation({
     id: 'updatePet',
-    summary: 'Change a pet',
+    summary: 'Update a pet',
     description:
-      'Changes the fields that are sent, as a JSON Merge Patch (RFC 7396). No field can be removed, so none takes null. Every change of status is allowed but `sold` to `pending`.',
-    answer: { description: 'The pet as it is now.', type: PetDto, example: EXAMPLE },
+      'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. Any change of status is allowed except `sold` to `pending`.',
+    answer: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
   })
   @BodyExamples(PetPatchDto, {
-    renamed: { summary: 'Another name', value: { name: 'Rex II' } },
-    sold: { summary: 'Another status', value: { status: 'sold' } },
+    renamed: { summary: 'Rename', value: { name: 'Rex II' } },
+    sold: { summary: 'Change the status', value: { status: 'sold' } },
   })
   update(
     @IdParam('petId', PET_ID) petId: number,
@@ -137,8 +138,8 @@ export class PetsController {
   @Operation({
     id: 'deletePet',
     summary: 'Delete a pet',
-    description: 'Only a pet without open orders can be deleted. It is kept in the books.',
-    answer: { status: 204, description: 'The pet is gone.' },
+    description: 'Deletes a pet that has no open orders.',
+    answer: { status: 204, description: 'The pet was deleted.' },
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
   delete(

@@ -9,7 +9,7 @@ const NAME = { description: "The animal's name.", example: 'Rex' };
 const CATEGORY_ID = { description: 'Identifier of the category the animal belongs to.', example: 1 };
 const STATUS = { description: 'Status of the animal.', example: 'available', enumName: 'PetStatus' };
 
-@ApiSchema({ name: 'NewPet', description: 'What a pet is created or replaced with.' })
+@ApiSchema({ name: 'NewPet', description: 'The body to create or replace a pet.' })
 export class NewPetDto {
   @Field(petFields.name, NAME)
   name!: string;
@@ -19,7 +19,7 @@ export class NewPetDto {
 
   @Field(petFields.status, {
     ...STATUS,
-    description: 'Status of the animal; `available` when left out.',
+    description: 'Status of the animal. Default: `available`.',
     optional: true,
   })
   status?: PetStatus;
@@ -27,7 +27,7 @@ export class NewPetDto {
 
 @ApiSchema({
   name: 'PetPatch',
-  description: 'A JSON Merge Patch (RFC 7396): fields that are left out stay as they are.',
+  description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
 })
 export class PetPatchDto {
   @Field(petFields.name, { ...NAME, optional: true })
@@ -68,7 +68,7 @@ export class ListPetsQuery extends PageQuery {
   categoryId?: number;
 
   @QueryField(text({ min: 1, max: 200 }), {
-    description: 'Only pets whose name begins with this, in upper or lower case.',
+    description: 'Only pets whose name starts with this text, ignoring case.',
     example: 're',
   })
   name?: string;

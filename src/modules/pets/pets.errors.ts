@@ -11,7 +11,7 @@ export const PetNotFoundError = defineError({
 export const UnknownCategoryError = defineError({
   code: 'unknown_category',
   status: 422,
-  when: 'No category has the `categoryId` of the body.',
+  when: 'No category has the `categoryId` in the body.',
   message: (categoryId: number) =>
     `There is no category ${categoryId}: categoryId must be the id of a category.`,
   example: [7],
@@ -20,7 +20,7 @@ export const UnknownCategoryError = defineError({
 export const InvalidStatusTransitionError = defineError({
   code: 'invalid_status_transition',
   status: 409,
-  when: 'A status cannot be changed like this by hand: a sold pet cannot become pending.',
+  when: 'This change of status is not allowed: a sold pet cannot become pending.',
   message: (from: string, to: string) => `A ${from} pet cannot become ${to}.`,
   example: ['sold', 'pending'],
 });
@@ -28,8 +28,8 @@ export const InvalidStatusTransitionError = defineError({
 export const PetHasOpenOrdersError = defineError({
   code: 'pet_has_open_orders',
   status: 409,
-  when: 'Orders for the pet are still open.',
+  when: 'The pet still has open orders.',
   message: (petId: number) =>
-    `Orders for pet ${petId} are still open. Complete or cancel them first: GET /store/orders?petId=${petId}&complete=false.`,
+    `Pet ${petId} still has open orders. Complete or cancel them first: GET /store/orders?petId=${petId}&complete=false.`,
   example: [7],
 });

@@ -30,7 +30,7 @@ function retryAfter({ retryAfterSeconds }: Decision): Record<string, string> {
 export const RateLimitExceededError = defineError({
   code: 'rate_limit_exceeded',
   status: 429,
-  when: "The minute's requests are used up. Wait for `Retry-After` seconds.",
+  when: 'The limit of requests per minute is reached. Wait for `Retry-After` seconds.',
   message: (decision: Decision) =>
     `The limit of requests per minute is reached. Try again in ${decision.retryAfterSeconds} seconds.${warning(decision)}`,
   headers: retryAfter,
@@ -40,7 +40,7 @@ export const RateLimitExceededError = defineError({
 export const DailyQuotaExceededError = defineError({
   code: 'daily_quota_exceeded',
   status: 429,
-  when: "The day's requests are used up. Wait for `Retry-After` seconds: the day ends at midnight UTC.",
+  when: 'The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.',
   message: (decision: Decision) =>
     `The limit of requests per day is reached. Try again in ${decision.retryAfterSeconds} seconds.${warning(decision)}`,
   headers: retryAfter,
@@ -50,9 +50,9 @@ export const DailyQuotaExceededError = defineError({
 export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
-  when: 'The API key is banned for a while because requests kept coming after a 429. Wait for `Retry-After` seconds; asking earlier does not make it longer.',
+  when: 'The API key is temporarily banned because it kept sending requests after a 429. Wait for `Retry-After` seconds. Requests during a ban do not extend it.',
   message: ({ retryAfterSeconds }: Decision) =>
-    `The API key is banned for another ${retryAfterSeconds} seconds. Requests that keep coming after a 429 get a key banned.`,
+    `The API key is banned for another ${retryAfterSeconds} seconds because it kept sending requests after a 429.`,
   headers: retryAfter,
   example: [{ ...EXAMPLE, outcome: 'banned', retryAfterSeconds: 120 }],
 });

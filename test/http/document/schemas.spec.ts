@@ -100,9 +100,9 @@ it('What a body may leave out has no `default`, for which generators would have 
     }
   }
   const told = [
-    ['NewOrder', 'quantity', '1 when left out'],
-    ['NewOrder', 'complete', 'false when left out'],
-    ['NewPet', 'status', '`available` when left out'],
+    ['NewOrder', 'quantity', 'Default: 1'],
+    ['NewOrder', 'complete', 'Default: false'],
+    ['NewPet', 'status', 'Default: `available`'],
   ] as const;
   for (const [name, field, text] of told) {
     expect(schema(name).properties![field]!.description).toContain(text);

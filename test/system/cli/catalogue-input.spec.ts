@@ -38,7 +38,7 @@ describe('the input of an import', () => {
   it('is not a folder on standard input', async () => {
     const command = `"${process.execPath}" "${petstoreScript()}" import < "${__dirname}"`;
     await expect(promisify(exec)(command, { env: cleanEnvironment({}) })).rejects.toMatchObject({
-      ...{ code: 1, stdout: '', stderr: 'petstore: standard input is a folder and not a file.\n' },
+      ...{ code: 1, stdout: '', stderr: 'petstore: standard input is a folder, not a file.\n' },
     });
   });
 });

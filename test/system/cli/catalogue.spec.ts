@@ -69,7 +69,7 @@ describe('import', () => {
       stdout: 'Imported 1 category and 0 pets; 2 lines were skipped.\n',
     });
     expect(stderr).toMatch(
-      /^line 2: must be a JSON object[^\n]+\nline 3: "\\u009b\\u202e\\u001b\[2J" is not known here[^\n]+\n$/,
+      /^line 2: must be a JSON object[^\n]+\nline 3: "\\u009b\\u202e\\u001b\[2J" is not allowed here[^\n]+\n$/,
     );
   });
 
@@ -84,7 +84,7 @@ describe('import', () => {
 
   it.each([
     ['a file that is not there', 'nowhere.ndjson', /cannot read nowhere\.ndjson: no such file or directory/],
-    ['a folder', '.', /\. is a folder and not a file/],
+    ['a folder', '.', /\. is a folder, not a file/],
   ])('says in one line that it cannot read %s', async (_what, file, line) => {
     expect(await run('import', file)).toEqual(complaint(1, line));
   });
@@ -126,7 +126,7 @@ describe('export', () => {
     expect(written).toContain('"name":"Rex"');
     write(file, 'mine');
     expect(await run('export', file)).toEqual(
-      complaint(1, /new\.ndjson is there already; --force writes over it/),
+      complaint(1, /new\.ndjson already exists; --force overwrites it/),
     );
     expect(readFileSync(path(file), 'utf8')).toBe('mine');
     expect((await run('export', '--force', file)).code).toBe(0);

@@ -1,4 +1,4 @@
-import { readmeWalk } from '../../support/haproxy';
+import { documentedFleet } from '../../support/haproxy';
 import { readSettings } from '../../../src/settings';
 import { type Container, faultsOfContainer, secretsWithoutDemand } from './support/container-rules';
 import { read, readYaml } from '../../support/files';
@@ -53,7 +53,7 @@ it('Whoever is waited for exists, and can become what is waited for', () => {
 });
 
 it('The instances start with settings that the service takes, and end within the time they are given', async () => {
-  const { shutdownDelay } = await readmeWalk();
+  const { shutdownDelay } = await documentedFleet();
   const instances = containers.filter(([name]) => name.startsWith('store-'));
   expect(instances.length).toBe(2);
   for (const [, instance] of instances) {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readmeWalk } from '../../support/haproxy';
+import { documentedFleet } from '../../support/haproxy';
 import { HAPROXY, findProgram } from '../../support/programs';
 import { read } from '../../support/files';
 
@@ -34,8 +34,8 @@ it('HAProxy takes the configuration, and would refuse a mistake in it', () => {
   expect(refusal(deployed.replace('option redispatch', 'option redispatched'))).toContain('redispatched');
 });
 
-it.each(['defaults', 'backend'])('The proxy has the %s that the README walks through', async (name) => {
-  const directives = section((await readmeWalk()).configuration, name);
+it.each(['defaults', 'backend'])('The proxy has the %s of the documented fleet', async (name) => {
+  const directives = section((await documentedFleet()).configuration, name);
   expect(directives.length).toBeGreaterThan(0);
   expect(section(deployed, name)).toEqual(expect.arrayContaining(directives));
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SeedService } from '../../../src/runtime/seed';
 import { type TestService, startService } from '../../support/service';
-import { blocksOf, guidesWithSteps, readGuide, stepsOf } from '../../support/guide-steps';
+import { blocksOf, pagesWithSteps, stepsOf } from '../../support/guide-steps';
 import { requireCurl, runGuide } from './support/run-guide';
 import { compared } from './support/shown-output';
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   await service.close();
 });
 
-describe.each(guidesWithSteps())('the guide $name', ({ name, steps }) => {
+describe.each(pagesWithSteps())('$name', ({ text: page, steps }) => {
   let printed: string[];
 
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe.each(guidesWithSteps())('the guide $name', ({ name, steps }) => {
   });
 
   it('has every command with curl run', () => {
-    const left = blocksOf(readGuide(name)).filter(
+    const left = blocksOf(page).filter(
       ({ run, language, text }) => !run && language === 'sh' && text.includes('curl'),
     );
     expect(left).toEqual([]);

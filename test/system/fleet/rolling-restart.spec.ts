@@ -1,5 +1,5 @@
 import { aPet, Arrange } from '../../support/builders';
-import { Haproxy, readmeWalk } from '../../support/haproxy';
+import { Haproxy, documentedFleet } from '../../support/haproxy';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
 import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
@@ -19,7 +19,7 @@ async function begin(name: 'one' | 'two', port: string): Promise<void> {
 
 beforeAll(async () => {
   [redis, office] = await Promise.all([RedisServer.start(), startService()]);
-  const { shutdownDelay } = await readmeWalk();
+  const { shutdownDelay } = await documentedFleet();
   environment = {
     DATABASE_URL: office.database.url,
     REDIS_URL: redis.url,

@@ -11,8 +11,8 @@ describe('a start on an empty embedded database', () => {
     const first = await bench.serve(bench.embedded());
     const key = first.firstKey!;
     expect(first.stdout).toContain(`\n  Service    ${first.url}\n`);
-    expect(first.stdout).toContain(`\n  Page       ${first.url}/docs\n`);
-    expect(first.stdout).toContain(`\n  Document   ${first.url}/openapi.json\n`);
+    expect(first.stdout).toContain(`\n  Docs       ${first.url}/docs\n`);
+    expect(first.stdout).toContain(`\n  OpenAPI    ${first.url}/openapi.json\n`);
     expect(first.stdout.match(new RegExp(`^  ${key}$`, 'gm'))).toHaveLength(1);
     for (const address of [`${first.url}/docs`, `${first.url}/openapi.json`]) {
       expect((await fetch(address)).status).toBe(200);

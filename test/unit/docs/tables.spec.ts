@@ -5,7 +5,7 @@ import { describeInterface } from '../../../src/http/document/describe-interface
 import { GUIDES, type GuideName } from '../../../src/http/document/guides-list';
 import { PLANS, limitsOf } from '../../../src/modules/quotas/plans';
 import { operationsOf } from '../../support/document';
-import { DOCS, readGuide } from '../../support/guide-steps';
+import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';
 
 let document: OpenAPIObject;
 
@@ -87,7 +87,7 @@ it('The limits guide has the plans as they are', () => {
 });
 
 it('Every guide is served, and listed in the index in the order in which it is read', () => {
-  const files = readdirSync(DOCS).filter((file) => file.endsWith('.md'));
+  const files = readdirSync(GUIDES_FOLDER).filter((file) => file.endsWith('.md'));
   expect(files.sort()).toEqual(GUIDES.map((name) => `${name}.md`).sort());
   const listed = rowsOf('README', /^Guides/).map(({ cells }) => /\((.+)\.md\)$/.exec(cells[0]!)?.[1]);
   expect(['README', ...listed]).toEqual([...GUIDES]);

@@ -4,21 +4,17 @@ import { type PackageFile, ROOT, lockedPackages, readJson } from '../../support/
 
 const { dependencies, devDependencies, optionalDependencies } = readJson<PackageFile>('package.json');
 const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/development/dependencies.md'), 'utf8');
 
-/** What a table of the README names in its first column; `@scope/*` stands for all of a scope. */
-function namedBelow(heading: string): string[] {
-  const [, chapter = ''] = readme.split(`\n## ${heading}\n`);
-  const rows = chapter.split('\n## ')[0]!.matchAll(/^\| (`.+?) +\|/gm);
-  return [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
-}
+/** What the page names in the first column of its tables; `@scope/*` stands for all of a scope. */
+const named = [...page.matchAll(/^\| (`.+?) +\|/gm)].flatMap(([, cell = '']) =>
+  [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+);
 
 const covers = (pattern: string, name: string) =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
-const named = namedBelow('Why each dependency is there');
-
-it('Every direct dependency is in the README with its reason, and no other', () => {
+it('Every direct dependency is documented with its reason, and no other', () => {
   expect(named.length).toBeGreaterThan(20);
   expect(Object.keys(all).filter((name) => !named.some((pattern) => covers(pattern, name)))).toEqual([]);
   expect(named.filter((pattern) => !Object.keys(all).some((name) => covers(pattern, name)))).toEqual([]);

@@ -38,15 +38,15 @@ export class AccountController {
   @RequiresScope('read')
   @Operation({
     id: 'getRateLimit',
-    summary: 'Where the caller stands with its limits',
+    summary: 'Get your rate limit status',
     description:
-      'The plan, both windows and the bans of the key. With a valid key this operation is never counted, and answered even to a banned key. Without one it counts for the address, which is refused past its limit.',
+      'Returns your plan, both windows and the bans of your key. Requests with a valid key never count, and a banned key may call it too. Without a valid key the request counts for the address, and is refused past its limit.',
     answer: {
-      description: 'The standing of the caller.',
+      description: 'Your rate limit status.',
       type: RateLimitStatusDto,
       examples: {
         free: { summary: 'Within the limits', value: STANDING },
-        banned: { summary: 'With a key that is banned', value: BANNED },
+        banned: { summary: 'Banned key', value: BANNED },
       },
     },
     stability: 'beta',
@@ -73,10 +73,10 @@ export class AccountController {
   @RequiresScope('read')
   @Operation({
     id: 'getUsage',
-    summary: 'Requests used, by day',
-    description: "The counted requests of the caller's client for each UTC day, up to 90 days back.",
+    summary: 'Get your daily usage',
+    description: "Returns your client's counted requests for each UTC day, up to 90 days back.",
     answer: {
-      description: 'One entry a day.',
+      description: 'One entry per day.',
       type: UsageDto,
       example: {
         days: [

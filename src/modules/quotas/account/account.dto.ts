@@ -5,7 +5,7 @@ import { USAGE_DAYS } from './usage.service';
 
 const count = integer({ min: 0, max: 2_147_483_647 });
 
-@ApiSchema({ name: 'RateLimitWindow', description: 'Where a client stands in one window.' })
+@ApiSchema({ name: 'RateLimitWindow', description: 'The state of one window.' })
 export class RateLimitWindowDto {
   @AnswerField(count, { description: 'Requests that the window allows.', example: 60 })
   limit!: number;
@@ -17,21 +17,20 @@ export class RateLimitWindowDto {
   resetAt!: string;
 }
 
-@ApiSchema({ name: 'RateLimitBan', description: 'Where a key stands with bans.' })
+@ApiSchema({ name: 'RateLimitBan', description: 'The ban state of a key.' })
 export class RateLimitBanDto {
   @AnswerField(boolean, { description: 'Whether the key is banned now.', example: false })
   banned!: boolean;
 
   @AnswerField(timestamp, {
-    description: 'When the ban ends; only while banned.',
+    description: 'When the ban ends. Present only during a ban.',
     example: '2026-11-21T09:33:00.000Z',
     optional: true,
   })
   until?: string;
 
   @AnswerField(count, {
-    description:
-      'Refused requests which remain before the next ban. Waiting for `Retry-After` restores them.',
+    description: 'Refused requests left before the next ban. Waiting for `Retry-After` resets the count.',
     example: 11,
   })
   refusalsBeforeBan!: number;
@@ -40,7 +39,7 @@ export class RateLimitBanDto {
   nextBanSeconds!: number;
 }
 
-@ApiSchema({ name: 'RateLimitStatus', description: 'Where the caller stands with its limits.' })
+@ApiSchema({ name: 'RateLimitStatus', description: 'Get your rate limit status.' })
 export class RateLimitStatusDto {
   @AnswerField(oneOf(PLANS), { description: 'The plan of the client.', example: 'free' })
   plan!: string;
@@ -73,7 +72,7 @@ export class UsageDayDto {
 @ApiSchema({ name: 'Usage', description: 'The requests of a client, by day.' })
 export class UsageDto {
   @ApiProperty({
-    description: 'One entry a day, oldest first; today is the last.',
+    description: 'One entry per day, oldest first, ending with today.',
     type: [UsageDayDto],
     maxItems: USAGE_DAYS,
   })
@@ -82,7 +81,7 @@ export class UsageDto {
 
 export class UsageQuery {
   @QueryField(integer({ min: 1, max: USAGE_DAYS }), {
-    description: 'How many days back, today included.',
+    description: 'Number of days, including today.',
     default: 30,
     example: 7,
   })

@@ -6,7 +6,7 @@ const LEFT_OUT = '…';
 /** What was printed, reduced to what the guide shows of it, and the pattern that this has to match. */
 export function compared(shown: NonNullable<Step['shown']>, printed: string): [actual: string, RegExp] {
   if (shown.language === 'text') {
-    return [printed.trim(), patternOf(shown.text.trim())];
+    return [printed.replaceAll('\r', '').trim(), patternOf(shown.text.trim())];
   }
   const [head, body] = partsOf(shown.text);
   const [actualHead, actualBody] = partsOf(printed);

@@ -44,7 +44,7 @@ describe('a body', () => {
     [{ name: 'Rexxxx' }, 'name must be 1 to 5 characters, without NUL or unpaired surrogates.'],
     [{ name: 'Rex', owner: null }, 'owner must be an integer from 1 to 9007199254740991.'],
     [{ name: 'Rex', removable: 0 }, 'removable must be an integer from 1 to 9007199254740991, or null.'],
-    [{ name: 'Rex', age: 3 }, '"age" is not known here (known are name, owner, removable).'],
+    [{ name: 'Rex', age: 3 }, '"age" is not allowed here (allowed: name, owner, removable).'],
   ])('%j is refused in words that name the field and what would be right', (body, message) => {
     expect(refusalOf(Body, body)).toMatchObject({ status: 400, code: 'validation_failed', message });
   });
@@ -59,7 +59,7 @@ describe('a body', () => {
 
   it('refuses an unknown field by a name that is shortened and escaped', () => {
     const refusal = refusalOf(Body, { name: 'Rex', [`"\n\ud800${'x'.repeat(100)}`]: 1 }) as Error;
-    expect(refusal.message).toContain(`"\\"\\n\ufffd${'x'.repeat(37)}…" is not known here`);
+    expect(refusal.message).toContain(`"\\"\\n\ufffd${'x'.repeat(37)}…" is not allowed here`);
   });
 
   it('names five problems at the most, and says how many more there are', () => {
@@ -92,8 +92,8 @@ describe('a query', () => {
     [{ limit: '' }, /^limit must be an integer/],
     [{ id: ['1', '2', '3'] }, /^id must be .*, given at most 2 times\.$/],
     [{ id: ['1', 'x'] }, /^id must be an integer/],
-    [{ page: '1' }, /^"page" is not known here \(known are owner, limit, id\)\.$/],
-    [{ toString: '1' }, /^"toString" is not known here/],
+    [{ page: '1' }, /^"page" is not allowed here \(allowed: owner, limit, id\)\.$/],
+    [{ toString: '1' }, /^"toString" is not allowed here/],
   ])('%j is refused', (sent, message) => {
     expect(refusalOf(MoreQuery, sent)).toMatchObject({
       code: 'validation_failed',

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+const ROOT = join(__dirname, '../../..');
+
+function markdownIn(folder: string): string[] {
+  const names = readdirSync(join(ROOT, folder), { recursive: true }) as string[];
+  return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
+}
+
+const PAGES = [
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  ...['docs', 'docker', 'libs', 'test'].flatMap(markdownIn),
+];
+
+/** The anchors of a page, as code hosts make them from its headings. */
+function anchorsOf(markdown: string): string[] {
+  const headings = markdown.replace(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** The links of a page that lead nowhere; `/docs` and the like are for the service to answer, and tested there. */
+function brokenLinks(page: string, markdown = readFileSync(join(ROOT, page), 'utf8')): string[] {
+  const links = [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => {
+    const [path = '', anchor] = link.split('#');
+    if (/^(https?:|mailto:|\/)/.test(path)) {
+      return false;
+    }
+    const target = path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path));
+    if (!existsSync(join(ROOT, target))) {
+      return true;
+    }
+    const text = path === '' ? markdown : anchor && readFileSync(join(ROOT, target), 'utf8');
+    return anchor !== undefined && !anchorsOf(text!).includes(anchor);
+  });
+}
+
+it.each(PAGES)('Every link leads somewhere: %s', (page) => {
+  expect(brokenLinks(page)).toEqual([]);
+});
+
+it('A link to a missing file, or to a missing heading, is found', () => {
+  const planted = '# Here\n[a](nope.md) [b](#nope) [c](#here) [d](README.md#nope) [e](README.md) [f](/docs)';
+  expect(brokenLinks('README.md', planted)).toEqual(['nope.md', '#nope', 'README.md#nope']);
+});
