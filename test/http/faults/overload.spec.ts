@@ -4,9 +4,9 @@ import { runInNewContext } from 'node:vm';
 import { Database } from '#libs/database';
 import type { Answer, ApiClient } from '../../support/api-client';
 import { Arrange, aPet } from '../../support/builders';
-import { until } from '../../support/service-process';
 import { useService } from '../../support/use-service';
 import { whileLocked } from '../../support/while-locked';
+import { until } from '../../support/eventually';
 
 const CONNECTIONS = 4;
 const AT_ONCE = 100;

@@ -1,9 +1,10 @@
 import { AuditTrail } from '../../../src/modules/audit';
 import { QuotaRecords } from '../../../src/modules/quotas/store/quota-records';
-import { eventually, statuses, without } from '../../support/limits';
+import { statuses, without } from '../../support/limits';
 import { RedisServer } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { until } from '../../support/eventually';
 
 describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
   let redis: RedisServer | undefined;
@@ -41,7 +42,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
   /** Asks the other one until it has heard of the ban, and then some more. */
   async function insistElsewhere(key: string): Promise<void> {
     const caller = instances[1]!.anonymous().with({ 'X-API-Key': key });
-    expect(await eventually(async () => (await caller.get('/categories')).status === 403)).toBe(true);
+    await until(async () => (await caller.get('/categories')).status === 403);
     expect(new Set(await statuses(caller, 12))).toEqual(new Set([403]));
   }
 

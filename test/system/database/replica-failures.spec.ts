@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { until } from '../../support/embedded-postgres-bench';
 import type { ApiClient } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
 import { LISTS, ReplicatedService } from './support/replicated-service';
 import { SteadyReads } from './support/steady-reads';
+import { until } from '../../support/eventually';
 
 // The tests go on from each other, with one replica, and the last one ends it.
 

@@ -1,8 +1,8 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { FOREIGN_HOST, startBrowser } from '../../support/browser';
-import { until } from '../../support/service-process';
 import { useService } from '../../support/use-service';
 import { FAINT_ELEMENTS } from './support/contrast';
+import { until } from '../../support/eventually';
 
 const service = useService();
 let browser: Browser;

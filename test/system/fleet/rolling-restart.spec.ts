@@ -2,8 +2,9 @@ import { aPet, Arrange } from '../../support/builders';
 import { Haproxy, readmeWalk } from '../../support/haproxy';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
-import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { SteadyTraffic } from './support/steady-traffic';
+import { until } from '../../support/eventually';
 
 const bench = new ServiceBench();
 let redis: RedisServer;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { until } from '../../support/eventually';
 
 const bench = new ServiceBench();
 let key: string;

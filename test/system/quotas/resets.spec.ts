@@ -3,7 +3,8 @@ import type { ApiClient } from '../../support/api-client';
 import { RedisServer } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
-import { eventually, standing, statuses } from '../../support/limits';
+import { standing, statuses } from '../../support/limits';
+import { until } from '../../support/eventually';
 
 describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
   let redis: RedisServer | undefined;
@@ -53,7 +54,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     }
     await reset(clientId);
     for (const caller of callers) {
-      expect(await eventually(() => hasAllOfItsMinute(caller))).toBe(true);
+      await until(() => hasAllOfItsMinute(caller));
       expect((await standing(caller)).day.remaining).toBe(8);
     }
     const [first, second] = await Promise.all(callers.map((caller) => statuses(caller, 6)));
@@ -67,7 +68,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     // To ask for the usage writes down what was counted.
     await callers[0]!.get('/usage');
     await reset(clientId);
-    expect(await eventually(() => hasAllOfItsMinute(callers[0]!))).toBe(true);
+    await until(() => hasAllOfItsMinute(callers[0]!));
     const { body } = await callers[0]!.get<{ days: { requests: number }[] }>('/usage?days=1');
     expect(body.days.at(-1)!.requests).toBeGreaterThanOrEqual(5);
 

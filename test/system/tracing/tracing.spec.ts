@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
-import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { Collector, type CollectedSpan } from './support/collector';
+import { until } from '../../support/eventually';
 
 const SERVER = 2;
 const CLIENT = 3;

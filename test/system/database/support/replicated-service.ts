@@ -1,13 +1,10 @@
 import { ReadReplicas } from '#libs/database';
-import { until } from '../../../support/embedded-postgres-bench';
 import type { ApiClient } from '../../../support/api-client';
 import { type TestService, startService } from '../../../support/service';
 import { ReplicatedStore } from './replicated-store';
+import { until } from '../../../support/eventually';
 
 export const LISTS = ['/pets', '/categories', '/store/orders', '/store/inventory'];
-
-/** On a busy machine a process may get no turn for seconds; the replica is rightly not used then. */
-const PATIENCE_MS = 20_000;
 
 /** A service whose lists may come from a streaming replica of its database. */
 export class ReplicatedService {
@@ -37,7 +34,7 @@ export class ReplicatedService {
   }
 
   async inUse(wanted: boolean): Promise<void> {
-    await until(() => this.replicas.states[0]!.inUse === wanted, PATIENCE_MS);
+    await until(() => this.replicas.states[0]!.inUse === wanted);
   }
 
   /** How many lists the work had the replica and the primary asked for. */
@@ -51,7 +48,7 @@ export class ReplicatedService {
   /** Waits until a client's lists are read from the replica, which has then replayed all that it wrote. */
   async readsFromReplica(client: ApiClient): Promise<void> {
     const read = () => client.get('/categories?limit=1');
-    await until(async () => (await this.readsDuring(read)).replica === 1, PATIENCE_MS);
+    await until(async () => (await this.readsDuring(read)).replica === 1);
   }
 
   /** Puts the replica behind by a write that it is not let replay. */

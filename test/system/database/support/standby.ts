@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { appendFileSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { until } from '../../../support/embedded-postgres-bench';
 import { queryOnce } from '../../../support/query-once';
 import { freePort } from '../../../support/redis-server';
+import { until } from '../../../support/eventually';
 
 /** What belongs to the running primary alone. */
 const NOT_COPIED = ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot', 'pg_stat_tmp'];

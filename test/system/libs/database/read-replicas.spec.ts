@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Database, ReadReplicas } from '#libs/database';
 import { ReplicatedStore } from '../../database/support/replicated-store';
-import { until } from '../../../support/embedded-postgres-bench';
+import { until } from '../../../support/eventually';
 
 const SESSION = 1;
 

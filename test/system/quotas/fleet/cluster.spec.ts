@@ -1,8 +1,7 @@
 import type { ApiClient } from '../../../support/api-client';
-import { eventually } from '../../../support/eventually';
+import { eventually, until } from '../../../support/eventually';
 import { RedisCluster } from '../../../support/redis-cluster';
 import type { RedisServer } from '../../../support/redis-server';
-import { until } from '../../../support/service-process';
 import { spread, tally } from '../../../support/spread';
 import { COUNTED, statuses } from '../../../support/limits';
 import { Pair } from './support/pair';
