@@ -13,7 +13,7 @@ import { RequestLimiter } from './request-limiter';
 import { ResetsModule } from './resets/resets.module';
 import { QuotaRecords } from './store/quota-records';
 import { QuotaStore } from './store/quota-store';
-import { QUOTA_STORE } from './fleet/provide-quota-store';
+import { QUOTA_STORE, REDIS_BUDGET_OF_SERVICE } from './fleet/provide-quota-store';
 
 /** How much a client may call: plans, windows, bans, and the header fields that tell. */
 @Module({
@@ -26,7 +26,15 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
-  providers: [QuotaRecords, UsageService, RequestLimiter, PlanThrottlerGuard, QUOTA_STORE, ChangesListener],
+  providers: [
+    QuotaRecords,
+    UsageService,
+    RequestLimiter,
+    PlanThrottlerGuard,
+    QUOTA_STORE,
+    REDIS_BUDGET_OF_SERVICE,
+    ChangesListener,
+  ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
 })
 export class QuotasModule {}
