@@ -24,6 +24,8 @@ export class MixedLoad {
   private readonly shared: number[] = [];
   private categoryId = 0;
   private answers = 0;
+  /** Called at that many answers, while requests of other workers are under way. */
+  private waiting = { for: Infinity, call: (): void => undefined };
   private sent = 0;
   private allowed = 0;
   private stopped = false;
@@ -58,8 +60,8 @@ export class MixedLoad {
 
   /** Waits until this many of those requests are answered. */
   async answered(requests: number): Promise<void> {
-    const enough = this.answers + requests;
-    await until(() => this.answers >= enough);
+    const enough = this.answers + Math.ceil(requests);
+    await new Promise<void>((call) => (this.waiting = { for: enough, call }));
   }
 
   /** Ends when everything that was begun has been answered. */
@@ -147,6 +149,7 @@ export class MixedLoad {
     this.sent += 1;
     const settled = await this.client.settle(request);
     this.answers += 1;
+    if (this.answers === this.waiting.for) this.waiting.call();
     return settled;
   }
 
