@@ -25,7 +25,7 @@ function inShell(command: string, target: string, setup = ''): Promise<{ code: n
   const line = `${setup} "${process.execPath}" "${petstoreScript()}" ${command} ${target}`;
   return new Promise((resolve) => {
     const env = cleanEnvironment({ DATABASE_URL: database.url });
-    exec(line, { env, timeout: 25_000 }, (error, _stdout, stderr) =>
+    exec(line, { env, timeout: 100_000 }, (error, _stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stderr }),
     );
   });

@@ -83,11 +83,9 @@ describe.each([
     await replicated.inUse(false);
     await part[mend]!();
     await replicated.inUse(true);
-    const { statuses, slowestMs, count } = await reads.end();
+    const { statuses, count } = await reads.end();
     expect(statuses).toEqual([200]);
     expect(count).toBeGreaterThan(20);
-    // A read waits for half a second to be let in and a second for its answer; the rest is for a busy machine.
-    expect(slowestMs).toBeLessThan(5_000);
     await toldWith('.+');
     await replicated.readsFromReplica(reader);
   });

@@ -101,7 +101,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
   });
 
-  test('a revoked key is refused by the others within a second', async () => {
+  test('a revoked key is refused by the others', async () => {
     const { key: revoked, keyId } = await fleet.issueKey();
     const others = fleet.callers(revoked);
     const areAll = async (status: number) =>
@@ -111,7 +111,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     await until(() => areAll(401));
   });
 
-  test('another plan holds on the others within a second', async () => {
+  test('another plan holds on the others', async () => {
     const { key: upgraded, client } = await fleet.issueKey({ plan: 'free' });
     const others = fleet.callers(upgraded);
     const haveAll = async (limit: number) =>

@@ -37,14 +37,14 @@ describe('the CLI beside a running server on the embedded database', () => {
     expect(bench.postmaster()).toBe(postmaster);
   });
 
-  it('revokes a key within a second', async () => {
+  it('revokes a key', async () => {
     const { id, key } = await issue();
     expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
     expect((await petstore(['keys', 'revoke', String(id)], environment)).code).toBe(0);
     await until(async () => (await service.send(key, 'GET', '/pets')).status === 401);
   });
 
-  it('puts a client on another plan within a second', async () => {
+  it('puts a client on another plan', async () => {
     const { key } = await issue();
     expect(limitOf(await service.send(key, 'GET', '/pets'))).toBe(300);
     expect((await petstore(['clients', 'set-plan', 'acme', '--plan', 'business'], environment)).code).toBe(0);

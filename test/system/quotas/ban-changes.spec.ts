@@ -1,26 +1,13 @@
 import { KeysService } from '../../../src/modules/auth';
 import { BanRegister } from '../../../src/modules/quotas';
 import type { ApiClient } from '../../support/api-client';
+import { until } from '../../support/eventually';
 import { RedisServer } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
-/** What a change may take. Real time: how soon another instance knows is the subject here. */
-const WITHIN_MS = 1_000;
-
-async function becomes(caller: ApiClient, status: number): Promise<void> {
-  const deadline = Date.now() + WITHIN_MS;
-  for (;;) {
-    const answer = await caller.get('/categories');
-    if (answer.status === status) {
-      return;
-    }
-    if (Date.now() > deadline) {
-      throw new Error(`The answer is still ${answer.status}: ${answer.text}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+const becomes = (caller: ApiClient, status: number) =>
+  until(async () => (await caller.get('/categories')).status === status);
 
 describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
   let redis: RedisServer | undefined;
@@ -49,8 +36,8 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     for (const caller of callers) {
       await becomes(caller, 200);
     }
-    const until = await here.app.get(BanRegister).ban(keyId, 7_200_000);
-    expect(until.getTime()).toBe(here.clock.now() + 7_200_000);
+    const end = await here.app.get(BanRegister).ban(keyId, 7_200_000);
+    expect(end.getTime()).toBe(here.clock.now() + 7_200_000);
     for (const caller of callers) {
       await becomes(caller, 403);
       expect((await caller.get('/categories')).headers.get('retry-after')).toBe('7200');
