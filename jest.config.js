@@ -25,7 +25,7 @@ module.exports = {
   ],
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   // It only ends what hangs: no test is about being quick.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '1500MB',
 };

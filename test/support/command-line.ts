@@ -38,7 +38,7 @@ export function petstore(
     env: cleanEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
     // It only ends a hang.
-    timeout: 100_000,
+    timeout: 250_000,
     killSignal: 'SIGKILL',
   });
   const outcome: Outcome = { code: null, stdout: '', stderr: '' };

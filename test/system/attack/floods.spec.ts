@@ -87,6 +87,6 @@ describe.each([
       });
       expect(victim.memory - before).toBeLessThan(250);
     },
-    120_000 + WRONG_KEYS * 10,
+    300_000 + WRONG_KEYS * 10,
   );
 });

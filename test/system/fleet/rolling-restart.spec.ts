@@ -68,4 +68,4 @@ test('A rolling restart of two instances behind haproxy, under a steady load of 
   expect(traffic.failures).toEqual([]);
   const { rows } = await office.database.pool.query('SELECT count(*)::int AS orders FROM orders');
   expect(rows).toEqual([{ orders: traffic.orders }]);
-}, 120_000);
+});

@@ -1,35 +1,17 @@
 import { QuotaResets } from '../../../src/modules/quotas';
 import type { ApiClient } from '../../support/api-client';
-import { RedisServer } from '../../support/redis-server';
-import { type TestService, startService } from '../../support/service';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { startService } from '../../support/service';
 import { standing, statuses } from '../../support/limits';
 import { until } from '../../support/eventually';
+import { MODES, useTwoInstances } from './support/use-two-instances';
 
-describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
-  let redis: RedisServer | undefined;
-  let database: TestDatabase;
-  let here: TestService;
-  let there: TestService;
-
-  beforeAll(async () => {
-    redis = mode === 'alone' ? undefined : await RedisServer.start();
-    database = await createTestDatabase();
-    const settings = { redisUrl: redis?.url, instances: 2 };
-    here = await startService({ database, settings });
-    there = await startService({ database, settings });
-  });
-
-  afterAll(async () => {
-    await here.close();
-    await there.close();
-    await database.drop();
-    await redis?.close();
-  });
+describe.each(MODES)('two instances that count %s', (mode) => {
+  const { instances, options, restartRedis } = useTwoInstances(mode);
+  const [here, there] = instances;
 
   async function aClient(): Promise<{ clientId: number; key: string; callers: ApiClient[] }> {
     const { key, client } = await here.issueKey({ plan: 'enterprise', perMinute: 5, perDay: 8 });
-    const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM clients WHERE name = $1', [
+    const { rows } = await here.database.pool.query<{ id: string }>('SELECT id FROM clients WHERE name = $1', [
       client,
     ]);
     const callers = [here, there].map((service) => service.anonymous().with({ 'X-API-Key': key }));
@@ -72,9 +54,8 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     const { body } = await callers[0]!.get<{ days: { requests: number }[] }>('/usage?days=1');
     expect(body.days.at(-1)!.requests).toBeGreaterThanOrEqual(5);
 
-    await redis?.stop();
-    await redis?.start();
-    const later = await startService({ database, settings: { redisUrl: redis?.url, instances: 2 } });
+    await restartRedis();
+    const later = await startService(options());
     later.clock.set(here.clock.now());
     const fresh = later.anonymous().with({ 'X-API-Key': key });
     expect((await standing(fresh)).day.remaining).toBeGreaterThanOrEqual(6);
