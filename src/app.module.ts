@@ -2,9 +2,9 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
+import { CommandsModule } from '#libs/commands';
 import { DatabaseModule } from '#libs/database';
 import { AllowedMethods, JsonBodyGuard } from '#libs/http';
-import { IdempotencyModule } from '#libs/idempotency';
 import { RequestValidationPipe, UnknownQueryGuard } from '#libs/validation';
 import { AuditModule } from './modules/audit';
 import { AccessGuard, ApiKeyGuard, AuthModule } from './modules/auth';
@@ -20,7 +20,6 @@ import { AnswerHeaders } from './http/answer-headers';
 import { AnswerInterceptor } from './http/answer.interceptor';
 import { ErrorAnswer } from './http/error-answer';
 import { ErrorFilter } from './http/error.filter';
-import { ClientOwnsIdempotencyKeys } from './http/idempotency-owner';
 import { Stragglers } from './http/stragglers';
 import { PlanThrottlerGuard, QuotasModule } from './modules/quotas';
 import { SeedModule } from './runtime/seed';
@@ -54,7 +53,7 @@ export class AppModule {
           connectAndMigrate,
           { urls: settings.databaseReplicaUrls, poolSize: settings.databasePool },
         ),
-        IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
+        CommandsModule,
         AuditModule.forRoot({ kind: 'service', name: 'service' }),
         AuthModule,
         QuotasModule,

@@ -3,15 +3,14 @@ import { ConfigModule } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
+import { CommandsModule } from '#libs/commands';
 import { DatabaseModule, migrationStates } from '#libs/database';
-import { IdempotencyModule } from '#libs/idempotency';
 import { AuditModule } from '../modules/audit';
 import { AdministrationError } from '../modules/auth';
 import { CatalogueTransferModule } from '../modules/catalogue';
 import { connectAndMigrate, dataSourceOptions } from '../runtime/data-source';
 import { DeprecationReportModule } from '../modules/deprecations';
 import { openDatabase } from '../runtime/open-database';
-import { ClientOwnsIdempotencyKeys } from '../http/idempotency-owner';
 import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
 import { SeedModule } from '../runtime/seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
@@ -82,7 +81,7 @@ function moduleFor(
       ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
       ClockModule,
       DatabaseModule.forRoot(url, options, connect),
-      IdempotencyModule.forRoot(ClientOwnsIdempotencyKeys),
+      CommandsModule,
       AuditModule.forRoot(operator(process.env)),
       SeedModule,
       CatalogueTransferModule,

@@ -5,10 +5,6 @@ export interface CoalescerOptions<Key, Value> {
   loadMany: (keys: Key[]) => Promise<Map<Key, Value>>;
   /** Keys asked for in one go at the most. */
   maxBatch: number;
-  /** Questions under way at a time; 1 when left out. */
-  atOnce?: number;
-  /** What a key is about. Keys about the same are never in two questions at once, unless the first has taken long. */
-  about?: (key: Key) => unknown;
 }
 
 interface Waiting<Value> {
@@ -18,19 +14,15 @@ interface Waiting<Value> {
 
 /**
  * Asks for single things in batches: while one question is under way, those that come meanwhile are collected for the
- * next. However many ask at once, one question at a time is put (or `atOnce`), so that they cannot crowd out other work;
- * only when it has taken long is the next one put beside it: see `Turns`. Nobody gets what was read before they asked.
+ * next. However many ask at once, one question at a time is put, so that they cannot crowd out other work; only when it
+ * has taken long is the next one put beside it: see `Turns`. Nobody gets what was read before they asked.
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();
-  private readonly turns: Turns;
+  private readonly turns = new Turns(() => this.run());
   private soon = false;
-  /** What the questions under way are about. */
-  private readonly taken = new Set<unknown>();
 
-  constructor(private readonly options: CoalescerOptions<Key, Value>) {
-    this.turns = new Turns(() => this.run(), options.atOnce);
-  }
+  constructor(private readonly options: CoalescerOptions<Key, Value>) {}
 
   /**
    * The value of a key, or null when there is none. A key that is an object is equal to itself only.
@@ -63,28 +55,19 @@ export class Coalescer<Key, Value> {
     if (this.waiting.size === 0 || !this.turns.free) {
       return;
     }
-    const { about } = this.options;
     const batch = this.nextBatch();
-    if (batch.size > 0) {
-      const subjects = about === undefined ? [] : [...batch.keys()].map(about);
-      subjects.forEach((subject) => this.taken.add(subject));
-      void this.turns.take(
-        () => this.answer(batch),
-        () => subjects.forEach((subject) => this.taken.delete(subject)),
-      );
-      this.run();
-    }
+    void this.turns.take(() => this.answer(batch));
+    this.run();
   }
 
   private nextBatch(): Map<Key, Waiting<Value>[]> {
-    const { maxBatch, about } = this.options;
-    if (this.waiting.size <= maxBatch && about === undefined) {
+    const { maxBatch } = this.options;
+    if (this.waiting.size <= maxBatch) {
       const batch = this.waiting;
       this.waiting = new Map();
       return batch;
     }
-    const ready = [...this.waiting].filter(([key]) => about === undefined || !this.taken.has(about(key)));
-    const batch = new Map(ready.slice(0, maxBatch));
+    const batch = new Map([...this.waiting].slice(0, maxBatch));
     for (const key of batch.keys()) {
       this.waiting.delete(key);
     }

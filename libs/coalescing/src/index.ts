@@ -1,2 +1,2 @@
 export { Coalescer, type CoalescerOptions } from './coalescer';
-export { SharedReads } from './shared-reads';
+export { Turns } from './turns';

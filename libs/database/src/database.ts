@@ -1,11 +1,14 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Pool } from 'pg';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource, type EntityManager, type EntityTarget } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { type ListSource, PrimarySource, ReplicaSource } from './list-source';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
-import { isLostStatement, isOutdatedStatement, isSerializationConflict } from './postgres-errors';
+import { EntityTable } from './entity-table';
+import { mayRunAgain } from './postgres-errors';
+import { Session } from './session';
+import { statementNamesOf } from './statement-names';
 import { ReadReplicas } from './replicas/read-replicas';
 
 /** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
@@ -26,6 +29,7 @@ const MAX_ATTEMPTS = 4;
 @Injectable()
 export class Database {
   private readonly primary: ListSource;
+  private readonly tables = new Map<EntityTarget<object>, EntityTable<object>>();
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
@@ -40,8 +44,7 @@ export class Database {
 
   /** How the pool of connections is used at this moment. */
   get poolUse(): PoolUse {
-    const pool = (this.dataSource.driver as PostgresDriver).master as Pool;
-    const { totalCount, idleCount, waitingCount, options } = pool;
+    const { totalCount, idleCount, waitingCount, options } = this.pool;
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: options.max };
   }
 
@@ -80,6 +83,34 @@ export class Database {
   }
 
   /**
+   * Runs work on a connection of its own, which it has to leave without an open transaction.
+   * @throws whatever the work throws; the connection is closed if it cannot be used any more
+   */
+  async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    const client = await this.pool.connect();
+    try {
+      return await work(new Session(client, statementNamesOf(this.dataSource)));
+    } finally {
+      client.release();
+    }
+  }
+
+  /** The table of an entity. */
+  table<Row extends object>(entity: EntityTarget<Row>): EntityTable<Row> {
+    let table = this.tables.get(entity);
+    if (table === undefined) {
+      table = new EntityTable(this.dataSource, entity);
+      this.tables.set(entity, table);
+    }
+    return table as unknown as EntityTable<Row>;
+  }
+
+  /** All entities, in the order in which the data source names them: parents before children. */
+  get entities(): readonly EntityTarget<object>[] {
+    return this.dataSource.options.entities as EntityTarget<object>[];
+  }
+
+  /**
    * Runs work that may take minutes and reads what cannot be read twice: `longTransaction`, without time limits and
    * without a second attempt.
    */
@@ -94,8 +125,8 @@ export class Database {
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return await this.dataSource.query<Row[]>(sql, [...parameters]);
   }
-}
 
-function mayRunAgain(error: unknown): boolean {
-  return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);
+  private get pool(): Pool {
+    return (this.dataSource.driver as PostgresDriver).master as Pool;
+  }
 }

@@ -3,6 +3,7 @@ import './utc-dates';
 export { copyInto, copyRow, numberRows } from './bulk';
 export { Database, type Transaction } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';
+export { type EntityTable, type RowLock } from './entity-table';
 export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate } from './migrate';
@@ -15,8 +16,11 @@ export {
   isDatabaseUnavailable,
   isRefusedStatement,
   isSerializationConflict,
+  mayRunAgain,
   violatesForeignKey,
   violatesUnique,
 } from './postgres-errors';
+export { RowReader } from './row-reader';
+export type { Session } from './session';
 export { ReadReplicas, type ReplicaState } from './replicas/read-replicas';
 export { giveUpSilentConnection } from './silent-connections';

@@ -44,6 +44,8 @@ function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
     statement_timeout: 0,
     query_timeout: 0,
     onConnect: undefined,
+    // COPY does not go together with it.
+    pipeline: false,
   };
   return { ...options, poolSize: 1, extra } as DataSourceOptions;
 }

@@ -109,3 +109,8 @@ export function violatesForeignKey(error: unknown, constraint: string): boolean 
 export function violatesUnique(error: unknown, constraint: string): boolean {
   return codeOf(error) === '23505' && fieldsOf(error).constraint === constraint;
 }
+
+/** True when PostgreSQL has rolled the transaction back for a reason that is gone when it is run again. */
+export function mayRunAgain(error: unknown): boolean {
+  return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);
+}

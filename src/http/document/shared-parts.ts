@@ -1,6 +1,6 @@
 import { errorCatalogue } from '#libs/errors';
 import { MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError } from '#libs/http';
-import { isNotKept } from '#libs/idempotency';
+import { isNotKept } from '#libs/commands';
 import { type ErrorNote, type SharedParts, errorWith } from '#libs/openapi';
 import { MAX_PAGE_SIZE } from '#libs/paging';
 import { HEADERS } from './header-fields';

@@ -37,7 +37,7 @@ export class Authenticator {
     if (holder === undefined) {
       return digest;
     }
-    request.caller = this.callerOf(holder);
+    this.identified(request, holder);
     return null;
   }
 
@@ -45,8 +45,13 @@ export class Authenticator {
   identify(request: FastifyRequest): void | Promise<void> {
     const digest = this.identifyKnown(request);
     if (digest !== null) {
-      return this.directory.lookUp(digest).then((holder) => void (request.caller = this.callerOf(holder)));
+      return this.directory.lookUp(digest).then((holder) => this.identified(request, holder));
     }
+  }
+
+  private identified(request: FastifyRequest, holder: KeyHolder | null): void {
+    request.caller = this.callerOf(holder);
+    request.commandOwner = holder?.clientId;
   }
 
   private callerOf(holder: KeyHolder | null): Caller {

@@ -1,8 +1,7 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Transaction } from '#libs/database';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
 import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
-import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
 import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { BodyExamples, IdParam } from '#libs/validation';
@@ -10,6 +9,7 @@ import { RequiresScope } from '../auth';
 import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
 import { CategoryDto, ListCategoriesQuery, NewCategoryDto, toCategoryDto } from './categories.dto';
 import { CategoriesService } from './categories.service';
+import { createCategory, deleteCategory, replaceCategory } from './change-categories';
 
 const EXAMPLE: CategoryDto = { id: 1, name: 'Dogs', description: 'Loyal, loud and always hungry.' };
 const BODIES = {
@@ -24,7 +24,10 @@ const CATEGORY_ID = 'Identifier of the category (Category.id).';
 @ApiTags('Categories')
 @Controller('categories')
 export class CategoriesController {
-  constructor(private readonly categories: CategoriesService) {}
+  constructor(
+    private readonly categories: CategoriesService,
+    private readonly commands: CommandExecutor,
+  ) {}
 
   @Get()
   @RequiresScope('read')
@@ -59,11 +62,8 @@ export class CategoriesController {
     answer: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
   })
   @BodyExamples(NewCategoryDto, BODIES)
-  async create(
-    @Body() body: NewCategoryDto,
-    @OpenTransaction() transaction?: Transaction,
-  ): Promise<CategoryDto> {
-    return toCategoryDto(await this.categories.create(body, transaction));
+  create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
+    return this.commands.run(createCategory(body), origin);
   }
 
   @Get(':categoryId')
@@ -92,12 +92,13 @@ export class CategoriesController {
     errors: [CategoryNotFoundError],
   })
   @BodyExamples(NewCategoryDto, BODIES)
-  async replace(
+  replace(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
     @Body() body: NewCategoryDto,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<CategoryDto> {
-    return toCategoryDto(await this.categories.replace(categoryId, body, precondition));
+    return this.commands.run(replaceCategory(categoryId, body, precondition), origin);
   }
 
   @Delete(':categoryId')
@@ -109,10 +110,11 @@ export class CategoriesController {
     answer: { status: 204, description: 'The category is gone.' },
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
-  async delete(
+  delete(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<void> {
-    await this.categories.delete(categoryId, precondition);
+    return this.commands.run(deleteCategory(categoryId, precondition), origin);
   }
 }

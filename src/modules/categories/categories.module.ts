@@ -7,6 +7,6 @@ import { CategoriesService } from './categories.service';
 @Module({
   controllers: [CategoriesController],
   providers: [CategoriesService, BulkCategories],
-  exports: [CategoriesService, BulkCategories],
+  exports: [BulkCategories],
 })
 export class CategoriesModule {}

@@ -1,13 +1,13 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Transaction } from '#libs/database';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
 import { IfMatch, Precondition, SingleResource } from '#libs/http';
-import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
 import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { PetNotFoundError } from '../pets';
+import { adjustStock, setStock } from './change-stock';
 import {
   InventoryAdjustmentDto,
   InventoryItemDto,
@@ -24,7 +24,10 @@ const PET_ID = 'Identifier of the pet (Pet.id).';
 @ApiTags('Inventory')
 @Controller('store/inventory')
 export class InventoryController {
-  constructor(private readonly inventory: InventoryService) {}
+  constructor(
+    private readonly inventory: InventoryService,
+    private readonly commands: CommandExecutor,
+  ) {}
 
   @Get()
   @RequiresScope('read')
@@ -75,12 +78,13 @@ export class InventoryController {
     restocked: { summary: 'Three units', value: { quantity: 3 } },
     empty: { summary: 'Out of stock', value: { quantity: 0 } },
   })
-  async set(
+  set(
     @IdParam('petId', PET_ID) petId: number,
     @Body() { quantity }: InventoryUpdateDto,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<InventoryItemDto> {
-    return toInventoryItemDto(await this.inventory.set(petId, quantity, precondition));
+    return this.commands.run(setStock(petId, quantity, precondition), origin);
   }
 
   @Post(':petId/adjustments')
@@ -100,11 +104,11 @@ export class InventoryController {
     delivered: { summary: 'Five units came in', value: { delta: 5 } },
     lost: { summary: 'Two units are gone', value: { delta: -2 } },
   })
-  async adjust(
+  adjust(
     @IdParam('petId', PET_ID) petId: number,
     @Body() { delta }: InventoryAdjustmentDto,
-    @OpenTransaction() transaction?: Transaction,
+    @SentBy() origin: Origin,
   ): Promise<InventoryItemDto> {
-    return toInventoryItemDto(await this.inventory.adjust(petId, delta, transaction));
+    return this.commands.run(adjustStock(petId, delta), origin);
   }
 }

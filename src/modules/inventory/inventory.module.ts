@@ -3,13 +3,12 @@ import { PetsModule } from '../pets';
 import { BulkStock } from './bulk-stock';
 import { InventoryController } from './inventory.controller';
 import { InventoryService } from './inventory.service';
-import { StockReservations } from './stock-reservations';
 
 /** How many of each animal there are. */
 @Module({
   imports: [PetsModule],
   controllers: [InventoryController],
-  providers: [InventoryService, StockReservations, BulkStock],
-  exports: [StockReservations, BulkStock],
+  providers: [InventoryService, BulkStock],
+  exports: [BulkStock],
 })
 export class InventoryModule {}

@@ -1,92 +1,75 @@
-import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
-import { Database, type Transaction } from '#libs/database';
+import type { Command, Need, State } from '#libs/commands';
 import type { Precondition } from '#libs/http';
 import { StockReservations } from '../inventory';
-import { type LockedPet, PetCatalog } from '../pets';
+import { PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';
-import { Order, statusOf } from './order.entity';
 import { mayBecome, petStatusAfterCancelling, petStatusAfterCompleting } from './order-status';
-import { type OrderPatchDto, toOrderDto } from './orders.dto';
+import { Order, statusOf } from './order.entity';
+import { type OrderDto, type OrderPatchDto, dateOf, toOrderDto } from './orders.dto';
 import { OrderAlreadyCompleteError, OrderNotFoundError } from './orders.errors';
 
-interface LockedOrder {
-  order: Order;
-  /** Null when the pet was deleted since; only a complete order can outlive its pet. */
-  pet: LockedPet | null;
-}
+/** Which order, and of which pet: the pet is locked, and an order never changes its pet. */
+export type OrderOfPet = Pick<Order, 'id' | 'petId'>;
 
-/** Completes, reschedules or cancels an order, and moves stock and the pet's status along, in one transaction. */
-@Injectable()
-export class ChangeOrder {
-  constructor(
-    private readonly database: Database,
-    private readonly pets: PetCatalog,
-    private readonly stock: StockReservations,
-    private readonly openOrders: OpenOrders,
-  ) {}
-
-  update(id: number, patch: OrderPatchDto, precondition: Precondition): Promise<Order> {
-    return this.database.transaction(async (transaction) => {
-      const { order, pet } = await this.lock(transaction, id, precondition);
+/** Completes or reschedules an order. When nothing is left in stock and no order is open, the pet is sold. */
+export function updateOrder(
+  { id, petId }: OrderOfPet,
+  patch: OrderPatchDto,
+  precondition: Precondition,
+): Command<OrderDto> {
+  return {
+    needs: [...orderNeeds(id, petId), OpenOrders.count(petId)],
+    decide: (state) => {
+      const order = foundOrder(state, id, precondition);
       const { complete = order.complete } = patch;
       if (!mayBecome(statusOf(order), complete ? 'complete' : 'open')) {
         throw new OrderAlreadyCompleteError(id);
       }
-      const completes = complete && !order.complete;
-      const changed: Order = { ...order, complete, shipDate: shipDateAfter(order, patch) };
-      await transaction.update(Order, { id }, { complete, shipDate: changed.shipDate });
-      if (completes && pet) {
-        await this.afterCompleting(transaction, pet);
+      const shipDate = patch.shipDate === undefined ? order.shipDate : dateOf(patch.shipDate);
+      const changed: Order = { ...order, complete, shipDate };
+      state.update(Order, id, changed);
+      if (complete && !order.complete) {
+        OpenOrders.closed(state, petId);
+        const remainder = {
+          stock: StockReservations.left(state, petId),
+          openOrders: OpenOrders.exist(state, petId),
+        };
+        const pet = PetCatalog.find(state, petId)!;
+        PetCatalog.setStatus(state, petId, petStatusAfterCompleting(pet.status, remainder));
       }
-      return changed;
-    });
-  }
+      return toOrderDto(changed);
+    },
+  };
+}
 
-  cancel(id: number, precondition: Precondition): Promise<void> {
-    return this.database.transaction(async (transaction) => {
-      const { order, pet } = await this.lock(transaction, id, precondition);
+/** Cancels an open order and gives its units back. */
+export function cancelOrder({ id, petId }: OrderOfPet, precondition: Precondition): Command<void> {
+  return {
+    needs: orderNeeds(id, petId),
+    decide: (state) => {
+      const order = foundOrder(state, id, precondition);
       if (!mayBecome(statusOf(order), 'cancelled')) {
         throw new OrderAlreadyCompleteError(id);
       }
-      await transaction.update(Order, { id }, { cancelledAt: () => 'now()' });
-      await this.stock.giveBack(transaction, order.petId, order.quantity);
-      if (pet) {
-        await this.pets.setStatus(transaction, pet, petStatusAfterCancelling(pet.status));
-      }
-    });
-  }
-
-  private async afterCompleting(transaction: Transaction, pet: LockedPet): Promise<void> {
-    const remainder = {
-      stock: await this.stock.left(transaction, pet.id),
-      openOrders: await this.openOrders.exist(transaction, pet.id),
-    };
-    await this.pets.setStatus(transaction, pet, petStatusAfterCompleting(pet.status, remainder));
-  }
-
-  /** Everybody locks the pet first and the order after it, so that no two wait for each other. */
-  private async lock(transaction: Transaction, id: number, precondition: Precondition): Promise<LockedOrder> {
-    const { petId } = found(await transaction.findOneBy(Order, { id, cancelledAt: IsNull() }), id);
-    const pet = await this.pets.lock(transaction, petId);
-    const where = { id, cancelledAt: IsNull() };
-    const lock = { mode: 'pessimistic_write' } as const;
-    const order = found(await transaction.findOne(Order, { where, lock }), id);
-    precondition.assertHolds(toOrderDto(order));
-    return { order, pet };
-  }
+      state.update(Order, id, { ...order, cancelledAt: state.now });
+      OpenOrders.closed(state, petId);
+      StockReservations.giveBack(state, petId, order.quantity);
+      // A pet with an open order cannot be deleted, so it is there.
+      const pet = PetCatalog.find(state, petId)!;
+      PetCatalog.setStatus(state, petId, petStatusAfterCancelling(pet.status));
+    },
+  };
 }
 
-function found(order: Order | null, id: number): Order {
-  if (!order) {
+function orderNeeds(id: number, petId: number): Need[] {
+  return [PetCatalog.lock(petId), { row: Order, id }, StockReservations.load(petId)];
+}
+
+function foundOrder(state: State, id: number, precondition: Precondition): Order {
+  const order = state.find(Order, id);
+  if (order?.cancelledAt !== null) {
     throw new OrderNotFoundError(id);
   }
+  precondition.assertHolds(toOrderDto(order));
   return order;
-}
-
-function shipDateAfter(order: Order, { shipDate }: OrderPatchDto): Date | null {
-  if (shipDate === undefined) {
-    return order.shipDate;
-  }
-  return shipDate === null ? null : new Date(shipDate.toUpperCase());
 }

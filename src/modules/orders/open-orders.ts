@@ -1,24 +1,38 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { IsNull } from 'typeorm';
-import type { Transaction } from '#libs/database';
+import { COUNTED_AT_MOST, type Figure, type Need, type State } from '#libs/commands';
 import { PetHasOpenOrdersError, PetLifecycle, type PetLifecycleListener } from '../pets';
-import { Order } from './order.entity';
 
-/** Orders of a pet that wait to be fulfilled. They speak against the pet's deletion. */
+const COUNT: Figure = {
+  name: 'orders-open',
+  text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+    (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
+     LIMIT ${COUNTED_AT_MOST}) AS open
+    GROUP BY asked.id`,
+};
+
+/** Orders of a pet that wait to be fulfilled. */
+export const OpenOrders = {
+  count: (petId: number): Need => ({ figure: COUNT, id: petId }),
+  exist: (state: State, petId: number): boolean => state.figure(COUNT, petId) > 0,
+  opened: (state: State, petId: number): void => state.adjust(COUNT, petId, 1),
+  closed: (state: State, petId: number): void => state.adjust(COUNT, petId, -1),
+};
+
+/** A pet with open orders cannot be deleted. */
 @Injectable()
-export class OpenOrders implements OnModuleInit, PetLifecycleListener {
+export class OpenOrdersKeepPets implements OnModuleInit, PetLifecycleListener {
   constructor(private readonly lifecycle: PetLifecycle) {}
 
   onModuleInit(): void {
     this.lifecycle.join(this);
   }
 
-  exist(transaction: Transaction, petId: number): Promise<boolean> {
-    return transaction.existsBy(Order, { petId, complete: false, cancelledAt: IsNull() });
+  deletionNeeds(petId: number): Need[] {
+    return [OpenOrders.count(petId)];
   }
 
-  async petDeleting(transaction: Transaction, petId: number): Promise<void> {
-    if (await this.exist(transaction, petId)) {
+  petDeleting(state: State, petId: number): void {
+    if (OpenOrders.exist(state, petId)) {
       throw new PetHasOpenOrdersError(petId);
     }
   }

@@ -1,14 +1,13 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Transaction } from '#libs/database';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
 import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
-import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
 import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { InsufficientStockError } from '../inventory';
-import { ChangeOrder } from './change-order';
+import { cancelOrder, updateOrder } from './change-order';
 import { ListOrdersQuery, NewOrderDto, OrderDto, OrderPatchDto, toOrderDto } from './orders.dto';
 import {
   OrderAlreadyCompleteError,
@@ -17,7 +16,7 @@ import {
   UnknownPetError,
 } from './orders.errors';
 import { OrdersService } from './orders.service';
-import { PlaceOrder } from './place-order';
+import { placeOrder } from './place-order';
 
 const EXAMPLE: OrderDto = {
   id: 1,
@@ -33,8 +32,7 @@ const ORDER_ID = 'Identifier of the order (Order.id).';
 export class OrdersController {
   constructor(
     private readonly orders: OrdersService,
-    private readonly placeOrder: PlaceOrder,
-    private readonly changeOrder: ChangeOrder,
+    private readonly commands: CommandExecutor,
   ) {}
 
   @Get()
@@ -79,8 +77,8 @@ export class OrdersController {
     },
     fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
   })
-  async place(@Body() body: NewOrderDto, @OpenTransaction() transaction?: Transaction): Promise<OrderDto> {
-    return toOrderDto(await this.placeOrder.run(body, transaction));
+  place(@Body() body: NewOrderDto, @SentBy() origin: Origin): Promise<OrderDto> {
+    return this.commands.run(placeOrder(body), origin);
   }
 
   @Get(':orderId')
@@ -123,8 +121,10 @@ export class OrdersController {
     @IdParam('orderId', ORDER_ID) orderId: number,
     @Body() body: OrderPatchDto,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<OrderDto> {
-    return toOrderDto(await this.changeOrder.update(orderId, body, precondition));
+    const order = await this.orders.get(orderId);
+    return this.commands.run(updateOrder(order, body, precondition), origin);
   }
 
   @Delete(':orderId')
@@ -140,7 +140,9 @@ export class OrdersController {
   async cancel(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<void> {
-    await this.changeOrder.cancel(orderId, precondition);
+    const order = await this.orders.get(orderId);
+    await this.commands.run(cancelOrder(order, precondition), origin);
   }
 }

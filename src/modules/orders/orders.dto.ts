@@ -93,3 +93,8 @@ export function toOrderDto({ id, petId, quantity: units, shipDate, complete }: O
     complete,
   };
 }
+
+/** RFC 3339 allows small letters, which Date does not read. */
+export function dateOf(text: string | null | undefined): Date | null {
+  return text === null || text === undefined ? null : new Date(text.toUpperCase());
+}

@@ -1,51 +1,52 @@
-import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#libs/database';
+import type { Command, State } from '#libs/commands';
 import { StockReservations } from '../inventory';
-import { type LockedPet, PetCatalog } from '../pets';
-import { insertOrders } from './insert-orders';
-import type { Order } from './order.entity';
+import { type KnownPet, PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';
 import { petStatusAfterCompleting, petStatusAfterPlacing } from './order-status';
-import type { NewOrderDto } from './orders.dto';
+import { Order } from './order.entity';
+import { type NewOrderDto, type OrderDto, dateOf, toOrderDto } from './orders.dto';
 import { PetNotAvailableError, UnknownPetError } from './orders.errors';
-import { PlaceTogether } from './place-together';
 
-/** Places an order: takes the stock at once and moves the pet's status along, in one transaction. */
-@Injectable()
-export class PlaceOrder {
-  constructor(
-    private readonly database: Database,
-    private readonly pets: PetCatalog,
-    private readonly stock: StockReservations,
-    private readonly openOrders: OpenOrders,
-    private readonly together: PlaceTogether,
-  ) {}
+/** Places an order: takes the stock at once and moves the pet's status along. */
+export function placeOrder({
+  petId,
+  quantity = 1,
+  shipDate,
+  complete = false,
+}: NewOrderDto): Command<OrderDto> {
+  return {
+    needs: [
+      PetCatalog.lock(petId),
+      StockReservations.load(petId),
+      ...(complete ? [OpenOrders.count(petId)] : []),
+      { newId: Order },
+    ],
+    decide: (state) => {
+      const pet = availablePet(state, petId);
+      const left = StockReservations.take(state, petId, quantity);
+      const id = state.newId(Order);
+      const order: Order = { id, petId, quantity, shipDate: dateOf(shipDate), complete, cancelledAt: null };
+      state.insert(Order, id, order);
+      const placed = petStatusAfterPlacing(pet.status, { stock: left });
+      if (complete) {
+        const remainder = { stock: left, openOrders: OpenOrders.exist(state, petId) };
+        PetCatalog.setStatus(state, petId, petStatusAfterCompleting(placed, remainder));
+      } else {
+        OpenOrders.opened(state, petId);
+        PetCatalog.setStatus(state, petId, placed);
+      }
+      return toOrderDto(order);
+    },
+  };
+}
 
-  async run(body: NewOrderDto, outer?: Transaction): Promise<Order> {
-    const placed = outer ? null : await this.together.place(body);
-    return placed ?? this.database.transaction((transaction) => this.place(transaction, body), outer);
+function availablePet(state: State, petId: number): KnownPet {
+  const pet = PetCatalog.find(state, petId);
+  if (pet === null) {
+    throw new UnknownPetError(petId);
   }
-
-  private async place(transaction: Transaction, body: NewOrderDto): Promise<Order> {
-    const pet = await this.availablePet(transaction, body.petId);
-    const left = await this.stock.take(transaction, pet.id, body.quantity ?? 1);
-    await this.pets.setStatus(transaction, pet, petStatusAfterPlacing(pet.status, { stock: left }));
-    const [order] = await insertOrders(transaction, [body]);
-    if (order!.complete) {
-      const remainder = { stock: left, openOrders: await this.openOrders.exist(transaction, pet.id) };
-      await this.pets.setStatus(transaction, pet, petStatusAfterCompleting(pet.status, remainder));
-    }
-    return order!;
+  if (pet.status !== 'available') {
+    throw new PetNotAvailableError(petId, pet.status);
   }
-
-  private async availablePet(transaction: Transaction, petId: number): Promise<LockedPet> {
-    const pet = await this.pets.lock(transaction, petId);
-    if (!pet) {
-      throw new UnknownPetError(petId);
-    }
-    if (pet.status !== 'available') {
-      throw new PetNotAvailableError(petId, pet.status);
-    }
-    return pet;
-  }
+  return pet;
 }

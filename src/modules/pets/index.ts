@@ -1,8 +1,7 @@
 export { BulkPets } from './bulk-pets';
-export { PetCatalog, type LockedPet } from './pet-catalog';
+export { PetCatalog, type KnownPet } from './pet-catalog';
 export { petFields } from './pet-fields';
 export { PetLifecycle, type PetLifecycleListener } from './pet-lifecycle';
 export { PET_STATUSES, type PetStatus } from './pet-status';
 export { PetHasOpenOrdersError, PetNotFoundError } from './pets.errors';
 export { PetsModule } from './pets.module';
-export { PetsService } from './pets.service';

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '#libs/database';
-import type { PetStatus } from './pet-status';
+import type { Need, State } from '#libs/commands';
+import type { KnownPet } from './pet-catalog';
 
-/** What the life of a pet means to another module. Called in the pet's own transaction; an error undoes everything. */
+/** What the life of a pet means to another module. Called while the pet's own command decides; an error refuses it. */
 export interface PetLifecycleListener {
-  petCreated?(transaction: Transaction, pet: { id: number; status: PetStatus }): Promise<void>;
+  petCreated?(state: State, pet: KnownPet): void;
+  /** What `petDeleting` needs to know. */
+  deletionNeeds?(petId: number): Need[];
   /** Throws what speaks against the deletion. */
-  petDeleting?(transaction: Transaction, petId: number): Promise<void>;
+  petDeleting?(state: State, petId: number): void;
 }
 
 /**
@@ -21,15 +23,15 @@ export class PetLifecycle {
     this.listeners.push(listener);
   }
 
-  async created(transaction: Transaction, pet: { id: number; status: PetStatus }): Promise<void> {
-    for (const listener of this.listeners) {
-      await listener.petCreated?.(transaction, pet);
-    }
+  created(state: State, pet: KnownPet): void {
+    this.listeners.forEach((listener) => listener.petCreated?.(state, pet));
   }
 
-  async deleting(transaction: Transaction, petId: number): Promise<void> {
-    for (const listener of this.listeners) {
-      await listener.petDeleting?.(transaction, petId);
-    }
+  deletionNeeds(petId: number): Need[] {
+    return this.listeners.flatMap((listener) => listener.deletionNeeds?.(petId) ?? []);
+  }
+
+  deleting(state: State, petId: number): void {
+    this.listeners.forEach((listener) => listener.petDeleting?.(state, petId));
   }
 }

@@ -1,20 +1,21 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Transaction } from '#libs/database';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
 import { Deprecated } from '#libs/deprecation';
 import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
-import { Idempotent, OpenTransaction } from '#libs/idempotency';
 import { Operation } from '#libs/openapi';
 import { Paged, type Page } from '#libs/paging';
 import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
+import { createPet, deletePet, replacePet, updatePet } from './change-pets';
+import { PetLifecycle } from './pet-lifecycle';
 import {
   InvalidStatusTransitionError,
   PetHasOpenOrdersError,
   PetNotFoundError,
   UnknownCategoryError,
 } from './pets.errors';
-import { ListPetsQuery, NewPetDto, PetDto, PetPatchDto, toPetDto } from './pets.dto';
+import { ListPetsQuery, NewPetDto, PetDto, PetPatchDto } from './pets.dto';
 import { PetsService } from './pets.service';
 
 const EXAMPLE: PetDto = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
@@ -27,7 +28,11 @@ const PET_ID = 'Identifier of the pet (Pet.id).';
 @ApiTags('Animals')
 @Controller('pets')
 export class PetsController {
-  constructor(private readonly pets: PetsService) {}
+  constructor(
+    private readonly pets: PetsService,
+    private readonly commands: CommandExecutor,
+    private readonly lifecycle: PetLifecycle,
+  ) {}
 
   @Get()
   @RequiresScope('read')
@@ -57,8 +62,8 @@ export class PetsController {
     errors: [UnknownCategoryError],
   })
   @BodyExamples(NewPetDto, BODIES)
-  async create(@Body() body: NewPetDto, @OpenTransaction() transaction?: Transaction): Promise<PetDto> {
-    return toPetDto(await this.pets.create(body, transaction));
+  create(@Body() body: NewPetDto, @SentBy() origin: Origin): Promise<PetDto> {
+    return this.commands.run(createPet(body, this.lifecycle), origin);
   }
 
   @Get(':petId')
@@ -93,12 +98,13 @@ export class PetsController {
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
   @BodyExamples(NewPetDto, BODIES)
-  async replace(
+  replace(
     @IdParam('petId', PET_ID) petId: number,
     @Body() body: NewPetDto,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<PetDto> {
-    return toPetDto(await this.pets.replace(petId, body, precondition));
+    return this.commands.run(replacePet(petId, body, precondition), origin);
   }
 
   @Patch(':petId')
@@ -117,12 +123,13 @@ export class PetsController {
     renamed: { summary: 'Another name', value: { name: 'Rex II' } },
     sold: { summary: 'Another status', value: { status: 'sold' } },
   })
-  async update(
+  update(
     @IdParam('petId', PET_ID) petId: number,
     @Body() body: PetPatchDto,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<PetDto> {
-    return toPetDto(await this.pets.update(petId, body, precondition));
+    return this.commands.run(updatePet(petId, body, precondition), origin);
   }
 
   @Delete(':petId')
@@ -134,10 +141,11 @@ export class PetsController {
     answer: { status: 204, description: 'The pet is gone.' },
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
-  async delete(
+  delete(
     @IdParam('petId', PET_ID) petId: number,
     @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
   ): Promise<void> {
-    await this.pets.delete(petId, precondition);
+    return this.commands.run(deletePet(petId, precondition, this.lifecycle), origin);
   }
 }

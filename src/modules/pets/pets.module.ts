@@ -1,9 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CategoriesModule } from '../categories';
 import { BulkPets } from './bulk-pets';
-import { PetCatalog } from './pet-catalog';
 import { PetLifecycle } from './pet-lifecycle';
-import { PetReader } from './pet-reader';
 import { PetsController } from './pets.controller';
 import { PetsService } from './pets.service';
 
@@ -11,7 +9,7 @@ import { PetsService } from './pets.service';
 @Module({
   imports: [CategoriesModule],
   controllers: [PetsController],
-  providers: [PetsService, PetReader, PetCatalog, PetLifecycle, BulkPets],
-  exports: [PetCatalog, PetLifecycle, PetsService, BulkPets],
+  providers: [PetsService, PetLifecycle, BulkPets],
+  exports: [PetLifecycle, BulkPets],
 })
 export class PetsModule {}

@@ -1,89 +1,53 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull } from 'typeorm';
-import { Database, type Transaction, insertedId, violatesForeignKey } from '#libs/database';
-import type { Precondition } from '#libs/http';
-import type { Page } from '#libs/paging';
-import { PetLifecycle } from './pet-lifecycle';
-import { PetReader } from './pet-reader';
+import { Database, RowReader, prepared } from '#libs/database';
+import { type Page, idBefore, pageOf } from '#libs/paging';
+import { petListStatement } from './pet-list-statement';
 import { Pet } from './pet.entity';
-import { mayChangeByHand } from './pet-status';
-import { InvalidStatusTransitionError, PetNotFoundError, UnknownCategoryError } from './pets.errors';
-import { type ListPetsQuery, type NewPetDto, type PetDto, type PetPatchDto, toPetDto } from './pets.dto';
+import { type ListPetsQuery, type PetDto, toPetDto } from './pets.dto';
+import { PetNotFoundError } from './pets.errors';
 
+/** Reads of pets; what changes them has files of its own. */
 @Injectable()
 export class PetsService {
-  constructor(
-    private readonly database: Database,
-    private readonly lifecycle: PetLifecycle,
-    private readonly reader: PetReader,
-  ) {}
+  private readonly pets: RowReader<Pet>;
 
-  list(query: ListPetsQuery): Promise<Page<PetDto>> {
-    return this.reader.list(query);
+  constructor(private readonly database: Database) {
+    this.pets = new RowReader(database, Pet);
   }
 
   async get(id: number): Promise<PetDto> {
-    return found(await this.reader.find(id), id);
+    const pet = await this.pets.find(id);
+    if (pet?.deletedAt !== null) {
+      throw new PetNotFoundError(id);
+    }
+    return toPetDto(pet);
   }
 
-  create({ name, categoryId, status = 'available' }: NewPetDto, outer?: Transaction): Promise<Pet> {
-    const values = { name, categoryId, status, formerCategoryId: null, deletedAt: null };
-    return this.database.transaction(async (transaction) => {
-      const result = await transaction.insert(Pet, values).catch(orUnknownCategory(categoryId));
-      const pet: Pet = { ...values, id: insertedId(result) };
-      await this.lifecycle.created(transaction, pet);
-      return pet;
-    }, outer);
+  async list({ limit, cursor, ...filters }: ListPetsQuery): Promise<Page<PetDto>> {
+    const after = idBefore(cursor);
+    const { status, categoryId, name } = filters;
+    const onlyIds = status === undefined && categoryId === undefined && name === undefined;
+    if (filters.id !== undefined && onlyIds) {
+      return this.listById(filters.id, after, limit);
+    }
+    const table = this.database.table(Pet);
+    const { values, ...statement } = petListStatement(table.names(), filters, after, limit + 1);
+    const rows = await prepared<object>(this.database.reader, statement, values);
+    return pageOf(
+      rows.map((row) => toPetDto(table.rowOf(row))),
+      limit,
+      ({ id }) => id,
+    );
   }
 
-  /** Changes what is given and leaves the rest as it is. */
-  update(id: number, changes: PetPatchDto, precondition: Precondition): Promise<Pet> {
-    return this.database.transaction(async (transaction) => {
-      const pet = await this.locked(transaction, id, precondition);
-      const { name = pet.name, categoryId = pet.categoryId!, status = pet.status } = changes;
-      if (!mayChangeByHand(pet.status, status)) {
-        throw new InvalidStatusTransitionError(pet.status, status);
-      }
-      const values = { name, categoryId, status };
-      await transaction.update(Pet, { id }, values).catch(orUnknownCategory(categoryId));
-      return { ...pet, ...values };
-    });
+  private async listById(ids: number[], after: number, limit: number): Promise<Page<PetDto>> {
+    const wanted = [...new Set(ids)].filter((id) => id > after);
+    const pets = await Promise.all(wanted.map((id) => this.pets.find(id)));
+    const found = pets.flatMap((pet) => (pet?.deletedAt === null ? toPetDto(pet) : []));
+    return pageOf(
+      found.sort((a, b) => a.id - b.id),
+      limit,
+      ({ id }) => id,
+    );
   }
-
-  /** Changes everything; an absent status means `available`. */
-  replace(id: number, body: NewPetDto, precondition: Precondition): Promise<Pet> {
-    return this.update(id, { ...body, status: body.status ?? 'available' }, precondition);
-  }
-
-  /** The row stays for the books; it only lets go of its category. */
-  delete(id: number, precondition: Precondition): Promise<void> {
-    return this.database.transaction(async (transaction) => {
-      const pet = await this.locked(transaction, id, precondition);
-      await this.lifecycle.deleting(transaction, id);
-      const gone = { deletedAt: () => 'now()', categoryId: null, formerCategoryId: pet.categoryId };
-      await transaction.update(Pet, { id }, gone);
-    });
-  }
-
-  private async locked(transaction: Transaction, id: number, precondition: Precondition): Promise<Pet> {
-    const where = { id, deletedAt: IsNull() };
-    const lock = { mode: 'pessimistic_write' } as const;
-    const pet = found(await transaction.findOne(Pet, { where, lock }), id);
-    precondition.assertHolds(toPetDto(pet));
-    return pet;
-  }
-}
-
-function found<Found>(pet: Found | null, id: number): Found {
-  if (!pet) {
-    throw new PetNotFoundError(id);
-  }
-  return pet;
-}
-
-/** The foreign key speaks last: asked before, a category could be deleted before the pet is written. */
-function orUnknownCategory(categoryId: number): (error: unknown) => never {
-  return (error) => {
-    throw violatesForeignKey(error, 'pets_category_fk') ? new UnknownCategoryError(categoryId) : error;
-  };
 }

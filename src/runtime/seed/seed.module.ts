@@ -5,7 +5,7 @@ import { InventoryModule } from '../../modules/inventory';
 import { PetsModule } from '../../modules/pets';
 import { SeedService } from './seed.service';
 
-/** The first things in the store. Inventory takes part because it enters every new pet into the stock. */
+/** The first things in the store. */
 @Module({
   imports: [AdministrationModule, CategoriesModule, PetsModule, InventoryModule],
   providers: [SeedService],

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { escapeLiteral } from 'pg';
 import { ClientsService, KeysService } from '../../modules/auth';
-import { CategoriesService } from '../../modules/categories';
+import { BulkCategories } from '../../modules/categories';
 import { Database, type Transaction } from '#libs/database';
-import { PetsService } from '../../modules/pets';
+import { BulkStock, FIRST_QUANTITY } from '../../modules/inventory';
+import { BulkPets } from '../../modules/pets';
 import { agreedPlan } from '../../modules/quotas';
 import { CATALOGUE } from './catalogue';
 
@@ -23,8 +25,9 @@ const SEED_LOCK = 0x73656564;
 export class SeedService {
   constructor(
     private readonly database: Database,
-    private readonly categories: CategoriesService,
-    private readonly pets: PetsService,
+    private readonly categories: BulkCategories,
+    private readonly pets: BulkPets,
+    private readonly stock: BulkStock,
     private readonly clients: ClientsService,
     private readonly keys: KeysService,
   ) {}
@@ -63,14 +66,36 @@ export class SeedService {
     if (row!.used) {
       return { categories: 0, pets: 0 };
     }
-    let count = 0;
-    for (const { name, description, pets } of CATALOGUE) {
-      const category = await this.categories.create({ name, description }, transaction);
-      for (const pet of pets) {
-        await this.pets.create({ ...pet, categoryId: category.id }, transaction);
-        count += 1;
-      }
-    }
-    return { categories: CATALOGUE.length, pets: count };
+    const rows = asRows(CATALOGUE, 'name text, description text');
+    const categories = await this.categories.enter(transaction, rows, 'seeded_categories');
+    const pets = await this.pets.enter(
+      transaction,
+      `SELECT pet.name, category.id AS category_id, status, quantity
+       FROM (${asRows(PETS, 'category text, name text, status text, quantity int')}) AS pet
+       JOIN seeded_categories AS category ON category.name = pet.category ORDER BY pet.place`,
+      'seeded_pets',
+    );
+    await this.stock.enter(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);
+    return { categories, pets };
   }
+}
+
+const PETS = CATALOGUE.flatMap(({ name: category, pets }) =>
+  pets.map(({ name, status = 'available' }) => ({
+    category,
+    name,
+    status,
+    quantity: FIRST_QUANTITY[status],
+  })),
+);
+
+/** A query for these rows, in their order. @param columns as PostgreSQL declares them */
+function asRows(rows: readonly object[], columns: string): string {
+  const json = escapeLiteral(JSON.stringify(rows));
+  return `SELECT * FROM ROWS FROM (json_to_recordset(${json}) AS (${columns})) WITH ORDINALITY AS rows (${names(columns)}, place)
+    ORDER BY place`;
+}
+
+function names(columns: string): string {
+  return columns.replace(/ \w+(?=,|$)/g, '');
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { UnknownQueryGuard } from '#libs/validation';
-import { CategoriesService } from '../../../src/modules/categories/categories.service';
+import { CommandExecutor, type State } from '#libs/commands';
 import { useService } from '../../support/use-service';
 import { FuzzClient } from './support/fuzz-client';
 import type { FuzzRequest } from './support/fuzz-request';
@@ -37,12 +37,20 @@ describe('the fuzzer finds', () => {
   }
 
   it('an operation that fails on some of its values', async () => {
-    const create = CategoriesService.prototype.create as (...all: unknown[]) => unknown;
-    jest.spyOn(CategoriesService.prototype, 'create').mockImplementation(function (this: unknown, ...all) {
-      if ((all as unknown[]).some((part) => (part as { description?: string } | undefined)?.description)) {
-        throw new TypeError('planted');
-      }
-      return create.apply(this, all) as never;
+    const run = CommandExecutor.prototype.run;
+    jest.spyOn(CommandExecutor.prototype, 'run').mockImplementation(function (
+      this: CommandExecutor,
+      command,
+      origin,
+    ) {
+      const decide = (state: State) => {
+        const answer = command.decide(state);
+        if ((answer as { description?: string } | undefined)?.description) {
+          throw new TypeError('planted');
+        }
+        return answer;
+      };
+      return run.call(this, { ...command, decide }, origin) as never;
     });
     const { requests, message } = await smallestFailure();
     expect(message).toContain('the service has failed');

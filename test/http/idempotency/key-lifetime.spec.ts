@@ -1,4 +1,5 @@
-import { IdempotencyRecords } from '../../../libs/idempotency/src/idempotency-records';
+import { Database } from '#libs/database';
+import { deleteExpired } from '../../../libs/commands/src/idempotency-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import type { Category } from '../../support/builders';
 import { type TestService, startService } from '../../support/service';
@@ -57,8 +58,7 @@ describe('an Idempotency-Key', () => {
     for (const key of ['old 1', 'old 2', 'old 3']) {
       await age(key, '24 hours');
     }
-    const records = service.app.get(IdempotencyRecords, { strict: false });
-    await records.deleteExpired(2);
+    await deleteExpired(service.app.get(Database, { strict: false }), 2);
     expect(await keptKeys()).toEqual(['young']);
   });
 

@@ -102,68 +102,6 @@ test('it asks again after it has come to rest', async () => {
   expect(asked()).toEqual([['a'], ['a']]);
 });
 
-describe('with two questions at once', () => {
-  beforeEach(() => {
-    coalescer = coalescerWith({ atOnce: 2, about: (key) => key[0] });
-  });
-
-  test('what comes while one is under way is asked for beside it, and what comes then waits', async () => {
-    const loading = [load('a')];
-    await aTurn();
-    loading.push(load('b'));
-    await aTurn();
-    loading.push(load('c'));
-    await aTurn();
-    expect(asked()).toEqual([['a'], ['b']]);
-    questions[1]!.answer({ b: 2 });
-    await aTurn();
-    expect(asked()).toEqual([['a'], ['b'], ['c']]);
-    questions[0]!.answer({ a: 1 });
-    questions[2]!.answer({ c: 3 });
-    expect(await Promise.all(loading)).toEqual([[1], [2], [3]]);
-  });
-
-  test('what is about the same is asked for together or one after another, and holds nobody else up', async () => {
-    const first = load('a1', 'a2');
-    await aTurn();
-    const waiting = load('a3');
-    await aTurn();
-    const beside = load('b1', 'a4');
-    await aTurn();
-    expect(asked()).toEqual([['a1', 'a2'], ['b1']]);
-    questions[0]!.answer({ a1: 1, a2: 2 });
-    expect(await first).toEqual([1, 2]);
-    await aTurn();
-    expect(asked().slice(2)).toEqual([['a3', 'a4']]);
-    questions[1]!.answer({ b1: 1 });
-    questions[2]!.answer({ a3: 3, a4: 4 });
-    expect([await waiting, await beside]).toEqual([[3], [1, 4]]);
-  });
-
-  test('a question that failed leaves what it was about free', async () => {
-    const failing = Promise.allSettled([coalescer.load('a')]);
-    await aTurn();
-    questions[0]!.fail(new Error('The database is away.'));
-    expect(await failing).toMatchObject([{ status: 'rejected' }]);
-    const again = load('a');
-    await aTurn();
-    questions[1]!.answer({ a: 1 });
-    expect(await again).toEqual([1]);
-  });
-
-  test('more than fit into one question are asked for in two at once', async () => {
-    const loading = load('a', 'b', 'c', 'd', 'e');
-    await aTurn();
-    expect(asked()).toEqual([
-      ['a', 'b', 'c'],
-      ['d', 'e'],
-    ]);
-    questions[0]!.answer({ a: 1, b: 2, c: 3 });
-    questions[1]!.answer({ d: 4, e: 5 });
-    expect(await loading).toEqual([1, 2, 3, 4, 5]);
-  });
-});
-
 describe('while questions stay without an answer', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => jest.useRealTimers());
@@ -185,20 +123,6 @@ describe('while questions stay without an answer', () => {
     expect(await third).toEqual([3]);
     questions[0]!.answer({ a: 1 });
     expect(await silent).toEqual([1]);
-  });
-
-  test('what is about the same waits no longer than that either', async () => {
-    coalescer = coalescerWith({ atOnce: 2, about: () => 'the same' });
-    const silent = load('a');
-    await aTurn();
-    const second = load('b');
-    await jest.advanceTimersByTimeAsync(99);
-    expect(asked()).toEqual([['a']]);
-    await jest.advanceTimersByTimeAsync(2);
-    expect(asked()).toEqual([['a'], ['b']]);
-    questions[1]!.answer({ b: 2 });
-    questions[0]!.answer({ a: 1 });
-    expect([await silent, await second]).toEqual([[1], [2]]);
   });
 
   test('no more than four are under way, and the next follows as soon as one of them has ended', async () => {

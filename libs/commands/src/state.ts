@@ -1,0 +1,157 @@
+// What a batch of commands decides on: the rows that were loaded, with what earlier commands of the batch have changed.
+
+/** The class of an entity. */
+export type Entity<Row extends object = object> = new () => Row;
+
+/** A number that belongs to a row and that a statement computes, such as how many open orders a pet has. */
+export interface Figure {
+  name: string;
+  /** `$1` is a `bigint[]` of ids; answers rows with `id` and `value`, and leaves out ids whose value is 0. */
+  text: string;
+}
+
+type Row = object | null;
+export type Change = 'inserted' | 'updated' | 'deleted';
+
+/** What a command sees and changes. Rows are never modified: `update` takes a new one. */
+export interface State {
+  /** When the batch is decided. */
+  readonly now: Date;
+  /** The row, or null when there is none. @throws Error for a row that the command did not ask for */
+  find<Found extends object>(entity: Entity<Found>, id: number): Found | null;
+  /** An id that no other row has. */
+  newId(entity: Entity): number;
+  figure(figure: Figure, id: number): number;
+  insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void;
+  /** Changes nothing when the row is what it was. */
+  update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void;
+  delete(entity: Entity, id: number): void;
+  /** Adds to a figure, if any command of the batch asked for it. */
+  adjust(figure: Figure, id: number, by: number): void;
+}
+
+/** Values by what they belong to and an id. */
+class Shelf<Of, Value> {
+  private readonly values = new Map<Of, Map<number, Value>>();
+
+  get(of: Of, id: number): Value | undefined {
+    return this.values.get(of)?.get(id);
+  }
+
+  set(of: Of, id: number, value: Value): void {
+    let values = this.values.get(of);
+    if (values === undefined) {
+      values = new Map();
+      this.values.set(of, values);
+    }
+    values.set(id, value);
+  }
+
+  of(of: Of): ReadonlyMap<number, Value> | undefined {
+    return this.values.get(of);
+  }
+
+  addAll(other: Shelf<Of, Value>): void {
+    for (const [of, values] of other.values) {
+      values.forEach((value, id) => this.set(of, id, value));
+    }
+  }
+}
+
+/** The state of a batch. */
+export class BatchState {
+  readonly rows = new Shelf<Entity, Row>();
+  readonly figures = new Shelf<Figure, number>();
+  readonly newIds = new Map<Entity, number[]>();
+  readonly changes = new Shelf<Entity, Change>();
+
+  constructor(readonly now: Date) {}
+
+  /**
+   * Lets a command decide. What it changed is kept if it returns, and forgotten if it throws.
+   * @returns what the command returns
+   */
+  decide<Answer>(command: { decide(state: State): Answer }): Answer {
+    const draft = new Draft(this);
+    const answer = command.decide(draft);
+    this.rows.addAll(draft.rows);
+    this.figures.addAll(draft.figures);
+    this.changes.addAll(draft.changes);
+    return answer;
+  }
+}
+
+class Draft implements State {
+  readonly rows = new Shelf<Entity, Row>();
+  readonly figures = new Shelf<Figure, number>();
+  readonly changes = new Shelf<Entity, Change>();
+
+  constructor(private readonly batch: BatchState) {}
+
+  get now(): Date {
+    return this.batch.now;
+  }
+
+  find<Found extends object>(entity: Entity<Found>, id: number): Found | null {
+    const own = this.rows.get(entity, id);
+    const row = own === undefined ? this.batch.rows.get(entity, id) : own;
+    if (row === undefined) {
+      throw new Error(`The command did not ask for ${entity.name} ${id}.`);
+    }
+    return row as Found | null;
+  }
+
+  newId(entity: Entity): number {
+    const id = this.batch.newIds.get(entity)?.pop();
+    if (id === undefined) {
+      throw new Error(`The command did not ask for a new id of ${entity.name}.`);
+    }
+    return id;
+  }
+
+  figure(figure: Figure, id: number): number {
+    const value = this.figures.get(figure, id) ?? this.batch.figures.get(figure, id);
+    if (value === undefined) {
+      throw new Error(`The command did not ask for ${figure.name} of ${id}.`);
+    }
+    return value;
+  }
+
+  insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void {
+    this.change(entity, id, row, 'inserted');
+  }
+
+  update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void {
+    if (isSame(this.find(entity, id), row)) {
+      return;
+    }
+    const before = this.changes.get(entity, id) ?? this.batch.changes.get(entity, id);
+    this.change(entity, id, row, before === 'inserted' ? 'inserted' : 'updated');
+  }
+
+  delete(entity: Entity, id: number): void {
+    this.change(entity, id, null, 'deleted');
+  }
+
+  adjust(figure: Figure, id: number, by: number): void {
+    const value = this.figures.get(figure, id) ?? this.batch.figures.get(figure, id);
+    if (value !== undefined) {
+      this.figures.set(figure, id, value + by);
+    }
+  }
+
+  private change(entity: Entity, id: number, row: Row, change: Change): void {
+    this.rows.set(entity, id, row);
+    this.changes.set(entity, id, change);
+  }
+}
+
+function isSame(row: object | null, other: object): boolean {
+  return (
+    row !== null &&
+    Object.entries(other).every(([name, value]) => {
+      const before: unknown = Reflect.get(row, name);
+      return before === value || (value instanceof Date && Number(before) === Number(value));
+    })
+  );
+}

@@ -1,0 +1,127 @@
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
+import type { DataSource, EntityTarget } from 'typeorm';
+import type { PreparedStatement } from './prepared';
+
+/** How strongly a row is locked while it is loaded; source: PostgreSQL, "Row-Level Locks". */
+export type RowLock = 'FOR KEY SHARE' | 'FOR NO KEY UPDATE' | 'FOR UPDATE';
+
+interface Column {
+  property: string;
+  name: string;
+  /** PostgreSQL's type, for arrays of values. */
+  type: string;
+  toStored: (value: unknown) => unknown;
+  fromStored: (value: unknown) => unknown;
+}
+
+/**
+ * The statements that load and write many rows of an entity at once, made from its column decorators. The first column
+ * is the key, a `bigint`. All of them are prepared: `= ANY($1)` and `unnest` stand where a list would have a text of
+ * its own for every length.
+ */
+export class EntityTable<Row extends object> {
+  private readonly columns: Column[];
+  readonly name: string;
+
+  /** @param entity a class with TypeORM's `@Entity` or `@ViewEntity`; its first column is the key */
+  constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
+    const metadata = dataSource.getMetadata(entity);
+    this.name = metadata.tableName;
+    this.columns = metadata.columns.map(columnOf);
+  }
+
+  idOf(row: Row): number {
+    return (row as Record<string, unknown>)[this.key.property] as number;
+  }
+
+  /** One `bigint[]` as `$1`. With a lock, rows are locked in ascending id, so that no two transactions wait for each other. */
+  load(lock?: RowLock, locked: 'wait' | 'skip' = 'wait'): PreparedStatement {
+    const text = `SELECT ${this.names()} FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`;
+    if (lock === undefined) {
+      return { name: `${this.name}-load`, text };
+    }
+    const skip = locked === 'skip' ? ' SKIP LOCKED' : '';
+    return {
+      name: `${this.name}-load-${lock}${skip}`.toLowerCase().replaceAll(' ', '-'),
+      text: `${text} ORDER BY ${this.key.name} ${lock}${skip}`,
+    };
+  }
+
+  /** Takes the `columnsOf` the rows. */
+  insert(): PreparedStatement {
+    return {
+      name: `${this.name}-insert`,
+      text: `INSERT INTO ${this.name} (${this.names()}) OVERRIDING SYSTEM VALUE SELECT * FROM ${this.rows()}`,
+    };
+  }
+
+  /** Takes the `columnsOf` the rows, and writes all columns but the key. */
+  update(): PreparedStatement {
+    const assignments = this.columns.slice(1).map(({ name }) => `${name} = changed.${name}`);
+    return {
+      name: `${this.name}-update`,
+      text: `UPDATE ${this.name} SET ${assignments.join(', ')} FROM ${this.rows()} AS changed (${this.names()})
+        WHERE ${this.name}.${this.key.name} = changed.${this.key.name}`,
+    };
+  }
+
+  /** One `bigint[]` as `$1`. */
+  delete(): PreparedStatement {
+    return {
+      name: `${this.name}-delete`,
+      text: `DELETE FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`,
+    };
+  }
+
+  /** `$1` new keys, as rows with an `id`; nobody else is given them, and those that are not used are lost. */
+  newIds(): PreparedStatement {
+    return {
+      name: `${this.name}-new-ids`,
+      text: `SELECT nextval('${this.name}_${this.key.name}_seq') AS id FROM generate_series(1, $1::int)`,
+    };
+  }
+
+  /** An array of values for each column. */
+  columnsOf(rows: readonly Row[]): unknown[][] {
+    return this.columns.map(({ property, toStored }) =>
+      rows.map((row) => toStored((row as Record<string, unknown>)[property])),
+    );
+  }
+
+  /** @param stored a row as the driver reports it */
+  rowOf(stored: object): Row {
+    const row: Record<string, unknown> = {};
+    for (const { property, name, fromStored } of this.columns) {
+      row[property] = fromStored((stored as Record<string, unknown>)[name]);
+    }
+    return row as Row;
+  }
+
+  /** The columns' names, for a SELECT whose rows `rowOf` reads. */
+  names(): string {
+    return this.columns.map(({ name }) => name).join(', ');
+  }
+
+  private get key(): Column {
+    return this.columns[0]!;
+  }
+
+  private rows(): string {
+    return `unnest(${this.columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
+  }
+}
+
+function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetadata): Column {
+  const [{ to, from } = { to: same, from: same }] = [transformer ?? []].flat();
+  return {
+    property: propertyName,
+    name: databaseName,
+    type: typeof type === 'string' ? type : 'text',
+    toStored: to.bind(undefined) as Column['toStored'],
+    fromStored: from.bind(undefined) as Column['fromStored'],
+  };
+}
+
+function same(value: unknown): unknown {
+  return value;
+}

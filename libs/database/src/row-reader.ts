@@ -1,0 +1,39 @@
+import type { EntityTarget } from 'typeorm';
+import { Coalescer } from '#libs/coalescing';
+import type { Database } from './database';
+import { prepared } from './prepared';
+
+/** Rows that one statement reads. */
+const MAX_BATCH = 500;
+
+/**
+ * Reads rows by id, outside of transactions. Those that are asked for while a statement is under way share the next one,
+ * so nobody gets what was read before they asked.
+ */
+export class RowReader<Row extends object> {
+  private readonly reads = new Coalescer<number, Row>({
+    maxBatch: MAX_BATCH,
+    loadMany: (ids) => this.load(ids),
+  });
+
+  constructor(
+    private readonly database: Database,
+    private readonly entity: EntityTarget<Row>,
+  ) {}
+
+  /** The row, or null when there is none. */
+  find(id: number): Promise<Row | null> {
+    return this.reads.load(id);
+  }
+
+  private async load(ids: number[]): Promise<Map<number, Row>> {
+    const table = this.database.table(this.entity);
+    const rows = await prepared<object>(this.database.reader, table.load(), [ids]);
+    return new Map(
+      rows.map((stored) => {
+        const row = table.rowOf(stored);
+        return [table.idOf(row), row];
+      }),
+    );
+  }
+}

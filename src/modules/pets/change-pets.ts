@@ -1,0 +1,78 @@
+import type { Command, State } from '#libs/commands';
+import type { Precondition } from '#libs/http';
+import { CategoryCatalog } from '../categories';
+import { findPet, PetCatalog } from './pet-catalog';
+import type { PetLifecycle } from './pet-lifecycle';
+import { mayChangeByHand } from './pet-status';
+import { Pet } from './pet.entity';
+import { type NewPetDto, type PetDto, type PetPatchDto, toPetDto } from './pets.dto';
+import { InvalidStatusTransitionError, PetNotFoundError, UnknownCategoryError } from './pets.errors';
+
+export function createPet(body: NewPetDto, lifecycle: PetLifecycle): Command<PetDto> {
+  const { name, categoryId, status = 'available' } = body;
+  return {
+    needs: [CategoryCatalog.keep(categoryId), { newId: Pet }],
+    decide: (state) => {
+      assertCategory(state, categoryId);
+      const id = state.newId(Pet);
+      const pet: Pet = { id, name, categoryId, status, formerCategoryId: null, deletedAt: null };
+      state.insert(Pet, id, pet);
+      lifecycle.created(state, pet);
+      return toPetDto(pet);
+    },
+  };
+}
+
+/** Changes everything; an absent status means `available`. */
+export function replacePet(id: number, body: NewPetDto, precondition: Precondition): Command<PetDto> {
+  return updatePet(id, { ...body, status: body.status ?? 'available' }, precondition);
+}
+
+/** Changes what is given and leaves the rest as it is. */
+export function updatePet(id: number, changes: PetPatchDto, precondition: Precondition): Command<PetDto> {
+  const { categoryId: wanted } = changes;
+  return {
+    needs: [PetCatalog.lock(id), ...(wanted === undefined ? [] : [CategoryCatalog.keep(wanted)])],
+    decide: (state) => {
+      const pet = foundPet(state, id, precondition);
+      const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
+      if (!mayChangeByHand(pet.status, status)) {
+        throw new InvalidStatusTransitionError(pet.status, status);
+      }
+      if (wanted !== undefined) {
+        assertCategory(state, wanted);
+      }
+      const changed: Pet = { ...pet, name, categoryId, status };
+      state.update(Pet, id, changed);
+      return toPetDto(changed);
+    },
+  };
+}
+
+/** The row stays for the books; it only lets go of its category. */
+export function deletePet(id: number, precondition: Precondition, lifecycle: PetLifecycle): Command<void> {
+  return {
+    needs: [PetCatalog.lock(id), ...lifecycle.deletionNeeds(id)],
+    decide: (state) => {
+      const pet = foundPet(state, id, precondition);
+      lifecycle.deleting(state, id);
+      const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };
+      state.update(Pet, id, { ...pet, ...gone });
+    },
+  };
+}
+
+function foundPet(state: State, id: number, precondition: Precondition): Pet {
+  const pet = findPet(state, id);
+  if (pet === null) {
+    throw new PetNotFoundError(id);
+  }
+  precondition.assertHolds(toPetDto(pet));
+  return pet;
+}
+
+function assertCategory(state: State, categoryId: number): void {
+  if (!CategoryCatalog.exists(state, categoryId)) {
+    throw new UnknownCategoryError(categoryId);
+  }
+}

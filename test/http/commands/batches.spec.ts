@@ -1,0 +1,212 @@
+import type { Socket } from 'node:net';
+import type { Pool, PoolClient } from 'pg';
+import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { CommandExecutor } from '#libs/commands';
+import { placeOrder } from '../../../src/modules/orders/place-order';
+import type { NewOrderDto, OrderDto } from '../../../src/modules/orders/orders.dto';
+import type { ApiClient } from '../../support/api-client';
+import { Arrange, type InventoryItem, aPet } from '../../support/builders';
+import { until } from '../../support/service-process';
+import { useService } from '../../support/use-service';
+import { whileLocked } from '../../support/while-locked';
+
+describe('commands that come at the same time', () => {
+  const service = useService();
+  let caller: ApiClient;
+  let arrange: Arrange;
+  let commands: CommandExecutor;
+
+  beforeAll(async () => {
+    caller = await service.caller();
+    arrange = new Arrange(caller);
+    commands = service.app.get(CommandExecutor);
+  });
+
+  const place = (body: NewOrderDto, owner = 1): Promise<OrderDto> =>
+    commands.run(placeOrder(body), { owner, status: 201 });
+  const inventory = async (petId: number) =>
+    (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;
+
+  async function petsWith(stock: number, count: number): Promise<number[]> {
+    const pets: number[] = [];
+    while (pets.length < count) {
+      pets.push((await arrange.pet(aPet(), stock)).id);
+    }
+    return pets;
+  }
+
+  /** How many transactions wrote these orders. */
+  async function transactionsOf(orders: OrderDto[]): Promise<number> {
+    const { rows } = await service.database.pool.query<{ transactions: number }>(
+      `SELECT count(DISTINCT xmin::text)::int AS transactions FROM orders WHERE id = ANY($1)`,
+      [orders.map(({ id }) => id)],
+    );
+    return rows[0]!.transactions;
+  }
+
+  async function waitingForLocks(): Promise<number> {
+    const { rows } = await service.database.pool.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.count;
+  }
+
+  it('share a transaction, and each is answered with its own', async () => {
+    const pets = await petsWith(10, 20);
+    const bodies = pets.map((petId, index) => ({
+      petId,
+      quantity: 1 + (index % 5),
+      complete: index % 3 === 0,
+      ...(index % 2 === 0 ? { shipDate: `2026-12-${10 + index}T09:30:00.000Z` } : {}),
+    }));
+    const orders = await Promise.all(bodies.map((body) => place(body)));
+    expect(orders.map(({ id, ...order }) => [typeof id, order])).toEqual(
+      bodies.map((body) => ['number', body]),
+    );
+    expect(await transactionsOf(orders)).toBe(1);
+    for (const order of orders) {
+      expect((await caller.get(`/store/orders/${order.id}`)).body).toEqual(order);
+      expect(await inventory(order.petId)).toMatchObject({
+        quantity: 10 - order.quantity,
+        status: 'available',
+      });
+    }
+  });
+
+  it('see what those before them changed', async () => {
+    const [petId] = await petsWith(10, 1);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => place({ petId: petId!, complete: true })),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      ...Array<string>(10).fill('fulfilled'),
+      ...Array<string>(10).fill('rejected'),
+    ]);
+    expect(await inventory(petId!)).toEqual({ petId, quantity: 0, status: 'sold' });
+  });
+
+  it('are refused one by one, each for its own reason', async () => {
+    const [plenty, scarce, pending, last] = await Promise.all(
+      [5, 2, 9, 1].map(async (stock) => (await arrange.pet(aPet(), stock)).id),
+    );
+    await caller.patch(`/pets/${pending}`, { status: 'pending' });
+    const bodies = [
+      { petId: plenty! },
+      { petId: scarce!, quantity: 3 },
+      { petId: pending! },
+      { petId: 999_999 },
+      { petId: last!, complete: true },
+    ];
+    const outcomes = await Promise.all(
+      bodies.map((body) =>
+        place(body).then(
+          () => 'placed',
+          ({ code }: { code: string }) => code,
+        ),
+      ),
+    );
+    expect(outcomes).toEqual(['placed', 'insufficient_stock', 'pet_not_available', 'unknown_pet', 'placed']);
+    expect(await inventory(scarce!)).toMatchObject({ quantity: 2, status: 'available' });
+    expect(await inventory(pending!)).toMatchObject({ quantity: 9, status: 'pending' });
+    expect(await inventory(last!)).toMatchObject({ quantity: 0, status: 'sold' });
+  });
+
+  it('do not wait for one whose pet somebody else has locked', async () => {
+    const [held, ...free] = await petsWith(5, 6);
+    const { waiting } = await whileLocked(service.database.pool, held!, async () => {
+      const order = place({ petId: held! });
+      // In the same batch as the one that waits, and after it.
+      const first = await Promise.all(free.map((petId) => place({ petId })));
+      const later = await Promise.all(free.map((petId) => place({ petId })));
+      expect(await transactionsOf(first)).toBe(1);
+      expect(await transactionsOf(later)).toBe(1);
+      expect(await inventory(held!)).toMatchObject({ quantity: 5 });
+      return { waiting: order };
+    });
+    await waiting;
+    expect(await inventory(held!)).toMatchObject({ quantity: 4 });
+  });
+
+  it('of a pet that somebody else has locked wait for it together', async () => {
+    const [held] = await petsWith(100, 1);
+    const { waiting } = await whileLocked(service.database.pool, held!, async () => {
+      const orders = Array.from({ length: 40 }, () => place({ petId: held! }));
+      await until(async () => (await waitingForLocks()) > 0);
+      return { waiting: orders };
+    });
+    expect(await transactionsOf(await Promise.all(waiting))).toBe(1);
+    expect(await inventory(held!)).toMatchObject({ quantity: 60 });
+  });
+
+  it('do not fail with one that the database refuses', async () => {
+    const [broken, ...sound] = await petsWith(5, 6);
+    const { pool } = service.database;
+    await pool.query(`
+      CREATE SEQUENCE failures;
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM nextval('failures'); RAISE EXCEPTION 'broken'; END $$;
+      CREATE TRIGGER fail BEFORE INSERT ON orders FOR EACH ROW WHEN (NEW.pet_id = ${broken}) EXECUTE FUNCTION fail();`);
+    const outcomes = await Promise.allSettled([broken!, ...sound].map((petId) => place({ petId })));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...sound.map(() => 'fulfilled')]);
+    for (const petId of sound) {
+      expect(await inventory(petId)).toMatchObject({ quantity: 4 });
+    }
+    expect(await inventory(broken!)).toMatchObject({ quantity: 5 });
+    // A sequence does not roll back: it failed with others first, and then alone.
+    const { rows } = await pool.query<{ count: string }>(`SELECT last_value AS count FROM failures`);
+    expect(Number(rows[0]!.count)).toBe(2);
+    await pool.query('DROP TRIGGER fail ON orders');
+  });
+
+  it.each([
+    ['without an Idempotency-Key', undefined],
+    ['with one', 'round trips'],
+  ])('take two round trips to the database, %s', async (_, key) => {
+    const [petId] = await petsWith(5, 1);
+    const use = key && { owner: 1, key, fingerprint: 'f', sent: false, replayed: false };
+    const count = countRoundTrips(service.app.get(DataSource));
+    await commands.run(placeOrder({ petId: petId!, complete: true }), {
+      owner: 1,
+      status: 201,
+      ...(use ? { use } : {}),
+    });
+    expect(count()).toBe(2);
+  });
+
+  it('are refused with 503 when too many wait, and the others are done', async () => {
+    const [petId] = await petsWith(5_000, 1);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 3_001 }, () => place({ petId: petId! }, 7)),
+    );
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toEqual([
+      expect.objectContaining({ reason: expect.objectContaining({ code: 'service_unavailable' }) }),
+    ]);
+    expect(await inventory(petId!)).toMatchObject({ quantity: 2_000 });
+  });
+});
+
+/** Counts how often something is sent to the database after something was received. */
+function countRoundTrips(dataSource: DataSource): () => number {
+  const pool = (dataSource.driver as PostgresDriver).master as Pool;
+  const watched = new Set<Socket>();
+  let trips = 0;
+  pool.on('acquire', (client: PoolClient) => {
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+    if (watched.has(stream)) {
+      return;
+    }
+    watched.add(stream);
+    let answered = true;
+    stream.on('data', () => (answered = true));
+    const write = stream.write.bind(stream) as (...all: unknown[]) => boolean;
+    stream.write = (...all: unknown[]) => {
+      trips += answered ? 1 : 0;
+      answered = false;
+      return write(...all);
+    };
+  });
+  return () => trips;
+}
