@@ -36,7 +36,7 @@ describe('Every route of the application', () => {
   const service = useService();
   let routes: Route[];
 
-  beforeAll(async () => {
+  beforeAll(() => {
     const modules = [...service.app.get(ModulesContainer).values()];
     const controllers = modules.flatMap((module) => [...module.controllers.values()]);
     routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
