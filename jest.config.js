@@ -1,15 +1,31 @@
 'use strict';
 
-/** @type {import('jest').Config} */
-module.exports = {
-  testMatch: ['<rootDir>/test/**/*.spec.ts'],
+const tier = (name, more) => ({
+  displayName: name,
+  testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
   transform: { '^.+\\.ts$': '@swc/jest' },
   moduleNameMapper: { '^#libs/(.*)$': '<rootDir>/libs/$1/src' },
-  testEnvironment: 'node',
-  globalSetup: '<rootDir>/test/support/global-setup.ts',
-  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
+  runtime: '<rootDir>/test/support/jest/runtime.cjs',
+  ...more,
+});
+
+/** @type {import('jest').Config} */
+module.exports = {
+  projects: [
+    tier('unit', { testMatch: ['<rootDir>/test/{unit,bench}/**/*.spec.ts'] }),
+    tier('http', {
+      globalSetup: '<rootDir>/test/support/jest/start-postgres.ts',
+      globalTeardown: '<rootDir>/test/support/jest/stop-postgres.ts',
+    }),
+    tier('system', {
+      globalSetup: '<rootDir>/test/support/jest/start-system.ts',
+      globalTeardown: '<rootDir>/test/support/jest/stop-system.ts',
+    }),
+  ],
+  testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
+  // It only ends what hangs: no test is about being quick.
+  testTimeout: 300_000,
   maxWorkers: 2,
-  // A worker keeps what each file has loaded, and one with a full heap spends its time on collecting garbage.
-  workerIdleMemoryLimit: '700MB',
-  testTimeout: 30_000,
+  workerIdleMemoryLimit: '1500MB',
 };

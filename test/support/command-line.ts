@@ -37,7 +37,8 @@ export function petstore(
     cwd,
     env: cleanEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 25_000,
+    // It only ends a hang.
+    timeout: 250_000,
     killSignal: 'SIGKILL',
   });
   const outcome: Outcome = { code: null, stdout: '', stderr: '' };

@@ -25,8 +25,9 @@ export function cruise(directory: string): Violation[] {
 }
 
 function readOutput(program: string, directory: string): string {
-  const options = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src', 'libs'];
-  return execFileSync(process.execPath, [program, ...options], {
+  // A copy's packages are a link, and known by where the link is.
+  const options = ['--config', '.dependency-cruiser.cjs', '--preserve-symlinks', '--output-type', 'json'];
+  return execFileSync(process.execPath, [program, ...options, 'src', 'libs'], {
     cwd: directory,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type Checkout } from './checkout';
+import { until } from './eventually';
 
 export interface Answer {
   url: string;
@@ -129,10 +129,4 @@ export async function killPostmaster(cluster: string): Promise<void> {
   };
   if (pid && isServer()) process.kill(pid, 'SIGKILL');
   await until(() => !isServer());
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, patience = 10_000): Promise<void> {
-  for (const end = Date.now() + patience; !(await condition()); await sleep(10)) {
-    if (Date.now() > end) throw new Error('it did not come to pass in time');
-  }
 }

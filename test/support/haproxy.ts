@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HAPROXY, findProgram } from './programs';
 import { freePort } from './redis-server';
-import { until } from './service-process';
+import { until } from './eventually';
 
 const WALK = join(__dirname, '../../docs/operations/fleet.md');
 
@@ -53,11 +53,9 @@ export class Haproxy {
 
   /** Waits until this instance is sent requests, or is sent none any more. */
   async sees(instance: 'one' | 'two', state: 'UP' | 'DOWN'): Promise<void> {
-    await until(async () => (await this.stateOf(instance)).startsWith(state), 25_000).catch(
-      (error: Error) => {
-        throw new Error(`haproxy does not see ${instance} ${state}: ${error.message}\n${this.output}`);
-      },
-    );
+    await until(async () => (await this.stateOf(instance)).startsWith(state)).catch((error: Error) => {
+      throw new Error(`haproxy does not see ${instance} ${state}: ${error.message}\n${this.output}`);
+    });
   }
 
   async close(): Promise<void> {

@@ -65,13 +65,3 @@ export async function without<Result>(
     await database.pool.query(`ALTER TABLE away RENAME TO ${table}`);
   }
 }
-
-/** Asks again and again, in real time, until the answer is right; for what another process tells us of. */
-export async function eventually(right: () => Promise<boolean>, withinMs = 1_000): Promise<boolean> {
-  const end = performance.now() + withinMs;
-  while (performance.now() < end) {
-    if (await right()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return false;
-}

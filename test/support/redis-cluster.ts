@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { RedisServer, freePort } from './redis-server';
-import { until } from './service-process';
+import { until } from './eventually';
 
 const NODES = 3;
 const SLOTS = 16_384;

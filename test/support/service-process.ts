@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { Bench, postmasterPid, until } from './embedded-postgres-bench';
+import { Bench, postmasterPid } from './embedded-postgres-bench';
+import { until } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
 import { WatchedLog } from './watched-log';
 
@@ -43,7 +44,7 @@ export class ServiceProcess {
 
   async ready(): Promise<this> {
     const ended = () => this.child.exitCode !== null || this.child.signalCode !== null;
-    await until(() => ended() || this.stdout.includes('/openapi.json\n'), 25_000);
+    await until(() => ended() || this.stdout.includes('/openapi.json\n'));
     if (ended()) {
       throw new Error(`the service ended instead of starting: ${this.stderr}${this.stdout}`);
     }

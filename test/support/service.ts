@@ -9,6 +9,7 @@ import { NEST_OPTIONS, furnish } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { NestLogger, createLogger } from '../../src/runtime/logger';
 import { agreedPlan } from '../../src/modules/quotas';
+import { REDIS_BUDGET } from '../../src/modules/quotas/fleet/provide-quota-store';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
@@ -31,6 +32,9 @@ export interface KeyOptions {
   scopes?: Scope[];
   expiresAt?: Date;
 }
+
+/** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
+const PATIENT_REDIS_MS = 1_000;
 
 /** A running service with a database of its own and a clock that the test moves. */
 export class TestService {
@@ -104,6 +108,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
     .overrideProvider(Clock)
     .useValue(clock)
+    .overrideProvider(REDIS_BUDGET)
+    .useValue(PATIENT_REDIS_MS)
     .setLogger(new NestLogger(logger))
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(

@@ -14,7 +14,7 @@ import { RequestLimiter } from './request-limiter';
 import { ResetsModule } from './resets/resets.module';
 import { QuotaRecords } from './store/quota-records';
 import { QuotaStore } from './store/quota-store';
-import { QUOTA_STORE } from './fleet/provide-quota-store';
+import { QUOTA_STORE, REDIS_BUDGET_OF_SERVICE } from './fleet/provide-quota-store';
 
 /** How much a client may call: plans, windows, bans, and the header fields that tell. */
 @Module({
@@ -34,6 +34,7 @@ import { QUOTA_STORE } from './fleet/provide-quota-store';
     PlanThrottlerGuard,
     QUOTA_STORE,
     InstanceWatch,
+    REDIS_BUDGET_OF_SERVICE,
     ChangesListener,
   ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],

@@ -2,7 +2,7 @@ import { Controller, Get, Post, RequestMethod, type Type } from '@nestjs/common'
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
 import { Public, RequiresScope } from '../../../src/modules/auth';
-import { type TestService, startService } from '../../support/service';
+import { useService } from '../../support/use-service';
 
 interface Route {
   name: string;
@@ -33,15 +33,14 @@ const mismatched = (routes: Route[]) =>
     .map(({ name }) => name);
 
 describe('Every route of the application', () => {
-  let service: TestService;
+  const service = useService();
   let routes: Route[];
-  beforeAll(async () => {
-    service = await startService();
+
+  beforeAll(() => {
     const modules = [...service.app.get(ModulesContainer).values()];
     const controllers = modules.flatMap((module) => [...module.controllers.values()]);
     routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
   });
-  afterAll(() => service.close());
 
   it('is looked at: the 22 operations and the health checks', () => {
     expect(routes.length).toBe(24);

@@ -3,9 +3,9 @@ import { basename, join } from 'node:path';
 import { type ErrorDefinition, errorCatalogue } from '#libs/errors';
 // Loads every module, and with them every error that is defined.
 import '../../../src/app.module';
-import { type TestService, startService } from '../../support/service';
 import { operationsOf } from '../../support/document';
 import { ROOT } from '../../support/cruise';
+import { useService } from '../../support/use-service';
 
 /** The table of errors. */
 const CONTRACT: Record<number, string[]> = {
@@ -53,11 +53,7 @@ interface DocumentedAnswer {
 const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
 
 describe('The error catalogue', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.close());
+  const service = useService();
 
   it('has these codes and statuses and no others', () => {
     expect(sorted(errorCatalogue().map(({ status, code }) => `${status} ${code}`))).toEqual(sorted(PAIRS));

@@ -3,12 +3,13 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections } from '#libs/http';
-import { eventually } from '../../support/eventually';
+import { eventually, until } from '../../support/eventually';
 import { RawConnection, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Flood } from '../../support/client-flood';
 
-const service = useService({ timeouts: { standstillMs: 400 } });
+const service = useService();
+const impatient = useService({ timeouts: { standstillMs: 400 } });
 
 const MOST = 16;
 
@@ -46,17 +47,17 @@ describe('requests that are sent without waiting for answers', () => {
 });
 
 it('A connection on which nobody reads the answers is closed', async () => {
-  const flood = new Flood(service.port);
+  const flood = new Flood(impatient.port);
   const sockets = await flood.open(10, requestText('GET /docs/swagger-ui-bundle.js').repeat(MOST));
   // Nothing is read, so a client does not learn of the end either; the service's own side tells.
   sockets.forEach((socket) => socket.pause());
   const connections = () =>
     new Promise<number>((resolve) =>
-      service.app.getHttpServer().getConnections((_e: unknown, n: number) => resolve(n)),
+      impatient.app.getHttpServer().getConnections((_e: unknown, n: number) => resolve(n)),
     );
   try {
-    await eventually(async () => expect(await connections()).toBeGreaterThanOrEqual(sockets.length));
-    await eventually(async () => expect(await connections()).toBeLessThan(sockets.length / 2));
+    await until(async () => (await connections()) >= sockets.length);
+    await until(async () => (await connections()) < sockets.length / 2);
   } finally {
     flood.close();
   }
@@ -75,7 +76,7 @@ describeOnLinux('A connection that ends before all its answers are sent', () => 
     // Files are opened in the order of the requests, so those of the others are open when this answer has come.
     expect((await exchange(patient.port, request)).status).toBe(200);
     flood.close();
-    await eventually(() => Promise.resolve(expect(openPageFiles()).toEqual([])));
+    await eventually(() => expect(openPageFiles()).toEqual([]));
   });
 });
 
@@ -99,9 +100,9 @@ it('Answers that wait on a connection which is lost are forgotten', async () => 
   try {
     const connection = await RawConnection.open((server.address() as AddressInfo).port);
     connection.write(requestText('GET /').repeat(5));
-    await eventually(() => Promise.resolve(expect(connections.requestsInProgress).toBe(5)));
+    await until(() => connections.requestsInProgress === 5);
     connection.close();
-    await eventually(() => Promise.resolve(expect(connections.requestsInProgress).toBe(0)));
+    await until(() => connections.requestsInProgress === 0);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -3,7 +3,8 @@ import { ClientsService, KeysService } from '../../../src/modules/auth';
 import { agreedPlan } from '../../../src/modules/quotas';
 import type { ApiClient } from '../../support/api-client';
 import { type TestService, startService } from '../../support/service';
-import { eventually, standing } from '../../support/limits';
+import { standing } from '../../support/limits';
+import { until } from '../../support/eventually';
 
 let here: TestService;
 let there: TestService;
@@ -43,7 +44,7 @@ async function allAnswer(callers: ApiClient[], status: number): Promise<boolean>
   return answers.every((answer) => answer.status === status);
 }
 
-describe('within a second, on every instance, a key is closed that was', () => {
+describe('soon, on every instance, a key is closed that was', () => {
   it.each([
     ['revoked', ({ keyId }: Known) => here.app.get(KeysService).revoke(keyId)],
     [
@@ -63,12 +64,12 @@ describe('within a second, on every instance, a key is closed that was', () => {
     const known = await aKnownKey();
     const bystander = await aKnownKey();
     await change(known);
-    expect(await eventually(() => allAnswer(known.callers, 401))).toBe(true);
+    await until(() => allAnswer(known.callers, 401));
     expect(await allAnswer(bystander.callers, 200)).toBe(true);
   });
 });
 
-describe('within a second, on every instance, a change holds', () => {
+describe('soon, on every instance, a change holds', () => {
   it.each([
     [
       'of the plan',
@@ -89,21 +90,21 @@ describe('within a second, on every instance, a change holds', () => {
     const { callers, ...known } = await aKnownKey();
     await change({ callers, ...known });
     const limits = () => Promise.all(callers.map(async (caller) => (await standing(caller)).minute.limit));
-    expect(await eventually(async () => (await limits()).every((one) => one === limit))).toBe(true);
+    await until(async () => (await limits()).every((one) => one === limit));
   });
 
   it('of a scope', async () => {
     const { keyId, callers } = await aKnownKey();
     await sql(`UPDATE api_keys SET scopes = '{write}' WHERE id = $1`, keyId);
-    expect(await eventually(() => allAnswer(callers, 403))).toBe(true);
+    await until(() => allAnswer(callers, 403));
   });
 
   it('of a revocation taken back, and of a key that was asked for before it was there', async () => {
     const { keyId, client, callers } = await aKnownKey();
     await here.app.get(KeysService).revoke(keyId);
-    expect(await eventually(() => allAnswer(callers, 401))).toBe(true);
+    await until(() => allAnswer(callers, 401));
     await sql(`UPDATE api_keys SET revoked_at = NULL WHERE id = $1`, keyId);
-    expect(await eventually(() => allAnswer(callers, 200))).toBe(true);
+    await until(() => allAnswer(callers, 200));
 
     const early = newApiKey();
     const hopeful = [here, there].map((service) => service.anonymous().with({ 'X-API-Key': early }));
@@ -113,7 +114,7 @@ describe('within a second, on every instance, a change holds', () => {
       digestOf(early),
       client,
     );
-    expect(await eventually(() => allAnswer(hopeful, 200))).toBe(true);
+    await until(() => allAnswer(hopeful, 200));
   });
 });
 
@@ -122,7 +123,7 @@ it('an upgrade counts at the next request: refused requests have used nothing', 
   const caller = callers[0]!;
   for (let request = 0; request < 65; request += 1) await caller.get('/categories');
   await here.app.get(ClientsService).setPlan(client, agreedPlan('pro'));
-  expect(await eventually(async () => (await standing(caller)).minute.limit === 300)).toBe(true);
+  await until(async () => (await standing(caller)).minute.limit === 300);
   const answer = await caller.get('/categories');
   expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([200, '239']);
   expect((await standing(caller)).ban.refusalsBeforeBan).toBe(11);

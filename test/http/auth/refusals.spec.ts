@@ -1,17 +1,12 @@
 import { newApiKey } from '../../../src/modules/auth/api-key-format';
 import { KeysService } from '../../../src/modules/auth';
 import type { ErrorBody } from '../../support/api-client';
-import { type TestService, startService } from '../../support/service';
 import { call, without } from '../../support/limits';
+import { useService } from '../../support/use-service';
 
 const INVALID_CHALLENGE = 'Bearer realm="petstore", error="invalid_token"';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 beforeEach(() => service.clock.advance(120_000));
 
 /** A key that was good once and is not, or never was. */

@@ -1,16 +1,14 @@
 import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { type TestService, startService } from '../../support/service';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
+const service = useService();
 let reader: ApiClient;
 let writer: ApiClient;
 
 beforeAll(async () => {
-  service = await startService();
   reader = await service.caller({ scopes: ['read'] });
   writer = await service.caller({ scopes: ['write'] });
 });
-afterAll(() => service.close());
 
 /** Every operation there is, from the served document: a new one is tested without anybody thinking of it. */
 function operations(): [string, string][] {

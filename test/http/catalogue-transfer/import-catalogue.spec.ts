@@ -1,6 +1,6 @@
 import { CatalogueRefusedError } from '../../../src/modules/catalogue';
-import { until } from '../../support/service-process';
 import { TransferBench, aCategoryLine, aPetLine } from './support/transfers';
+import { until } from '../../support/eventually';
 
 let store: TransferBench;
 

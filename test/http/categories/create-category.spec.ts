@@ -1,16 +1,9 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
+import type { ErrorBody } from '../../support/api-client';
 import type { Category } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { useStore } from '../../support/use-service';
 
 describe('POST /categories', () => {
-  let service: TestService;
-  let caller: ApiClient;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-  });
-  afterAll(() => service.close());
+  const { service, caller } = useStore();
 
   describe('201', () => {
     test.each([

@@ -1,18 +1,9 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 describe('DELETE /categories/{categoryId}', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-  afterAll(() => service.close());
+  const { service, caller, arrange } = useStore();
 
   describe('204', () => {
     it('removes a category that no pet belongs to', async () => {

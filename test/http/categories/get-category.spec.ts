@@ -1,18 +1,14 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
+import type { ErrorBody } from '../../support/api-client';
 import { Arrange, type Category } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { useStore } from '../../support/use-service';
 
 describe('GET /categories/{categoryId}', () => {
-  let service: TestService;
-  let caller: ApiClient;
+  const { service, caller } = useStore();
   let category: Category;
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
     category = await new Arrange(caller).category('Dogs');
   });
-  afterAll(() => service.close());
 
   it('200: answers the category, without a description that it does not have', async () => {
     const { status, body, headers } = await caller.get<Category>(`/categories/${category.id}`);

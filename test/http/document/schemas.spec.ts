@@ -1,12 +1,7 @@
-import { type TestService, startService } from '../../support/service';
 import { sortedKeys } from '../../support/document';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 
 interface Schema {
   type?: string;

@@ -1,11 +1,6 @@
-import { type TestService, startService } from '../../support/service';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = useService();
 
 /** What helmet adds. It belongs to pages; on an answer in JSON it would only be more to send. */
 const HELMET = [

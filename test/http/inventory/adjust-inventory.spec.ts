@@ -1,21 +1,11 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type InventoryItem, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { type InventoryItem, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 const MOST = 2_147_483_647;
 
 describe('POST /store/inventory/{petId}/adjustments', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
+  const { caller, arrange } = useStore();
 
   const adjust = (petId: number, delta: unknown) =>
     caller.post<InventoryItem>(`/store/inventory/${petId}/adjustments`, { delta });

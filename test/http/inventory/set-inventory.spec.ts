@@ -1,19 +1,9 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type InventoryItem, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { type InventoryItem, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 describe('PUT /store/inventory/{petId}', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
+  const { caller, arrange } = useStore();
 
   const builders = { available: aPet(), pending: aPet().pending(), sold: aPet().sold() };
 

@@ -1,19 +1,8 @@
-import type { ApiClient } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 describe('DELETE /store/orders/{orderId}', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
+  const { service, caller, arrange } = useStore();
 
   const cancel = (id: number) => caller.delete(`/store/orders/${id}`);
   const inventory = async (petId: number) =>

@@ -1,19 +1,8 @@
-import type { ApiClient } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 describe('requests at the same time', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
+  const { caller, arrange } = useStore();
 
   const inventory = async (petId: number) =>
     (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;

@@ -1,21 +1,11 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 const MOST = 2_147_483_647;
 
 describe('POST /store/orders', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
+  const { caller, arrange } = useStore();
 
   const place = (body: object | string) => caller.post<Order>('/store/orders', body);
   const inventory = async (petId: number) =>

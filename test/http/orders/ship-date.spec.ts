@@ -1,6 +1,6 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 /** The same rules hold whether a date comes with a new order or with a change of one. */
 const VALID = [
@@ -44,19 +44,12 @@ const INVALID = [
 ];
 
 describe('shipDate', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
+  const { service, caller, arrange } = useStore();
   let petId: number;
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
     petId = (await arrange.pet(aPet(), 1_000)).id;
   });
-
-  afterAll(() => service.close());
 
   it.each(VALID)('%s is taken, and answered as %s', async (sent, answered) => {
     const placed = await caller.post<Order>('/store/orders', { petId, shipDate: sent });

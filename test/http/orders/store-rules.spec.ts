@@ -1,20 +1,9 @@
-import type { ApiClient } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 /** The rules of the store, a sentence at a time: what orders do to the stock and to the pet's status. */
 describe('the store', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
+  const { service, caller, arrange } = useStore();
 
   const complete = (id: number) => caller.patch<Order>(`/store/orders/${id}`, { complete: true });
   const cancel = (id: number) => caller.delete(`/store/orders/${id}`);

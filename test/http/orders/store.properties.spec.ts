@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import type { ApiClient } from '../../support/api-client';
 import { Arrange, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
 import { type Outcome, type Step, StoreModel } from './store-model';
+import { useStore } from '../../support/use-service';
 
 const anyStatus = fc.constantFrom<Pet['status']>('available', 'pending', 'sold');
 const anOrderChange = fc.record({
@@ -34,15 +33,7 @@ const anyHistory = fc
   .map(([quantity, steps]): Step[] => [{ do: 'set', quantity }, ...steps]);
 
 describe('the store', () => {
-  let service: TestService;
-  let caller: ApiClient;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-  });
-
-  afterAll(() => service.close());
+  const { caller } = useStore();
 
   /** Takes one step through the interface; remembers the orders that it placed. */
   async function take(step: Step, petId: number, orders: number[]): Promise<Outcome> {

@@ -1,19 +1,9 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type Order } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { type Order } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 describe('PATCH /store/orders/{orderId}', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
+  const { caller, arrange } = useStore();
 
   const anOrder = async (fields: Partial<Order> = {}) => arrange.order((await arrange.pet()).id, fields);
   const patch = (id: number, body: object | string) => caller.patch<Order>(`/store/orders/${id}`, body);

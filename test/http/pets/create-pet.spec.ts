@@ -1,18 +1,14 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
+import type { ErrorBody } from '../../support/api-client';
 import { Arrange, type InventoryItem, type Pet, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { useStore } from '../../support/use-service';
 
 describe('POST /pets', () => {
-  let service: TestService;
-  let caller: ApiClient;
+  const { service, caller } = useStore();
   let categoryId: number;
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
     categoryId = (await new Arrange(caller).category()).id;
   });
-  afterAll(() => service.close());
 
   describe('201', () => {
     test.each([

@@ -1,18 +1,8 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { useStore } from '../../support/use-service';
 
 describe('DELETE /pets/{petId}', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-  afterAll(() => service.close());
+  const { service, caller, arrange } = useStore();
 
   describe('204', () => {
     it('takes the pet from every operation', async () => {

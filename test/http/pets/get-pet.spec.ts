@@ -1,6 +1,6 @@
-import type { Answer, ApiClient, ErrorBody } from '../../support/api-client';
+import type { Answer, ErrorBody } from '../../support/api-client';
 import { Arrange, type Pet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { useStore } from '../../support/use-service';
 
 /** What every answer of the deprecated operation owes its caller, as RFC 9745 and RFC 8594 have it. */
 function expectDeprecation({ headers }: Answer<unknown>, successor: string): void {
@@ -12,18 +12,14 @@ function expectDeprecation({ headers }: Answer<unknown>, successor: string): voi
 }
 
 describe('GET /pets/{petId}', () => {
-  let service: TestService;
-  let caller: ApiClient;
+  const { service, caller } = useStore();
   let pet: Pet;
   let target: string;
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
     pet = await new Arrange(caller).pet();
     target = `/pets/${pet.id}`;
   });
-  afterAll(() => service.close());
 
   it('200: answers the pet, and that it is deprecated', async () => {
     const answer = await caller.get<Pet>(target);

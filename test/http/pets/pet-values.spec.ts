@@ -1,6 +1,6 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
+import type { ErrorBody } from '../../support/api-client';
 import { Arrange, type Pet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { useStore } from '../../support/use-service';
 
 const OPERATIONS = ['POST', 'PUT', 'PATCH'] as const;
 
@@ -36,16 +36,12 @@ const BAD_FIELDS = [
 ] as const;
 
 describe('the values of a pet', () => {
-  let service: TestService;
-  let caller: ApiClient;
+  const { caller } = useStore();
   let pet: Pet;
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
     pet = await new Arrange(caller).pet();
   });
-  afterAll(() => service.close());
 
   describe.each(OPERATIONS)('%s', (method) => {
     const send = <Body>(body?: object | string) =>

@@ -1,13 +1,7 @@
 import { connect } from 'node:net';
-import { type TestService, startService } from '../../support/service';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.close());
+const service = useService();
 
 test('a CONNECT whose sender is gone at once harms nobody', async () => {
   for (let attempt = 0; attempt < 20; attempt += 1) {

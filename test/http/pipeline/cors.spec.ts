@@ -1,5 +1,5 @@
-import { type TestService, startService } from '../../support/service';
 import { Bench, expectError, expectOwedHeaders } from './support/bench';
+import { useService } from '../../support/use-service';
 
 const SHOP = 'https://shop.example';
 const ADMIN = 'https://admin.example:8443';
@@ -29,13 +29,8 @@ const asks = (origin: string) => [
 ];
 
 describe('open to every origin, as it comes', () => {
-  let service: TestService;
-  let bench: Bench;
-  beforeAll(async () => {
-    service = await startService();
-    bench = new Bench(service);
-  });
-  afterAll(() => service.close());
+  const service = useService();
+  const bench = new Bench(service);
 
   test.each(['/pets', '/pets/1', '/nope'])(
     'a preflight is answered without a key and not counted: %s',
@@ -83,13 +78,8 @@ describe('open to every origin, as it comes', () => {
 });
 
 describe('open to the origins of CORS_ORIGINS', () => {
-  let service: TestService;
-  let bench: Bench;
-  beforeAll(async () => {
-    service = await startService({ settings: { corsOrigins: [SHOP, ADMIN] } });
-    bench = new Bench(service);
-  });
-  afterAll(() => service.close());
+  const service = useService({ settings: { corsOrigins: [SHOP, ADMIN] } });
+  const bench = new Bench(service);
 
   test.each([SHOP, ADMIN])(
     'names the origin that asks, and says that answers differ by it: %s',

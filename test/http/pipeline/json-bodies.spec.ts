@@ -1,14 +1,8 @@
-import { type TestService, startService } from '../../support/service';
 import { Bench, expectError } from './support/bench';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let bench: Bench;
-
-beforeAll(async () => {
-  service = await startService();
-  bench = new Bench(service);
-});
-afterAll(() => service.close());
+const service = useService();
+const bench = new Bench(service);
 
 /** Bodies are bytes, written as latin1 text. */
 function post(body: string, fields: string[] = ['Content-Type: application/json']) {

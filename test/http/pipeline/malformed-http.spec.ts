@@ -1,15 +1,9 @@
-import { type TestService, startService } from '../../support/service';
 import { Bench, expectError } from './support/bench';
 import { requestText } from '../../support/raw-http';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let bench: Bench;
-
-beforeAll(async () => {
-  service = await startService();
-  bench = new Bench(service);
-});
-afterAll(() => service.close());
+const service = useService();
+const bench = new Bench(service);
 
 const GOOD = requestText('GET /health/live');
 const post = (fields: string[], body = '') =>

@@ -1,17 +1,14 @@
-import { type TestService, startService } from '../../support/service';
 import { Bench, expectError } from './support/bench';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let bench: Bench;
+const service = useService();
+const bench = new Bench(service);
 let category: number;
 
 beforeAll(async () => {
-  service = await startService();
-  bench = new Bench(service);
   const answer = await (await service.caller()).post<{ id: number }>('/categories', { name: 'Dogs' });
   category = answer.body.id;
 });
-afterAll(() => service.close());
 
 const BODY = '{"name":"A"}';
 

@@ -1,14 +1,8 @@
-import { type TestService, startService } from '../../support/service';
 import { Bench, expectError, expectOwedHeaders } from './support/bench';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let bench: Bench;
-
-beforeAll(async () => {
-  service = await startService();
-  bench = new Bench(service);
-});
-afterAll(() => service.close());
+const service = useService();
+const bench = new Bench(service);
 
 /** What each path takes, with HEAD wherever there is GET, and the paths outside of it. */
 const ALLOW: Record<string, string[]> = {

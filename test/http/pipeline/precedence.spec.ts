@@ -1,15 +1,9 @@
-import { type TestService, startService } from '../../support/service';
 import { Bench } from './support/bench';
 import { type RawAnswer, exchange, requestText } from '../../support/raw-http';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let bench: Bench;
-
-beforeAll(async () => {
-  service = await startService();
-  bench = new Bench(service);
-});
-afterAll(() => service.close());
+const service = useService();
+const bench = new Bench(service);
 
 /** Requests that are wrong in themselves, each in its own way. */
 const WRONG: [string, string, string[], string][] = [

@@ -1,14 +1,8 @@
-import { type TestService, startService } from '../../support/service';
 import { Bench } from './support/bench';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let bench: Bench;
-
-beforeAll(async () => {
-  service = await startService();
-  bench = new Bench(service);
-});
-afterAll(() => service.close());
+const service = useService();
+const bench = new Bench(service);
 
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

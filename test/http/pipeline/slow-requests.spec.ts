@@ -1,17 +1,11 @@
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
-import { type TestService, startService } from '../../support/service';
 import { Bench, expectError } from './support/bench';
 import { exchange, requestText } from '../../support/raw-http';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let bench: Bench;
-
-beforeAll(async () => {
-  service = await startService({ timeouts: { headersMs: 200, requestMs: 300 } });
-  bench = new Bench(service);
-});
-afterAll(() => service.close());
+const service = useService({ timeouts: { headersMs: 200, requestMs: 300 } });
+const bench = new Bench(service);
 
 const JSON_TYPE = 'Content-Type: application/json';
 

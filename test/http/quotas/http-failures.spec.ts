@@ -2,7 +2,8 @@ import type { ErrorBody } from '../../support/api-client';
 import type { MemoryQuotaStore } from '../../../src/modules/quotas/store/memory-quota-store';
 import { QuotaStore } from '../../../src/modules/quotas/store/quota-store';
 import { useService } from '../../support/use-service';
-import { COUNTED, eventually, limitsIn, standing, statuses, without } from '../../support/limits';
+import { COUNTED, limitsIn, standing, statuses, without } from '../../support/limits';
+import { until } from '../../support/eventually';
 
 const service = useService();
 
@@ -32,12 +33,12 @@ describe('a failure inside of the limits is answered like any other', () => {
     const caller = service.anonymous().with({ 'X-API-Key': key });
     await caller.get(COUNTED);
     await service.database.pool.query(`UPDATE clients SET ${change} WHERE name = $1`, [client]);
-    expect(await eventually(async () => (await caller.get('/rate-limit')).status === 500)).toBe(true);
+    await until(async () => (await caller.get('/rate-limit')).status === 500);
     expect([...(await statuses(caller, 2)), ...(await statuses(caller, 1, '/no/such/path'))]).not.toContain(
       200,
     );
     await service.database.pool.query(`UPDATE clients SET plan = 'free' WHERE name = $1`, [client]);
-    expect(await eventually(async () => (await caller.get('/rate-limit')).status === 200)).toBe(true);
+    await until(async () => (await caller.get('/rate-limit')).status === 200);
     expect(limitsIn(await caller.get(COUNTED)).remaining).toBe(58);
   });
 });

@@ -1,53 +1,35 @@
 import { AuditTrail } from '../../../src/modules/audit';
 import { QuotaRecords } from '../../../src/modules/quotas/store/quota-records';
-import { eventually, statuses, without } from '../../support/limits';
-import { RedisServer } from '../../support/redis-server';
-import { type TestService, startService } from '../../support/service';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { statuses, without } from '../../support/limits';
+import { until } from '../../support/eventually';
+import { MODES, useTwoInstances } from '../quotas/support/use-two-instances';
 
-describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
-  let redis: RedisServer | undefined;
-  let database: TestDatabase;
-  let instances: TestService[];
+describe.each(MODES)('two instances that count %s', (mode) => {
+  const { instances } = useTwoInstances(mode);
+  const [here, there] = instances;
 
-  beforeAll(async () => {
-    redis = mode === 'alone' ? undefined : await RedisServer.start();
-    database = await createTestDatabase();
-    const settings = { redisUrl: redis?.url, instances: 2 };
-    instances = [await startService({ database, settings }), await startService({ database, settings })];
-  });
-
-  afterAll(async () => {
-    for (const instance of instances) {
-      await instance.close();
-    }
-    await database.drop();
-    await redis?.close();
-  });
-
-  const here = () => instances[0]!;
-  const aKey = () => here().issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+  const aKey = () => here.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
   const flush = () => Promise.all(instances.map(({ app }) => app.get(QuotaRecords).flush()));
   const entries = (keyId: number) =>
-    here().app.get(AuditTrail).newest({ keyId, actionPrefix: 'key.banned', limit: 10 });
+    here.app.get(AuditTrail).newest({ keyId, actionPrefix: 'key.banned', limit: 10 });
   const advance = (milliseconds: number) => instances.forEach(({ clock }) => clock.advance(milliseconds));
 
   /** Asks one instance for as long as it takes to be banned by it, and then some more. */
   async function earnBan(key: string): Promise<void> {
-    const caller = here().anonymous().with({ 'X-API-Key': key });
+    const caller = here.anonymous().with({ 'X-API-Key': key });
     expect((await statuses(caller, 14)).slice(-3)).toEqual([403, 403, 403]);
   }
 
   /** Asks the other one until it has heard of the ban, and then some more. */
   async function insistElsewhere(key: string): Promise<void> {
-    const caller = instances[1]!.anonymous().with({ 'X-API-Key': key });
-    expect(await eventually(async () => (await caller.get('/categories')).status === 403)).toBe(true);
+    const caller = there.anonymous().with({ 'X-API-Key': key });
+    await until(async () => (await caller.get('/categories')).status === 403);
     expect(new Set(await statuses(caller, 12))).toEqual(new Set([403]));
   }
 
   test('a ban that a key earns is entered once, as its own doing at that time', async () => {
     const { key, keyId, client } = await aKey();
-    const at = new Date(here().clock.now());
+    const at = new Date(here.clock.now());
     await earnBan(key);
     await flush();
     await insistElsewhere(key);
@@ -63,7 +45,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     expect(await entries(keyId)).toMatchObject([first]);
 
     advance(120_000);
-    const next = { at: new Date(here().clock.now()), details: { level: 2 } };
+    const next = { at: new Date(here.clock.now()), details: { level: 2 } };
     await earnBan(key);
     await flush();
     expect(await entries(keyId)).toMatchObject([next, first]);
@@ -86,8 +68,8 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
   test('a ban and its entry are written together, when both can be', async () => {
     const { key, keyId } = await aKey();
     const known = async () =>
-      (await database.pool.query('SELECT FROM key_bans WHERE key_id = $1', [keyId])).rowCount;
-    await without(here(), 'audit_entries', async () => {
+      (await here.database.pool.query('SELECT FROM key_bans WHERE key_id = $1', [keyId])).rowCount;
+    await without(here, 'audit_entries', async () => {
       await earnBan(key);
       expect((await flush())[0]).toBe(false);
       expect(await known()).toBe(0);
@@ -98,7 +80,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
 
   test('bans that waited to be written are all entered', async () => {
     const { key, keyId } = await aKey();
-    await without(here(), 'audit_entries', async () => {
+    await without(here, 'audit_entries', async () => {
       await earnBan(key);
       advance(120_000);
       await earnBan(key);

@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { LONG_MS, RunningCommand } from './support/running-command';
+import { until } from '../../support/eventually';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-large-'));
 const path = (name: string) => join(folder, name);
@@ -38,7 +38,7 @@ describe('200,000 pets', () => {
       expect(imported).toEqual(told);
 
       const interrupted = command(['export', 'out.ndjson']);
-      await until(() => partial() !== undefined && statSync(path(partial()!)).size > 0, LONG_MS);
+      await until(() => partial() !== undefined && statSync(path(partial()!)).size > 0);
       expect(await interrupted.end('SIGINT')).toMatchObject({ code: 130, stdout: '' });
       expect(interrupted.stderr).toBe('petstore: interrupted; out.ndjson was not written.\n');
       expect(readdirSync(folder).filter((name) => name.startsWith('out.ndjson'))).toEqual([]);

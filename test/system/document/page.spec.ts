@@ -1,8 +1,8 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { FOREIGN_HOST, startBrowser } from '../../support/browser';
-import { until } from '../../support/service-process';
 import { useService } from '../../support/use-service';
 import { FAINT_ELEMENTS } from './support/contrast';
+import { until } from '../../support/eventually';
 
 const service = useService();
 let browser: Browser;
@@ -15,7 +15,7 @@ const addressOf = (link: string) => `http://${FOREIGN_HOST}:${service.port}/docs
 /** Opens the page in a window of its own, with a profile that is empty. */
 async function open(window: Parameters<Browser['newPage']>[0]): Promise<void> {
   page = await browser.newPage(window);
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(90_000);
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (line) => {
     if (line.type() === 'error') {

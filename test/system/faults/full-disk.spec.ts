@@ -1,14 +1,13 @@
 import { Client } from 'pg';
-import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { embeddedUrl } from './support/embedded-url';
 import { SmallDisk, smallDiskRefusal } from './support/small-disk';
 import { unlimitedKey } from './support/unlimited-key';
+import { until } from '../../support/eventually';
 
 /** An empty store takes half of it. */
 const MEBIBYTES = 128;
 const DESCRIPTION = 'x'.repeat(2_000);
-/** The longest pause between two attempts to start a database again that has failed to start for a second or two. */
-const RESTART_MS = 10_000;
 
 const refusal = smallDiskRefusal();
 if (refusal !== undefined) {
@@ -80,7 +79,7 @@ describeWhereMounted('When the disk of the embedded database is full', () => {
       expect(await statusOf(target)).toBe(200);
     }
     disk.free();
-    await until(async () => (await create()).status === 201, RESTART_MS);
+    await until(async () => (await create()).status === 201);
     await expectNothingLost();
   });
 
@@ -98,7 +97,7 @@ describeWhereMounted('When the disk of the embedded database is full', () => {
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     await until(() => service.log.some((line) => line.includes('PostgreSQL died and is not back')));
     disk.free();
-    await until(async () => (await create()).status === 201, RESTART_MS);
+    await until(async () => (await create()).status === 201);
     await expectNothingLost();
     expect(await service.end()).toEqual({ code: 0, signal: null });
   });

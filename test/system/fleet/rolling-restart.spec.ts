@@ -2,8 +2,9 @@ import { aPet, Arrange } from '../../support/builders';
 import { Haproxy, documentedFleet } from '../../support/haproxy';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
-import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { SteadyTraffic } from './support/steady-traffic';
+import { until } from '../../support/eventually';
 
 const bench = new ServiceBench();
 let redis: RedisServer;
@@ -67,4 +68,4 @@ test('A rolling restart of two instances behind haproxy, under a steady load of 
   expect(traffic.failures).toEqual([]);
   const { rows } = await office.database.pool.query('SELECT count(*)::int AS orders FROM orders');
   expect(rows).toEqual([{ orders: traffic.orders }]);
-}, 120_000);
+});

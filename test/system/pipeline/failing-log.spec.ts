@@ -6,7 +6,8 @@ import { pino } from 'pino';
 import { endLog } from '../../../src/runtime/log-output';
 import { createLogger } from '../../../src/runtime/logger';
 import { freePort } from '../../support/redis-server';
-import { ServiceBench, until } from '../../support/service-process';
+import { ServiceBench } from '../../support/service-process';
+import { until } from '../../support/eventually';
 
 const bench = new ServiceBench();
 const directory = mkdtempSync(join(tmpdir(), 'failing-log-'));
@@ -77,7 +78,7 @@ test('a service whose output cannot be written serves, and ends when it is told 
       ({ status }) => status,
       () => 0,
     );
-  await until(async () => (await live()) === 200, 25_000);
+  await until(async () => (await live()) === 200);
   // Each writes a line of the log, which fails in the tenth of a second after it.
   for (let asked = 0; asked < 50; asked += 1) {
     expect(await live()).toBe(200);

@@ -3,7 +3,7 @@ import { constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../../src/runtime/logger';
-import { until } from '../../support/service-process';
+import { until } from '../../support/eventually';
 
 interface Line {
   number?: number;

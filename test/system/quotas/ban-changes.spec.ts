@@ -1,47 +1,15 @@
 import { KeysService } from '../../../src/modules/auth';
 import { BanRegister } from '../../../src/modules/quotas';
 import type { ApiClient } from '../../support/api-client';
-import { RedisServer } from '../../support/redis-server';
-import { type TestService, startService } from '../../support/service';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { until } from '../../support/eventually';
+import { MODES, useTwoInstances } from './support/use-two-instances';
 
-/** What a change may take. Real time: how soon another instance knows is the subject here. */
-const WITHIN_MS = 1_000;
+const becomes = (caller: ApiClient, status: number) =>
+  until(async () => (await caller.get('/categories')).status === status);
 
-async function becomes(caller: ApiClient, status: number): Promise<void> {
-  const deadline = Date.now() + WITHIN_MS;
-  for (;;) {
-    const answer = await caller.get('/categories');
-    if (answer.status === status) {
-      return;
-    }
-    if (Date.now() > deadline) {
-      throw new Error(`The answer is still ${answer.status}: ${answer.text}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) => {
-  let redis: RedisServer | undefined;
-  let database: TestDatabase;
-  let here: TestService;
-  let there: TestService;
-
-  beforeAll(async () => {
-    redis = mode === 'alone' ? undefined : await RedisServer.start();
-    database = await createTestDatabase();
-    const settings = { redisUrl: redis?.url, instances: 2 };
-    here = await startService({ database, settings });
-    there = await startService({ database, settings });
-  });
-
-  afterAll(async () => {
-    await here.close();
-    await there.close();
-    await database.drop();
-    await redis?.close();
-  });
+describe.each(MODES)('two instances that count %s', (mode) => {
+  const { instances } = useTwoInstances(mode);
+  const [here, there] = instances;
 
   test('a ban by hand holds on both, and so does its end', async () => {
     const { key, keyId } = await here.issueKey();
@@ -49,8 +17,8 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     for (const caller of callers) {
       await becomes(caller, 200);
     }
-    const until = await here.app.get(BanRegister).ban(keyId, 7_200_000);
-    expect(until.getTime()).toBe(here.clock.now() + 7_200_000);
+    const end = await here.app.get(BanRegister).ban(keyId, 7_200_000);
+    expect(end.getTime()).toBe(here.clock.now() + 7_200_000);
     for (const caller of callers) {
       await becomes(caller, 403);
       expect((await caller.get('/categories')).headers.get('retry-after')).toBe('7200');
@@ -85,7 +53,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
       .get<{ code: string }>('/categories');
     expect([answer.status, answer.body.code]).toEqual([403, 'api_key_banned']);
     expect(rotated.record.scopes).toEqual(['read', 'write']);
-    const { rows } = await database.pool.query<{ ended: boolean }>(
+    const { rows } = await here.database.pool.query<{ ended: boolean }>(
       'SELECT expires_at <= now() AS ended FROM api_keys WHERE id = $1',
       [keyId],
     );

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { ROOT, Sources, type Violation, cruise } from '../../support/cruise';
 
 /** For each rule, an import that breaks it: in which file, and of what. */
@@ -42,7 +44,7 @@ const PLANTED: [rule: string, file: string, line: string][] = [
   [
     'The data source knows entities and migrations only',
     'src/runtime/data-source.ts',
-    `import '../modules/pets';`,
+    `import '../modules/deprecations';`,
   ],
   ['Siblings do not import their own face', 'src/modules/pets/c.ts', `import './index';`],
   ['Siblings do not import their own face', 'src/modules/quotas/store/b.ts', `import '..';`],
@@ -60,9 +62,9 @@ const PLANTED: [rule: string, file: string, line: string][] = [
   ['HTTP does not know the runtime', 'src/http/b.ts', `import '../runtime/serve';`],
   ['Every import leads somewhere', 'src/e.ts', `import '#libs/http/src/errors';`],
   ...['orders/order-status', 'pets/pet-status', 'catalogue/bad-lines', 'quotas/plans', 'quotas/decision'].map(
-    pure('@nestjs/common'),
+    pure('@nestjs/terminus'),
   ),
-  ...['quotas/rate-window', 'quotas/ban-rules', 'quotas/rate-limit-headers'].map(pure('typeorm')),
+  ...['quotas/rate-window', 'quotas/ban-rules', 'quotas/rate-limit-headers'].map(pure('ioredis')),
 ];
 
 function pure(what: string) {
@@ -75,23 +77,27 @@ function pure(what: string) {
   };
 }
 
+/** Of the sources with all of that planted in them: to look at them takes seconds, so it is done once. */
+let violations: Violation[];
+beforeAll(() => {
+  const sources = new Sources();
+  for (const [, file, line] of PLANTED) {
+    sources.plant(file, line);
+  }
+  sources.plant('src/d.ts', `import './c';`);
+  violations = cruise(sources.directory);
+  sources.remove();
+});
+
 it('Everybody knows only whom they may know', () => {
-  expect(cruise(ROOT)).toEqual([]);
+  const intoOldFiles =
+    /^(src\/modules\/deprecations\/index\.ts|node_modules\/(@nestjs\/terminus|ioredis)\/.*)$/;
+  const isPlanted = ({ from, to }: Violation) =>
+    !existsSync(join(ROOT, from)) || (PLANTED.some(([, file]) => file === from) && intoOldFiles.test(to));
+  expect(violations.filter((violation) => !isPlanted(violation))).toEqual([]);
 });
 
 describe('The rules catch', () => {
-  let sources: Sources;
-  let violations: Violation[];
-  beforeAll(() => {
-    sources = new Sources();
-    for (const [, file, line] of PLANTED) {
-      sources.plant(file, line);
-    }
-    sources.plant('src/d.ts', `import './c';`);
-    violations = cruise(sources.directory);
-  });
-  afterAll(() => sources.remove());
-
   test.each(PLANTED)('"%s" broken in %s by %s', (rule, file) => {
     expect(violations.filter(({ from }) => from === file).map((violation) => violation.rule)).toContain(rule);
   });

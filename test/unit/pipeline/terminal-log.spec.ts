@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { createLogger } from '../../../src/runtime/logger';
 import { terminalLog } from '../../../src/runtime/terminal-log';
-import { until } from '../../support/service-process';
+import { until } from '../../support/eventually';
 
 /** The request's line as the log of requests writes it. */
 const REQUEST = {

@@ -7,19 +7,29 @@ import { QuotaStore } from '../store/quota-store';
 import { FleetQuotaStore } from './fleet-quota-store';
 import { connectRedis } from './redis-connection';
 import { RedisQuotaStore } from './redis-quota-store';
+import { REDIS_BUDGET_MS } from './script-calls';
+
+/** Real time that decides how a request is counted: tests, which run on any machine, have more of it. */
+export const REDIS_BUDGET = Symbol('REDIS_BUDGET');
+export const REDIS_BUDGET_OF_SERVICE: Provider = { provide: REDIS_BUDGET, useValue: REDIS_BUDGET_MS };
 
 /** One process counts in its memory; several count together in Redis. */
 export const QUOTA_STORE: Provider = {
   provide: QuotaStore,
-  inject: [SETTINGS, QuotaRecords, Clock],
-  useFactory: ({ redisUrl, instances }: Settings, records: QuotaRecords, clock: Clock): QuotaStore => {
+  inject: [SETTINGS, QuotaRecords, Clock, REDIS_BUDGET],
+  useFactory: (
+    { redisUrl, instances }: Settings,
+    records: QuotaRecords,
+    clock: Clock,
+    budgetMs: number,
+  ): QuotaStore => {
     if (redisUrl === undefined) {
       return new MemoryQuotaStore(records, clock);
     }
     const client = connectRedis(redisUrl);
     // Redis's own clock is the one that all instances share. Another clock than the system's is a test's.
     const testClock = clock instanceof SystemClock ? undefined : () => clock.now();
-    const together = new RedisQuotaStore(client, records, testClock);
+    const together = new RedisQuotaStore(client, records, testClock, budgetMs);
     const alone = new MemoryQuotaStore(records, clock, instances);
     return new FleetQuotaStore(client, together, alone, clock, instances);
   },

@@ -26,9 +26,10 @@ export class RedisQuotaStore extends QuotaStore {
     client: Redis | Cluster,
     private readonly records: QuotaRecords,
     testClock?: () => number,
+    budgetMs?: number,
   ) {
     super();
-    this.calls = new ScriptCalls(client, testClock);
+    this.calls = new ScriptCalls(client, testClock, budgetMs);
   }
 
   take(subject: Subject): Promise<Decision> {

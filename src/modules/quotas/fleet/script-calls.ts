@@ -3,8 +3,8 @@ import type { Reply } from './quota-reply';
 import { QUOTA_SCRIPT } from './quota-script';
 import { withinBudget } from './within-budget';
 
-/** How long one answer may take. Past it the request goes on without Redis. */
-const BUDGET_MS = 50;
+/** How long one answer may take, in milliseconds. Past it the request goes on without Redis. */
+export const REDIS_BUDGET_MS = 50;
 /** So few that Redis, which does one thing at a time, is soon free for others. */
 const STEPS_PER_CALL = 100;
 
@@ -49,6 +49,7 @@ export class ScriptCalls {
   constructor(
     client: Redis | Cluster,
     private readonly testClock?: () => number,
+    private readonly budgetMs = REDIS_BUDGET_MS,
   ) {
     client.defineCommand('quota', { lua: QUOTA_SCRIPT });
     this.redis = client as unknown as WithScript;
@@ -81,7 +82,7 @@ export class ScriptCalls {
   private async call(waiting: WaitingStep[]): Promise<void> {
     try {
       const replies = this.redis.quota(...this.argumentsFor(waiting));
-      const inTime = await withinBudget(replies, BUDGET_MS, (late) => {
+      const inTime = await withinBudget(replies, this.budgetMs, (late) => {
         waiting.forEach(({ onLate }, index) => onLate?.(late[index]!));
       });
       waiting.forEach((one, index) => settle(one, inTime[index]!));

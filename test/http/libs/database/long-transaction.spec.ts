@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { Database, giveUpSilentConnection } from '#libs/database';
 import { dataSourceOptions } from '../../../../src/runtime/data-source';
-import { until } from '../../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { until } from '../../../support/eventually';
 
 const HURRIED_MS = 100;
 

@@ -1,5 +1,5 @@
-import type { ApiClient, ErrorBody } from '../../../support/api-client';
-import { type TestService, startService } from '../../../support/service';
+import type { ErrorBody } from '../../../support/api-client';
+import { useStore } from '../../../support/use-service';
 
 const LIMITS = ['0', '101', '-1', '1.5', '1e1', '05', '', 'x', '1&limit=2', '9007199254740993'];
 const CURSORS = [
@@ -14,14 +14,7 @@ const CURSORS = [
 ];
 
 describe('the parameters of a page', () => {
-  let service: TestService;
-  let caller: ApiClient;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-  });
-  afterAll(() => service.close());
+  const { caller } = useStore();
 
   describe.each(['/pets', '/categories', '/store/orders', '/store/inventory'])('of %s', (list) => {
     test.each(['limit=1', 'limit=100', 'cursor=YWZ0ZXI6MjA', 'cursor=YWZ0ZXI6OTAwNzE5OTI1NDc0MDk5MQ'])(

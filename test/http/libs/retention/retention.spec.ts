@@ -3,8 +3,8 @@ import { DataSource } from 'typeorm';
 import { ManualClock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { Retention, type RetentionOptions } from '#libs/retention';
-import { until } from '../../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { until } from '../../../support/eventually';
 
 let test: TestDatabase;
 let dataSource: DataSource;

@@ -1,6 +1,6 @@
-import type { ApiClient, ErrorBody } from '../../../support/api-client';
+import type { ErrorBody } from '../../../support/api-client';
 import { Arrange } from '../../../support/builders';
-import { type TestService, startService } from '../../../support/service';
+import { useStore } from '../../../support/use-service';
 
 /** Every operation, with a body that it takes and the status it answers without the unknown parameter. */
 const OPERATIONS: [method: string, path: string, status: number, body?: object][] = [
@@ -30,17 +30,13 @@ const OPERATIONS: [method: string, path: string, status: number, body?: object][
 ];
 
 describe('unknown query parameters', () => {
-  let service: TestService;
-  let caller: ApiClient;
+  const { service, caller } = useStore();
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
     const arrange = new Arrange(caller);
     await arrange.pet();
     await arrange.pet();
   });
-  afterAll(() => service.close());
 
   it('are tried on every operation of the document', () => {
     const documented = Object.entries(service.document.paths).flatMap(([path, operations]) => {

@@ -26,7 +26,7 @@ export async function runGuide(steps: Step[], environment: Environment): Promise
   const child = spawn('sh', ['-c', `${AS_IN_A_TEST}${script}`], {
     env: { PATH: process.env.PATH, PETSTORE: petstoreScript(), ...environment },
     stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: 55_000,
+    timeout: 250_000,
     killSignal: 'SIGKILL',
   });
   let printed = '';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const PROGRAM = join(__dirname, '../../../../node_modules/@stoplight/prism-cli/dist/index.js');
-const START_MS = 60_000;
+const START_MS = 250_000;
 
 /** An answer that came through Prism. */
 export interface JudgedAnswer<Body = Record<string, unknown>> {

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order, Pet } from '../../../support/builders';
-import { until } from '../../../support/service-process';
 import type { InsistentClient, Request, Settled } from './insistent-client';
 import type { Books } from './books';
+import { until } from '../../../support/eventually';
 
 const WORKERS = 8;
-const PATIENCE_MS = 30_000;
 /** Units in stock of the pets that all workers order; the last one runs out now and then. */
 const STOCK = [1_000_000, 1_000_000, 3];
 /** Refusals that are right when others were faster; whatever else is refused fails the test. */
@@ -25,6 +24,8 @@ export class MixedLoad {
   private readonly shared: number[] = [];
   private categoryId = 0;
   private answers = 0;
+  /** Called at that many answers, while requests of other workers are under way. */
+  private waiting = { for: Infinity, call: (): void => undefined };
   private sent = 0;
   private allowed = 0;
   private stopped = false;
@@ -54,13 +55,13 @@ export class MixedLoad {
   /** Lets the workers send this many more requests, and waits until that many are answered. */
   async goOn(requests: number): Promise<void> {
     this.allowed += requests;
-    await Promise.race([this.running, until(() => this.answers >= this.allowed, PATIENCE_MS)]);
+    await Promise.race([this.running, until(() => this.answers >= this.allowed)]);
   }
 
   /** Waits until this many of those requests are answered. */
   async answered(requests: number): Promise<void> {
-    const enough = this.answers + requests;
-    await until(() => this.answers >= enough, PATIENCE_MS);
+    const enough = this.answers + Math.ceil(requests);
+    await new Promise<void>((call) => (this.waiting = { for: enough, call }));
   }
 
   /** Ends when everything that was begun has been answered. */
@@ -148,6 +149,7 @@ export class MixedLoad {
     this.sent += 1;
     const settled = await this.client.settle(request);
     this.answers += 1;
+    if (this.answers === this.waiting.for) this.waiting.call();
     return settled;
   }
 

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, ApiClient } from '../../../support/api-client';
-import { until } from '../../../support/service-process';
+import { until } from '../../../support/eventually';
 
 interface Sent {
+  worker: number;
   method: string;
   status: number;
   retryAfter: string | null;
-  /** In milliseconds of the process's own clock. */
-  sentAt: number;
-  answeredAt: number;
 }
 
-/** Callers who read and write without a pause, and remember how they were answered and how long that took. */
+/** Callers who read and write without a pause, and remember how they were answered. */
 export class WatchedCallers {
   readonly sent: Sent[] = [];
   private stopped = false;
@@ -20,9 +18,9 @@ export class WatchedCallers {
   /** @param count how many; every other one writes */
   constructor(
     private readonly caller: ApiClient,
-    count = 8,
+    private readonly count = 8,
   ) {
-    this.running = Promise.all(Array.from({ length: count }, (_none, index) => this.work(index % 2 === 0)));
+    this.running = Promise.all(Array.from({ length: count }, (_none, worker) => this.work(worker)));
   }
 
   async stop(): Promise<void> {
@@ -45,44 +43,37 @@ export class WatchedCallers {
     );
   }
 
-  /** The longest that anybody waited for an answer, in milliseconds. */
-  get slowest(): number {
-    return Math.max(...this.sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt));
+  async untilUnavailable(): Promise<void> {
+    await until(() => this.unavailable.length > 0);
   }
 
-  async untilUnavailable(patience = 20_000): Promise<void> {
-    await until(() => this.unavailable.length > 0, patience);
-  }
-
-  /** Waits for an answer to a request that was sent from now on. @returns how long that took from now, in milliseconds */
-  async untilAnswered(method: string, status: number, patience = 20_000): Promise<number> {
-    const begin = performance.now();
-    const found = (): Sent | undefined =>
-      this.sent.findLast((one) => one.method === method && one.status === status && one.answeredAt > begin);
-    await until(() => found() !== undefined, patience);
-    return found()!.answeredAt - begin;
-  }
-
-  /** Waits until both readers and writers are served; @returns how long that took, in milliseconds. */
-  async untilServed(patience?: number): Promise<number> {
-    return Math.max(
-      ...(await Promise.all([
-        this.untilAnswered('GET', 200, patience),
-        this.untilAnswered('POST', 201, patience),
-      ])),
+  /** Waits for such an answer to a request that was sent from now on. */
+  async untilAnswered(method: string, status: number): Promise<void> {
+    const before = new Set(this.sent);
+    await until(() =>
+      this.sent.some((one) => one.method === method && one.status === status && !before.has(one)),
     );
   }
 
-  private async work(writes: boolean): Promise<void> {
+  /** Waits until each of them is served. */
+  async untilServed(): Promise<void> {
+    const { length } = this.sent;
+    await until(() => {
+      const served = this.sent.slice(length).filter(({ status }) => status < 300);
+      return new Set(served.map(({ worker }) => worker)).size === this.count;
+    });
+  }
+
+  private async work(worker: number): Promise<void> {
+    const writes = worker % 2 === 0;
     while (!this.stopped) {
-      const sentAt = performance.now();
       const answer: Answer<unknown> = writes
         ? await this.caller.post('/categories', { name: 'Dogs' })
         : await this.caller.get('/pets');
       const { status, headers } = answer;
       const retryAfter = headers.get('retry-after');
       const method = writes ? 'POST' : 'GET';
-      this.sent.push({ method, status, retryAfter, sentAt, answeredAt: performance.now() });
+      this.sent.push({ worker, method, status, retryAfter });
       // Refusals come so quickly that their callers would take the processor from everybody else.
       await sleep(status < 300 ? 2 : 20);
     }

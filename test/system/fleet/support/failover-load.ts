@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, ApiClient, ErrorBody } from '../../../support/api-client';
 import type { Order } from '../../../support/builders';
-import { until } from '../../../support/service-process';
+import { until } from '../../../support/eventually';
 
 const WORKERS = 8;
 const MOST_ATTEMPTS = 100;

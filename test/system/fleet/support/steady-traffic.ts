@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../../support/service-process';
+import { until } from '../../../support/eventually';
 
 const WORKERS = 8;
 const PAUSE_MS = 5;
@@ -26,7 +26,7 @@ export class SteadyTraffic {
   /** Waits until that many more requests are answered. */
   async goOn(requests: number): Promise<void> {
     const enough = this.answered + requests;
-    await until(() => this.answered >= enough, 25_000);
+    await until(() => this.answered >= enough);
   }
 
   async stop(): Promise<void> {

@@ -73,7 +73,7 @@ beforeAll(async () => {
     'wrong.mts',
     ...files,
   ]);
-}, 60_000);
+});
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 it('Its types are right for import and for require, and catch what the document does not have', () => {

@@ -6,9 +6,9 @@ import {
   killPostmaster,
   postmasterPid,
   query,
-  until,
 } from '../../../support/embedded-postgres-bench';
 import { type Checkout, makeCheckout } from '../../../support/checkout';
+import { until } from '../../../support/eventually';
 
 const bench = new Bench();
 let checkout: Checkout;
@@ -119,12 +119,12 @@ describe('a server which is killed', () => {
     await query(url, 'CREATE TABLE item AS SELECT generate_series(1, 1000) AS id');
     // Sessions in the middle of something notice last, and keep the shared memory until then.
     const busy = Array.from({ length: 3 }, () =>
-      query(url, 'SELECT count(*) FROM generate_series(1, 5000000)').catch(() => 'ended'),
+      query(url, 'SELECT count(*) FROM generate_series(1, 6000000)').catch(() => 'ended'),
     );
     await until(async () => {
       const [row] = await query<{ n: number }>(
         url,
-        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE '%5000000%' AND state = 'active'",
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE '%6000000%' AND state = 'active'",
       );
       return row!.n >= 3;
     });

@@ -7,9 +7,9 @@ import {
   killPostmaster,
   postmasterPid,
   query,
-  until,
 } from '../../../support/embedded-postgres-bench';
 import { type Checkout, makeCheckout } from '../../../support/checkout';
+import { until } from '../../../support/eventually';
 
 const bench = new Bench();
 let checkout: Checkout;

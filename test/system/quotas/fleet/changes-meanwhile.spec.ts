@@ -1,10 +1,10 @@
 import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/store/quota-records';
 import type { ApiClient } from '../../../support/api-client';
-import { until } from '../../../support/service-process';
 import { COUNTED, standing } from '../../../support/limits';
 import { CutOffPair } from './support/cut-off-pair';
 import type { Pair } from './support/pair';
+import { until } from '../../../support/eventually';
 
 const HOUR = 3_600_000;
 

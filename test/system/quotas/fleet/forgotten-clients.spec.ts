@@ -3,9 +3,9 @@ import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/qu
 import { QuotaRecords } from '../../../../src/modules/quotas/store/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { RedisServer } from '../../../support/redis-server';
-import { until } from '../../../support/service-process';
 import { COUNTED, standing } from '../../../support/limits';
 import { Pair } from './support/pair';
+import { until } from '../../../support/eventually';
 
 const HOUR = 3_600_000;
 const LIMITS = { plan: 'enterprise', perMinute: 1_000, perDay: 100 } as const;

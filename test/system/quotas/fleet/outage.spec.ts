@@ -1,5 +1,6 @@
 import { QuotaStore } from '../../../../src/modules/quotas';
 import type { ApiClient } from '../../../support/api-client';
+import { until } from '../../../support/eventually';
 import { RedisServer } from '../../../support/redis-server';
 import { type TestService, startService } from '../../../support/service';
 
@@ -37,17 +38,6 @@ async function saysDegraded(): Promise<boolean> {
   const { info } = (await response.json()) as { info: { limits: { degraded: boolean } } };
   expect(response.status).toBe(200);
   return info.limits.degraded;
-}
-
-/** Real time is the subject here: how soon the service notices. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) {
-      throw new Error('It did not happen within five seconds.');
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 test('a client has its whole limit while Redis is there', async () => {

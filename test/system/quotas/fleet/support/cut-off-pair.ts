@@ -1,7 +1,7 @@
 import { RedisServer } from '../../../../support/redis-server';
-import { until } from '../../../../support/service-process';
 import { TcpProxy } from '../../../../support/tcp-proxy';
 import { Pair } from './pair';
+import { until } from '../../../../support/eventually';
 
 /** A pair whose instances can be cut off from Redis, which runs on and keeps what it knows. */
 export class CutOffPair {

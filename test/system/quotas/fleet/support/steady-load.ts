@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../../../../support/api-client';
-import { until } from '../../../../support/service-process';
 import { COUNTED } from '../../../../support/limits';
 import type { Pair } from './pair';
+import { until } from '../../../../support/eventually';
 
 const MODEST_WORKERS = 4;
 const GREEDY_CLIENTS = 4;

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type { EmbeddedPostgres } from '#libs/embedded-postgres';
 
-export default async function globalTeardown(): Promise<void> {
+export default async function stopPostgres(): Promise<void> {
   const { testPostgres, testPostgresDirectory } = globalThis as unknown as {
-    testPostgres: EmbeddedPostgres;
+    testPostgres?: EmbeddedPostgres;
     testPostgresDirectory: string;
   };
-  await testPostgres.stop();
+  await testPostgres?.stop();
+  Object.assign(globalThis, { testPostgres: undefined });
   await rm(testPostgresDirectory, { recursive: true, force: true });
-  await rm(process.env.TEST_INSTALLATIONS!, { recursive: true, force: true });
 }

@@ -1,5 +1,5 @@
-import { useService } from './use-service';
-import { WatchedLog } from './watched-log';
+import { useService } from '../support/use-service';
+import { WatchedLog } from '../support/watched-log';
 
 const KEY = `psk_live_${'aB3'.repeat(12)}`;
 

@@ -1,0 +1,36 @@
+'use strict';
+
+// Jest gives every test file a world of its own (a `vm` context) and loads every package anew into it: two seconds a file for Nest,
+// TypeORM and the rest. Files that need a service share the world of their process instead, and with it the packages (`runtime.cjs`).
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+module.exports = class SharedEnvironment {
+  constructor({ projectConfig }) {
+    this.global = globalThis;
+    this.moduleMocker = new ModuleMocker(globalThis);
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+    this.fakeTimers = null;
+    this.before = { env: { ...process.env }, exit: process.exit, console: globalThis.console };
+  }
+
+  async setup() {}
+
+  /** What a file has changed in the world does not reach the next one. */
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    const { env, exit, console } = this.before;
+    Object.keys(process.env).forEach((name) => name in env || delete process.env[name]);
+    Object.assign(process.env, env);
+    Object.assign(process, { exit });
+    Object.assign(globalThis, { console });
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  getVmContext() {
+    return globalThis;
+  }
+};
