@@ -145,6 +145,12 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
     answer(error, socket as Socket).catch(() => socket.destroy());
   });
   noteAnswers(server);
+  // The address of a caller who has reset the connection is not to be had any more; once asked, Node remembers it.
+  server.on('connection', (socket) => {
+    if (socket.remoteAddress === undefined) {
+      socket.destroy();
+    }
+  });
   // An unknown `Expect` may be ignored (RFC 9110, section 10.1.1); Node would answer an empty 417.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);

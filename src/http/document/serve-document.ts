@@ -43,13 +43,16 @@ export function protectPage(fastify: FastifyInstance): void {
   });
 }
 
-/** Keeps what these paths answer: the document never changes, and writing it as YAML takes a tenth of a second each time. */
+/**
+ * Keeps what these paths answer, in bytes: the document never changes, writing it as YAML takes a tenth of a second each
+ * time, and of a text every answer that waits to be read would have a copy of its own.
+ */
 function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
   fastify.addHook('onRoute', (route) => {
     if (!paths.includes(route.url)) {
       return;
     }
-    let kept: { type: string; body: unknown } | undefined;
+    let kept: { type: string; body: Buffer } | undefined;
     const answerKept: onRequestAsyncHookHandler = async (_request, reply) => {
       if (kept) {
         return reply.type(kept.type).send(kept.body);
@@ -57,7 +60,7 @@ function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
     };
     const keep: onSendAsyncHookHandler = async (_request, reply, body) => {
       if (reply.statusCode === 200) {
-        kept = { type: String(reply.getHeader('content-type')), body };
+        kept ??= { type: String(reply.getHeader('content-type')), body: Buffer.from(body as string | Buffer) };
       }
     };
     route.onRequest = [...hooksOf(route.onRequest), answerKept];

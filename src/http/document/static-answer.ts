@@ -7,14 +7,15 @@ import { entityTag, noneMatchHits } from '#libs/http';
  */
 export interface StaticAnswer {
   type: string;
-  body: string | Buffer;
+  body: Buffer;
   tag: string;
 }
 
 /** For so many seconds a copy may be used without asking; then it is asked for by its ETag. */
 const FRESH_SECONDS = 300;
 
-export function staticAnswer(type: string, body: string | Buffer): StaticAnswer {
+export function staticAnswer(type: string, content: string | Buffer): StaticAnswer {
+  const body = Buffer.from(content);
   return { type, body, tag: entityTag(body) };
 }
 

@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http';
 import { useService } from '../../support/use-service';
 
 const service = useService();
@@ -102,6 +103,23 @@ describe('the document', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toMatch(type);
   });
+
+  it.each(['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-bundle.js'])(
+    'is one copy for all who ask: %s',
+    async (path) => {
+      await get(path);
+      const end = jest.spyOn(ServerResponse.prototype, 'end');
+      try {
+        await get(path);
+        await get(path);
+        const [[first], [second]] = end.mock.calls as unknown as [[Buffer], [Buffer]];
+        expect(first).toBeInstanceOf(Buffer);
+        expect(second).toBe(first);
+      } finally {
+        end.mockRestore();
+      }
+    },
+  );
 
   it('is served as often as anybody asks', async () => {
     service.clock.advance(60_000);
