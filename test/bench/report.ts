@@ -183,8 +183,8 @@ function discardedIn(operations: Measured[]): string[] {
 
 function describeWaiting({ contender, ordersPerSecond, waits, complaints }: Waiting): string[] {
   const times = waits.map(
-    ({ what, goalMs, p50Ms, p99Ms }) =>
-      `${what} p50 ${p50Ms.toFixed(1)} ms (goal ${goalMs}: ${verdict(goalMs, p50Ms)}), p99 ${p99Ms.toFixed(1)} ms`,
+    ({ what, goalMs, requests, p50Ms, p99Ms }) =>
+      `${what} p50 ${p50Ms.toFixed(1)} ms (goal ${goalMs}: ${verdict(goalMs, p50Ms)}), p99 ${p99Ms.toFixed(1)} ms, ${requests} requests`,
   );
   const wrong = complaints.map((complaint) => `  Not as it should be: ${complaint}`);
   return [
