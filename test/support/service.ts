@@ -7,7 +7,7 @@ import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, furnish } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
-import { NestLogger, createLogger } from '../../src/runtime/logger';
+import { createLogger, nestLogger } from '../../src/runtime/logger';
 import { agreedPlan } from '../../src/modules/quotas';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
@@ -104,7 +104,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
     .overrideProvider(Clock)
     .useValue(clock)
-    .setLogger(new NestLogger(logger))
+    .setLogger(nestLogger(logger))
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(
     createHttpAdapter(settings, logger, options.timeouts),
