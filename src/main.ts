@@ -1,12 +1,11 @@
 import 'reflect-metadata';
-import { loadEnvironmentFile } from './runtime/environment-file';
+import { loadEnvironmentFile, start } from './runtime/start';
 import { readSettings } from './settings';
 
 /** The HTTP door. The settings come first: a bad one should not have to wait for the rest to be loaded. */
 async function main(): Promise<void> {
   loadEnvironmentFile();
   const settings = readSettings(process.env);
-  const { start } = await import('./runtime/start.js');
   await start(settings);
 }
 

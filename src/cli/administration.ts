@@ -4,11 +4,11 @@ import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
 import { CommandsModule } from '#libs/commands';
-import { DatabaseModule, migrationStates } from '#libs/database';
+import { DatabaseModule, type MigrationState, migrationStates } from '#libs/database';
 import { AuditModule } from '../modules/audit';
 import { AdministrationError } from '../modules/auth';
 import { CatalogueTransferModule } from '../modules/catalogue';
-import { connectAndMigrate, dataSourceOptions } from '../runtime/data-source';
+import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
 import { DeprecationReportModule } from '../modules/deprecations';
 import { openDatabase } from '../runtime/open-database';
 import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
@@ -92,4 +92,21 @@ function moduleFor(
       DeprecationReportModule,
     ],
   };
+}
+
+/** Names of the migrations that were run now. */
+export function migrateDatabase(): Promise<string[]> {
+  return withDatabase(migrateToNewest);
+}
+
+/** Which migrations have run; changes nothing. */
+export function migrationStatus(): Promise<MigrationState[]> {
+  return withDatabase(async (_url, options) => {
+    const dataSource = await new DataSource(options).initialize();
+    try {
+      return await migrationStates(dataSource);
+    } finally {
+      await dataSource.destroy();
+    }
+  });
 }

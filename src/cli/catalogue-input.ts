@@ -2,8 +2,7 @@ import { fstatSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type Readable, addAbortSignal } from 'node:stream';
 import { UsageError } from './command';
-import { CommandFailure } from './command-failure';
-import { systemMessage } from './system-message';
+import { CommandFailure, systemMessage } from './command-failure';
 
 /** How much of a file is read at once. */
 const CHUNK_BYTES = 256 * 1024;

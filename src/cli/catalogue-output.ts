@@ -1,7 +1,6 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
-import { CommandFailure } from './command-failure';
+import { CommandFailure, systemMessage } from './command-failure';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
-import { systemMessage } from './system-message';
 
 /** Where a catalogue is written to. */
 export interface CatalogueOutput {

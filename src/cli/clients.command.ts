@@ -1,6 +1,5 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
-import { administer } from './administer';
-import { CommandGroup, ReportingCommand, examples } from './command';
+import { CommandGroup, ReportingCommand, administer, examples } from './command';
 import { type Row, print, printMany, printOne } from './output';
 import { clientName } from './parse';
 import { PLAN, PlanCommand, type PlanOptions, chosenPlan } from './plan-command';

@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from 'node:util';
+
 /** The command could not do its work. The message is one line for whoever ran it, to follow the name of the program. */
 export class CommandFailure extends Error {
   constructor(
@@ -6,4 +8,11 @@ export class CommandFailure extends Error {
   ) {
     super(message);
   }
+}
+
+/** What the operating system says against a file: `cannot read pets.ndjson: no such file or directory.` */
+export function systemMessage(verb: string, file: string, error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  const known = errno === undefined ? undefined : getSystemErrorMap().get(errno);
+  return `cannot ${verb} ${file}: ${known?.[1] ?? message}.`;
 }

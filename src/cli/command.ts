@@ -1,3 +1,4 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { CommandRunner, Option } from 'nest-commander';
 import { complaint } from '../runtime/complaint';
 import { PETSTORE } from '../runtime/command-name';
@@ -58,4 +59,12 @@ export abstract class ReportingCommand extends PetstoreCommand {
   parseJson(): boolean {
     return true;
   }
+}
+
+/** Does a command's work with the services of the application, which are loaded only now: --help must not wait for them. */
+export async function administer<Result>(
+  work: (services: INestApplicationContext) => Promise<Result>,
+): Promise<Result> {
+  const { withServices } = await import('./administration.js');
+  return withServices(work);
 }

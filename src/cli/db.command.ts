@@ -1,13 +1,12 @@
 import { Command, SubCommand } from 'nest-commander';
-import { administer } from './administer';
-import { CommandGroup, ReportingCommand } from './command';
+import { CommandGroup, ReportingCommand, administer } from './command';
 import { print, printMany, printOne } from './output';
 import { PETSTORE } from '../runtime/command-name';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
-    const { migrateDatabase } = await import('./database-tasks.js');
+    const { migrateDatabase } = await import('./administration.js');
     const migrations = await migrateDatabase();
     if (json) {
       printOne({ migrations }, json);
@@ -20,7 +19,7 @@ export class MigrateCommand extends ReportingCommand {
 @SubCommand({ name: 'status', description: 'show which migrations have run; changes nothing' })
 export class StatusCommand extends ReportingCommand {
   async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
-    const { migrationStatus } = await import('./database-tasks.js');
+    const { migrationStatus } = await import('./administration.js');
     printMany(await migrationStatus(), json, 'There are no migrations.');
   }
 }

@@ -1,7 +1,6 @@
 import { Command, Help, Option } from 'nest-commander';
 import type { DeprecatedUse } from '../modules/deprecations';
-import { administer } from './administer';
-import { ReportingCommand, examples } from './command';
+import { ReportingCommand, administer, examples } from './command';
 import { type Row, printMany } from './output';
 import { wholeNumber } from './parse';
 

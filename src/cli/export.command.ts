@@ -1,11 +1,9 @@
 import { Command, Help, Option } from 'nest-commander';
 import type { CatalogueSize } from '../modules/catalogue';
-import { administer } from './administer';
 import type { CatalogueOutput } from './catalogue-output';
-import { ReportingCommand, examples } from './command';
-import { counted } from './counted';
+import { ReportingCommand, administer, examples } from './command';
 import { interruptible } from './interruption';
-import { print } from './output';
+import { counted, print } from './output';
 
 @Command({
   name: 'export',

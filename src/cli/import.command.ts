@@ -1,12 +1,10 @@
 import { Command, Help, Option } from 'nest-commander';
 import type { BadLines, ImportResult } from '../modules/catalogue';
-import { administer } from './administer';
 import type { CatalogueInput } from './catalogue-input';
-import { counted } from './counted';
-import { ReportingCommand, examples } from './command';
+import { ReportingCommand, administer, examples } from './command';
 import { CommandFailure } from './command-failure';
 import { interruptible } from './interruption';
-import { print } from './output';
+import { counted, print } from './output';
 import { printable } from '../runtime/text';
 
 interface ImportFlags {

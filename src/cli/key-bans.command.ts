@@ -1,8 +1,7 @@
 import { Help, Option, SubCommand } from 'nest-commander';
 import type { KeysService } from '../modules/auth';
 import type { BanRegister } from '../modules/quotas';
-import { administer } from './administer';
-import { ReportingCommand, examples } from './command';
+import { ReportingCommand, administer, examples } from './command';
 import { CommandFailure } from './command-failure';
 import { printKey, printOne } from './output';
 import { duration, keyId } from './parse';

@@ -1,7 +1,6 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
 import type { Scope } from '../modules/auth';
-import { administer } from './administer';
-import { CommandGroup, ReportingCommand, UsageError, examples } from './command';
+import { CommandGroup, ReportingCommand, UsageError, administer, examples } from './command';
 import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
 import { printKey, printMany, printOne } from './output';
 import { futureInstant, keyId } from './parse';

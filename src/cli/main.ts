@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
-import { loadEnvironmentFile } from '../runtime/environment-file';
+import { loadEnvironmentFile } from '../runtime/start';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, UsageError, writeUsageError } from './command';
 import { CommandFailure } from './command-failure';

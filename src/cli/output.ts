@@ -46,3 +46,8 @@ export function printMany(rows: Row[], json: boolean | undefined, whenEmpty: str
 export function print(line: string): void {
   writeOutput(`${line}\n`);
 }
+
+/** `1 pet`, `1,000 pets` */
+export function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}

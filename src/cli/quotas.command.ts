@@ -1,7 +1,6 @@
 import { Command, Help, Option, SubCommand } from 'nest-commander';
 import type { ClientOverview } from '../modules/quotas';
-import { administer } from './administer';
-import { CommandGroup, ReportingCommand, examples } from './command';
+import { CommandGroup, ReportingCommand, administer, examples } from './command';
 import { print, printMany, printOne } from './output';
 import { wholeNumber } from './parse';
 import { printable } from '../runtime/text';

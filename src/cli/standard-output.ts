@@ -1,8 +1,7 @@
 // Standard output, of which nothing is lost without a word.
 
 import { fstatSync, writeSync } from 'node:fs';
-import { CommandFailure } from './command-failure';
-import { systemMessage } from './system-message';
+import { CommandFailure, systemMessage } from './command-failure';
 
 const STANDARD_OUTPUT = 1;
 

@@ -7,7 +7,7 @@ import { serveDocument } from '../http/document';
 import { MetricsService } from './metrics';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { bindWithoutDeprecatedProperty } from './lean-async-bind';
-import { NestLogger } from './logger';
+import { nestLogger } from './logger';
 import type { Settings } from '../settings';
 import type { Tracing } from './tracing';
 
@@ -37,7 +37,7 @@ export async function createApp(
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings, databaseUrl),
     createHttpAdapter(settings, logger),
-    { ...NEST_OPTIONS, logger: new NestLogger(logger) },
+    { ...NEST_OPTIONS, logger: nestLogger(logger) },
   );
   furnish(app, settings, tracing);
   return app;

@@ -5,9 +5,11 @@ import { AdministrationError } from '../modules/auth';
 import { complaint } from './complaint';
 import { printable } from './text';
 import { InvalidPlanError } from '../modules/quotas';
-import { StartError } from './start-error';
 
-/** Failures that are told of in one line; everything else is a defect and shows where it happened. */
+/** A start that could not be; the message is one line for whoever started it. */
+export class StartError extends Error {}
+
+/** Failures that are reported in one line; everything else is a defect and shows where it happened. */
 const EXPLAINED = [
   EnvironmentError,
   EmbeddedPostgresError,

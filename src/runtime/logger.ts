@@ -32,11 +32,11 @@ export function createLogger(
     setInterval(() => destination.flush(), WRITE_MS).unref();
   }
   const logger = pino(options, destination);
-  tellOfLostLines(destination, logger);
+  reportLostLines(destination, logger);
   return logger;
 }
 
-function tellOfLostLines(output: LogOutput, logger: Logger): void {
+function reportLostLines(output: LogOutput, logger: Logger): void {
   let lostLines = 0;
   output.on('drop', () => {
     lostLines += 1;
@@ -44,9 +44,8 @@ function tellOfLostLines(output: LogOutput, logger: Logger): void {
   });
   output.on('drain', () => {
     if (lostLines > 0) {
-      const told = lostLines;
+      logger.warn({ lostLines }, 'Lines of this log are lost, because nobody read it.');
       lostLines = 0;
-      logger.warn({ lostLines: told }, 'Lines of this log are lost, because nobody read it.');
     }
   });
 }
@@ -64,7 +63,7 @@ function isoTime(): string {
   return lastField;
 }
 
-/** Parts of Nest that tell what they do at every start; of use to whoever looks for a fault in the wiring only. */
+/** Parts of Nest that report each step of every start; useful only to find a fault in the wiring. */
 const TALKATIVE = new Set([
   'InstanceLoader',
   'RoutesResolver',
@@ -73,45 +72,25 @@ const TALKATIVE = new Set([
   'NestApplication',
 ]);
 
-/** Parts of Nest that tell of a start that failed; whoever started it is told so in one line on standard error. */
-const TOLD_ELSEWHERE = new Set(['TypeOrmModule', 'ExceptionHandler', 'NestApplication']);
+/** Parts of Nest that report a failed start, which stands in one line on standard error already. */
+const REPORTED_ELSEWHERE = new Set(['TypeOrmModule', 'ExceptionHandler', 'NestApplication']);
 
 /** Nest's own messages, through the same logger. */
-export class NestLogger implements LoggerService {
-  constructor(private readonly logger: Logger) {}
-
-  log(message: unknown, ...rest: unknown[]): void {
-    this.write(TALKATIVE.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
-  }
-
-  error(message: unknown, ...rest: unknown[]): void {
-    this.write(TOLD_ELSEWHERE.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
-  }
-
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.write('warn', message, rest);
-  }
-
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.write('debug', message, rest);
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.write('trace', message, rest);
-  }
-
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.write('fatal', message, rest);
-  }
-
-  private write(
-    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
-    message: unknown,
-    rest: unknown[],
-  ) {
-    const context = rest.at(-1);
-    const fields = typeof message === 'object' && message !== null ? message : {};
-    const text = typeof message === 'string' ? message : undefined;
-    this.logger[level]({ ...fields, context: typeof context === 'string' ? context : undefined }, text);
-  }
+export function nestLogger(logger: Logger): LoggerService {
+  const at =
+    (level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', quiet = new Set<string>()) =>
+    (message: unknown, ...rest: unknown[]): void => {
+      const context = typeof rest.at(-1) === 'string' ? (rest.at(-1) as string) : undefined;
+      const fields = typeof message === 'object' && message !== null ? message : {};
+      const text = typeof message === 'string' ? message : undefined;
+      logger[quiet.has(context ?? '') ? 'debug' : level]({ ...fields, context }, text);
+    };
+  return {
+    log: at('info', TALKATIVE),
+    error: at('error', REPORTED_ELSEWHERE),
+    warn: at('warn'),
+    debug: at('debug'),
+    verbose: at('trace'),
+    fatal: at('fatal'),
+  };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import type { Settings } from '../settings';
-import { StartError } from './start-error';
+import { StartError } from './failures';
 
 /** A database for as long as this process needs one. */
 export interface OpenDatabase {

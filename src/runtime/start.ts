@@ -1,4 +1,13 @@
+import { existsSync } from 'node:fs';
+import { loadEnvFile } from 'node:process';
 import type { Settings } from '../settings';
+
+/** Adds the variables of `.env` in the working directory; those that are set already win. */
+export function loadEnvironmentFile(): void {
+  if (existsSync('.env')) {
+    loadEnvFile('.env');
+  }
+}
 
 /** Runs the service. Drivers are traced as they are loaded, so tracing comes before the service; without a collector it is not loaded. */
 export async function start(settings: Settings): Promise<void> {

@@ -7,7 +7,7 @@ import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, furnish } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
-import { NestLogger, createLogger } from '../../src/runtime/logger';
+import { createLogger, nestLogger } from '../../src/runtime/logger';
 import { agreedPlan } from '../../src/modules/quotas';
 import { REDIS_BUDGET } from '../../src/modules/quotas/fleet/provide-quota-store';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
@@ -110,7 +110,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     .useValue(clock)
     .overrideProvider(REDIS_BUDGET)
     .useValue(PATIENT_REDIS_MS)
-    .setLogger(new NestLogger(logger))
+    .setLogger(nestLogger(logger))
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(
     createHttpAdapter(settings, logger, options.timeouts),

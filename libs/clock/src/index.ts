@@ -1,2 +1,37 @@
-export { Clock, ManualClock, SystemClock } from './clock';
-export { ClockModule } from './clock.module';
+import { Global, Module } from '@nestjs/common';
+
+/** Where the service takes its time from. Tests bring one that they move by hand. */
+export abstract class Clock {
+  /** Milliseconds of unix time. */
+  abstract now(): number;
+}
+
+export class SystemClock extends Clock {
+  now(): number {
+    return Date.now();
+  }
+}
+
+/** A clock that stands still until it is told to move. */
+export class ManualClock extends Clock {
+  constructor(private current: number = Date.UTC(2026, 10, 21, 9, 30)) {
+    super();
+  }
+
+  now(): number {
+    return this.current;
+  }
+
+  /** Moves the clock by this many milliseconds; a negative number sets it back. */
+  advance(milliseconds: number): void {
+    this.current += milliseconds;
+  }
+
+  set(now: number): void {
+    this.current = now;
+  }
+}
+
+@Global()
+@Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
+export class ClockModule {}

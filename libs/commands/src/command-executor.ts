@@ -3,7 +3,8 @@ import { Clock } from '#libs/clock';
 import { Turns } from '#libs/coalescing';
 import { Database, isRefusedStatement, mayRunAgain } from '#libs/database';
 import { ServiceUnavailableError } from '#libs/http';
-import { Batch, COUNTED_AT_MOST, type Entry, lockedNeeds, subjectsOf } from './batch';
+import { Batch } from './batch';
+import { COUNTED_AT_MOST, type Entry, byLockedRows, subjectsOf } from './batch-loader';
 import type { Command, Origin } from './command';
 import { FairQueue } from './fair-queue';
 import { IdempotencyInProgressError } from './idempotency-errors';
@@ -190,15 +191,4 @@ export class CommandExecutor implements OnModuleDestroy {
       this.expiry = undefined;
     }
   }
-}
-
-function byLockedRows(entries: Waiting[]): Waiting[][] {
-  const groups = new Map<string, Waiting[]>();
-  for (const entry of entries) {
-    const rows = lockedNeeds(entry.command)
-      .map(({ name }) => name)
-      .join();
-    groups.set(rows, [...(groups.get(rows) ?? []), entry]);
-  }
-  return [...groups.values()];
 }

@@ -1,4 +1,4 @@
-export { COUNTED_AT_MOST } from './batch';
+export { COUNTED_AT_MOST } from './batch-loader';
 export type { Command, Need, Origin } from './command';
 export { CommandExecutor } from './command-executor';
 export { CommandsModule } from './commands.module';

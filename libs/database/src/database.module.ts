@@ -1,7 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { defaults } from 'pg';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { Database } from './database';
+
+// Left to itself the driver writes a Date in the machine's own time zone, with an offset in whole minutes. Before
+// standard time came up (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
+defaults.parseInputDatesAsUTC = true;
 
 /** Where the database is, for the few who need a connection of their own. */
 export abstract class DatabaseUrl {

@@ -7,7 +7,7 @@ import { type LongTransactionOptions, longTransaction } from './long-transaction
 import { EntityTable } from './entity-table';
 import { mayRunAgain } from './postgres-errors';
 import { Session } from './session';
-import { statementNamesOf } from './statement-names';
+import { statementNamesOf } from './prepared';
 
 /** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
 export type Transaction = EntityManager;

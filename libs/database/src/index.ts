@@ -1,16 +1,12 @@
-import './utc-dates';
-
 export { copyInto, copyRow, numberRows } from './bulk';
 export { Database, type Transaction } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';
 export { type EntityTable, type RowLock } from './entity-table';
 export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
-export { migrate } from './migrate';
-export { migrationStates, type MigrationState } from './migration-states';
-export { namePrefix } from './name-prefix';
+export { migrate, migrationStates, type MigrationState } from './migrations';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
-export { prepared, type PreparedStatement } from './prepared';
+export { namePrefix, prepared, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
   isRefusedStatement,

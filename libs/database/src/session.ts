@@ -1,6 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { PreparedStatement } from './prepared';
-import type { StatementNames } from './statement-names';
+import type { PreparedStatement, StatementNames } from './prepared';
 
 /**
  * One connection of the pool. Statements that are sent without waiting for each other's answer travel together and cost

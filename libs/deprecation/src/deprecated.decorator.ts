@@ -4,8 +4,7 @@ import { ApiExtension, DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { routeOf } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
-import { OperationGoneError } from './errors';
-import { type Deprecation, announcementOf } from './deprecation';
+import { type Deprecation, OperationGoneError, announcementOf } from './deprecation';
 
 interface DeprecationConfig {
   deprecation?: Deprecation;

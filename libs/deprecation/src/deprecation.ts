@@ -1,3 +1,5 @@
+import { defineError } from '#libs/errors';
+
 /** The announced end of an operation. */
 export interface Deprecation {
   /** Day since which the operation is deprecated, `YYYY-MM-DD` (UTC). */
@@ -50,3 +52,11 @@ function echoed(parameter = ''): string {
   // What a router has decoded may be an unpaired surrogate, at which encoding would throw.
   return encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
 }
+
+export const OperationGoneError = defineError({
+  code: 'operation_gone',
+  status: 410,
+  when: 'The operation was deprecated and its sunset has passed. `Link` names its successor.',
+  message: () => 'This operation is gone. The Link header names its successor.',
+  example: [],
+});

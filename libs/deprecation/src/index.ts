@@ -1,3 +1,2 @@
 export { Deprecated, deprecationHeadersOf, deprecationOf } from './deprecated.decorator';
-export { announcementOf, isSunset, type Deprecation } from './deprecation';
-export { OperationGoneError } from './errors';
+export { OperationGoneError, announcementOf, isSunset, type Deprecation } from './deprecation';

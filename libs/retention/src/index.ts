@@ -1,2 +1,117 @@
-export { Retention, type RetentionOptions } from './retention';
-export { RetentionModule } from './retention.module';
+import {
+  type DynamicModule,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database } from '#libs/database';
+
+export interface RetentionOptions {
+  table: string;
+  /** A column of type `date`: the UTC day that a row is about. */
+  dayColumn: string;
+  /** How many days are kept, today included. */
+  days: number;
+  /** Rows deleted by one statement, so that no lock is held for long. 5,000 when left out. */
+  batch?: number;
+  /** Milliseconds from the start to the first turn, half a minute when left out, and from turn to turn, an hour. */
+  firstMs?: number;
+  everyMs?: number;
+}
+
+const DAY_MS = 86_400_000;
+const BATCH = 5_000;
+const FIRST_MS = 30_000;
+const EVERY_MS = 3_600_000;
+
+/**
+ * Deletes what a table holds about days that are no longer kept: some time after the start, then every so often. Any
+ * number of instances may do so at once, for each passes over the rows that another is deleting. A turn that fails is
+ * logged, and the next one makes up for it.
+ */
+export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(Retention.name);
+  private timer?: NodeJS.Timeout;
+  private turn: Promise<void> = Promise.resolve();
+  private stopped = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    readonly options: RetentionOptions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.schedule(this.options.firstMs ?? FIRST_MS);
+  }
+
+  /** Waits for the batch under way, and begins no other. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.turn;
+  }
+
+  /**
+   * Deletes all that is old now, batch by batch.
+   * @returns the number of rows
+   */
+  async deleteOld(): Promise<number> {
+    const { table, dayColumn, days, batch = BATCH } = this.options;
+    const firstKept = new Date(this.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    let total = 0;
+    for (let deleted = batch; deleted === batch && !this.stopped; total += deleted) {
+      const [row] = await this.database.query<{ count: number }>(
+        // By an array, because a join would read the whole table for every batch.
+        `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${table} WHERE ${dayColumn} < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+         SELECT count(*)::int AS count FROM deleted`,
+        [firstKept, batch],
+      );
+      deleted = row!.count;
+    }
+    return total;
+  }
+
+  private schedule(milliseconds: number): void {
+    this.timer = setTimeout(() => {
+      this.turn = this.takeTurn().finally(
+        () => this.stopped || this.schedule(this.options.everyMs ?? EVERY_MS),
+      );
+    }, milliseconds);
+    // To delete is never a reason for a process to go on.
+    this.timer.unref();
+  }
+
+  private async takeTurn(): Promise<void> {
+    const { table, days } = this.options;
+    try {
+      const count = await this.deleteOld();
+      if (count > 0) {
+        this.logger.log(`Deleted ${count} rows of ${table} that are older than ${days} days.`);
+      }
+    } catch (error) {
+      this.logger.warn(`Old rows of ${table} could not be deleted; will retry: ${String(error)}`);
+    }
+  }
+}
+
+@Module({})
+export class RetentionModule {
+  /** For the module that the table belongs to. */
+  static keep(options: RetentionOptions): DynamicModule {
+    return {
+      module: RetentionModule,
+      providers: [
+        {
+          provide: Retention,
+          inject: [Database, Clock],
+          useFactory: (database: Database, clock: Clock) => new Retention(database, clock, options),
+        },
+      ],
+      exports: [Retention],
+    };
+  }
+}

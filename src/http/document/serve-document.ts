@@ -60,7 +60,10 @@ function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
     };
     const keep: onSendAsyncHookHandler = async (_request, reply, body) => {
       if (reply.statusCode === 200) {
-        kept ??= { type: String(reply.getHeader('content-type')), body: Buffer.from(body as string | Buffer) };
+        kept ??= {
+          type: String(reply.getHeader('content-type')),
+          body: Buffer.from(body as string | Buffer),
+        };
       }
     };
     route.onRequest = [...hooksOf(route.onRequest), answerKept];

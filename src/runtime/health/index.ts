@@ -1,2 +1,18 @@
-export { HealthModule } from './health.module';
+import { Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import { AuthModule } from '../../modules/auth';
+import { QuotasModule } from '../../modules/quotas';
+import { Dependencies } from './dependencies';
+import { HealthController } from './health.controller';
+import { Readiness } from './readiness';
+
 export { Readiness } from './readiness';
+
+/** Whether the service lives, and whether it is ready. */
+@Module({
+  imports: [TerminusModule.forRoot({ logger: false }), AuthModule, QuotasModule],
+  controllers: [HealthController],
+  providers: [Dependencies, Readiness],
+  exports: [Readiness],
+})
+export class HealthModule {}

@@ -1,8 +1,7 @@
 import { type Server, createServer } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { Registry, collectDefaultMetrics } from 'prom-client';
-import { type Sample, addReadMetric } from './read-metric';
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { RequestMetrics } from './request-metrics';
 
 export interface MetricsAddress {
@@ -25,14 +24,25 @@ export class MetricsService implements OnApplicationShutdown {
     new RequestMetrics(this.registry).watch(fastify);
   }
 
-  /** A figure that is read whenever it is asked for. @param label names what a record's members stand for */
+  /** A figure that is read whenever Prometheus asks. @param label names what a record's members stand for */
   gauge(name: string, help: string, read: () => Figures, label?: string): void {
-    addReadMetric(this.registry, { name, help, type: 'gauge', read: () => samplesOf(read(), label) });
+    new Gauge({
+      ...this.configurationOf(name, help, label),
+      collect() {
+        figuresOf(read(), label).forEach(([labels, value]) => this.set(labels, value));
+      },
+    });
   }
 
   /** As `gauge`, for what only ever grows: it is counted elsewhere and read here. */
   counter(name: string, help: string, read: () => Figures, label?: string): void {
-    addReadMetric(this.registry, { name, help, type: 'counter', read: () => samplesOf(read(), label) });
+    new Counter({
+      ...this.configurationOf(name, help, label),
+      collect() {
+        this.reset();
+        figuresOf(read(), label).forEach(([labels, value]) => this.inc(labels, value));
+      },
+    });
   }
 
   /** All figures as Prometheus reads them, in its text format 0.0.4. */
@@ -63,11 +73,15 @@ export class MetricsService implements OnApplicationShutdown {
     this.server?.close();
     this.server?.closeAllConnections();
   }
+
+  private configurationOf(name: string, help: string, label?: string) {
+    return { name, help, labelNames: label === undefined ? [] : [label], registers: [this.registry] };
+  }
 }
 
-function samplesOf(figures: Figures, label: string | undefined): Sample[] {
+function figuresOf(figures: Figures, label: string | undefined): [Record<string, string>, number][] {
   if (label === undefined || typeof figures === 'number') {
-    return [{ labels: {}, value: figures as number }];
+    return [[{}, figures as number]];
   }
-  return Object.entries(figures).map(([name, value]) => ({ labels: { [label]: name }, value }));
+  return Object.entries(figures).map(([name, value]) => [{ [label]: name }, value]);
 }

@@ -1,9 +1,14 @@
-import type { Sample } from './read-metric';
+/** A sample of a histogram; its own name says what of it (`_bucket`, `_sum`, `_count`). */
+interface DurationSample {
+  metricName: string;
+  labels: Record<string, string | number>;
+  value: number;
+}
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What is counted of one operation and method. */
-export class OperationFigures {
+/** What is counted of one operation and method, in plain numbers: prom-client looks up its labels at each count. */
+class OperationFigures {
   private readonly byStatus = new Map<number, number>();
   /** Answers by the first of the bounds that they were not slower than; the last are those that were slower than all. */
   private readonly byLatency = new Array<number>(LATENCY_SECONDS.length + 1).fill(0);
@@ -24,12 +29,12 @@ export class OperationFigures {
     this.seconds += seconds;
   }
 
-  requests(): Sample[] {
+  requests(): { labels: Record<string, string | number>; value: number }[] {
     return [...this.byStatus].map(([status, value]) => ({ labels: { ...this.labels, status }, value }));
   }
 
   /** The samples of a histogram of this name; each bucket holds the ones before it, too. */
-  durations(name: string): Sample[] {
+  durations(name: string): DurationSample[] {
     const { labels } = this;
     let count = 0;
     const buckets = this.byLatency.map((answers, index) => {

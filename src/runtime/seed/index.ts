@@ -1,2 +1,14 @@
-export { SeedModule } from './seed.module';
+import { Module } from '@nestjs/common';
+import { AdministrationModule } from '../../modules/auth';
+import { CatalogueTransferModule } from '../../modules/catalogue';
+import { SeedService } from './seed.service';
+
 export { DEMO_CLIENT, SeedService, type Seeded } from './seed.service';
+
+/** The first things in the store. */
+@Module({
+  imports: [AdministrationModule, CatalogueTransferModule],
+  providers: [SeedService],
+  exports: [SeedService],
+})
+export class SeedModule {}

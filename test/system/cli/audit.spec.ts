@@ -1,5 +1,5 @@
 import { operator } from '../../../src/cli/operator';
-import { detailsInShort } from '../../../src/cli/audit-details';
+import { detailsInShort } from '../../../src/cli/audit.command';
 import { complaint, petstore, petstoreJson } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 

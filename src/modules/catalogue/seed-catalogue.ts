@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { escapeLiteral } from 'pg';
+import type { Transaction } from '#libs/database';
+import { BulkCategories } from '../categories';
+import { BulkStock, FIRST_QUANTITY } from '../inventory';
+import { BulkPets } from '../pets';
+import { CATALOGUE } from './first-catalogue';
+
+/** Fills an empty store with something to look at. */
+@Injectable()
+export class SeedCatalogue {
+  constructor(
+    private readonly categories: BulkCategories,
+    private readonly pets: BulkPets,
+    private readonly stock: BulkStock,
+  ) {}
+
+  /** @returns what was added: nothing to a store that has a category or a pet */
+  async run(transaction: Transaction): Promise<{ categories: number; pets: number }> {
+    const [row] = await transaction.query<{ used: boolean }[]>(
+      `SELECT EXISTS (SELECT FROM categories) OR EXISTS (SELECT FROM pets) AS used`,
+    );
+    if (row!.used) {
+      return { categories: 0, pets: 0 };
+    }
+    const rows = asRows(CATALOGUE, 'name text, description text');
+    const categories = await this.categories.enter(transaction, rows, 'seeded_categories');
+    const pets = await this.pets.enter(
+      transaction,
+      `SELECT pet.name, category.id AS category_id, status, quantity
+       FROM (${asRows(PETS, 'category text, name text, status text, quantity int')}) AS pet
+       JOIN seeded_categories AS category ON category.name = pet.category ORDER BY pet.place`,
+      'seeded_pets',
+    );
+    await this.stock.enter(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);
+    return { categories, pets };
+  }
+}
+
+const PETS = CATALOGUE.flatMap(({ name: category, pets }) =>
+  pets.map(({ name, status = 'available' }) => ({
+    category,
+    name,
+    status,
+    quantity: FIRST_QUANTITY[status],
+  })),
+);
+
+/** A query for these rows, in their order. @param columns as PostgreSQL declares them */
+function asRows(rows: readonly object[], columns: string): string {
+  const json = escapeLiteral(JSON.stringify(rows));
+  return `SELECT * FROM ROWS FROM (json_to_recordset(${json}) AS (${columns})) WITH ORDINALITY AS rows (${names(columns)}, place)
+    ORDER BY place`;
+}
+
+function names(columns: string): string {
+  return columns.replace(/ \w+(?=,|$)/g, '');
+}
