@@ -32,4 +32,4 @@ docker build --network=host --file docker/Dockerfile --tag "petstore:$version" \
   --secret "id=npmrc,src=$work/npmrc" --secret "id=npm-ca,src=$work/npm-ca" --progress=plain . > "$work/build.log" 2>&1 ||
   { tail -40 "$work/build.log" >&2; exit 1; }
 echo "petstore:$version was built in $SECONDS s."
-docker history --format '{{.Size}}\t{{.CreatedBy}}' "petstore:$version" | cut -c 1-100
+docker history --format '{{.Size}}\t{{.CreatedBy}}' "petstore:$version" | grep COPY
