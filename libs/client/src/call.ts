@@ -50,7 +50,7 @@ export class Call {
       return { response, text: await response.text() };
     } catch (cause) {
       this.signal.throwIfAborted();
-      const message = `No answer came to ${this.operation}.`;
+      const message = `${this.operation} got no response.`;
       const { operation, idempotencyKey } = this;
       throw new PetStoreError(
         { code: 'no_answer', message, status: 0, operation, idempotencyKey },

@@ -103,7 +103,7 @@ function failureOf(call: Call, { status, headers }: Response, text: string): Pet
   const { operation, idempotencyKey } = call;
   const body = readErrorBody(text) ?? {
     code: 'unexpected_answer' as const,
-    message: `The answer ${status} to ${operation} is not one of the Pet Store service.`,
+    message: `${operation} returned ${status}, but not from the Pet Store service.`,
   };
   return new PetStoreError({
     ...body,

@@ -22,7 +22,7 @@ describe('a message on standard error', () => {
     [
       'of bad usage',
       usageError(`error: unknown option '${HOSTILE}'\n`),
-      `unknown option '${ESCAPED}' (--help`,
+      `unknown option '${ESCAPED}' (see --help`,
     ],
     ['of a failure', explain(new AdministrationError(`There is no ${HOSTILE}.`)), `There is no ${ESCAPED}.`],
     [
@@ -72,6 +72,6 @@ describe('a message on standard error', () => {
       commandLine.petstore([`--${HOSTILE}${long}`]),
     ]);
     expect(outcome).toEqual(commandLine.complaint(2, /not "a\\u001b\[2J[ -~]*xxx…"\./));
-    expect(unknown).toEqual(commandLine.complaint(2, /option '--a\\u001b\[2J[ -~]*xxx…' \(--help/));
+    expect(unknown).toEqual(commandLine.complaint(2, /option '--a\\u001b\[2J[ -~]*xxx…' \(see --help/));
   });
 });

@@ -67,7 +67,7 @@ describe('db seed', () => {
     expect(await count('categories')).toBe(seeded.categories);
     expect(await json(['db', 'seed'], migrated)).toEqual({ categories: 0, pets: 0, key: null });
     const { stdout } = await run(['db', 'seed'], migrated);
-    expect(stdout).toContain('Another key: npx petstore keys issue --client demo');
+    expect(stdout).toContain('another key: npx petstore keys issue --client demo');
     expect(await count('pets')).toBe(seeded.pets);
     expect(await count('clients')).toBe(1);
   });

@@ -93,11 +93,11 @@ it('people are told of quotas and deprecations in tables, in colours, that fit t
   expect(plain(show)).toMatch(
     /plan +free\n\nwindow +minute\nlimit +60\nused +-\n[^]*used +250\nremaining +750\n/,
   );
-  expect(plain(show)).toContain('\n\nThe running server alone knows the running minute,');
+  expect(plain(show)).toContain('\n\nOnly the running server knows the current minute.');
   expect(plain(top)).toMatch(
     /^client +a-client-\S+\nplan +free\nrequests +250\nperDay +1000\nusedPercent +25\n$/,
   );
-  expect(reset).toBe(`The windows of ${name} begin anew.\n`);
+  expect(reset).toBe(`The windows of ${name} have been reset.\n`);
   expect(plain(report)).toMatch(
     /^operation +getPet\nclient +a-client-\S+\nkeyId +\d+\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z\nsunset +2027-11-01\n\noperation +gone\n[^]*sunset +-\n$/,
   );

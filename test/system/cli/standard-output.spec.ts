@@ -52,7 +52,7 @@ describe('output that cannot be written is a failure in one line', () => {
     const revocation = `npx petstore keys revoke ${rows[0]!.id}`;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `petstore: ${NO_SPACE} Key ${rows[0]!.id} was issued but not shown; revoke it: ${revocation}\n`,
+      stderr: `petstore: ${NO_SPACE} Key ${rows[0]!.id} was issued but could not be shown. Revoke it: ${revocation}\n`,
     });
   });
 

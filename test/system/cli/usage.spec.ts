@@ -8,7 +8,7 @@ const run = (command: string) => petstore(command.split(' ').filter(Boolean), en
 describe('bad usage is told in one line and ends with 2', () => {
   it.each([
     ['nope', /unknown command 'nope'/],
-    ['clients nope', /clients has no command nope; it has create, list, show, set-plan/],
+    ['clients nope', /clients has no command nope. It has: create, list, show, set-plan/],
     ['--nope', /unknown option '--nope'/],
     ['clients list --nope', /unknown option '--nope'/],
     ['clients create', /required option '--name <name>'/],
@@ -24,7 +24,7 @@ describe('bad usage is told in one line and ends with 2', () => {
     ['keys revoke abc', /<id> takes a whole number/],
     ['quotas show', /missing required argument 'client'/],
     ['quotas top --days 91', /--days takes a whole number from 1 to 90/],
-    ['completion fish', /bash and zsh, not for "fish"/],
+    ['completion fish', /bash and zsh, not "fish"/],
     ['openapi --xml', /unknown option '--xml'/],
   ])('petstore %s', async (command, line) => {
     expect(await run(command)).toEqual(complaint(2, line));
