@@ -7,7 +7,8 @@ import { type LongTransactionOptions, longTransaction } from './long-transaction
 import { EntityTable } from './entity-table';
 import { mayRunAgain } from './postgres-errors';
 import { Session } from './session';
-import { statementNamesOf } from './prepared';
+import { type PreparedStatement, statementNamesOf } from './prepared';
+import { Reads } from './reads';
 
 /** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
 export type Transaction = EntityManager;
@@ -23,9 +24,10 @@ export interface PoolUse {
 
 const MAX_ATTEMPTS = 4;
 
-/** The way to the database: reads go through `reader`, everything that writes through `transaction`. */
+/** The way to the database: reads of requests go through `rows`, commands through `session`, administration through `transaction`. */
 @Injectable()
 export class Database {
+  private readonly reads = new Reads((work) => this.session(work));
   private readonly tables = new Map<EntityTarget<object>, EntityTable<object>>();
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -86,6 +88,18 @@ export class Database {
       this.tables.set(entity, table);
     }
     return table as unknown as EntityTable<Row>;
+  }
+
+  /**
+   * Reads rows of an entity outside of transactions, with a statement that selects its columns (`EntityTable.names`).
+   * @throws what the driver throws
+   */
+  async rows<Row extends object>(
+    entity: EntityTarget<Row>,
+    { values, ...statement }: PreparedStatement & { values: unknown[] },
+  ): Promise<Row[]> {
+    const table = this.table(entity);
+    return (await this.reads.run(statement, values)).map((stored) => table.rowOf(stored));
   }
 
   /** All entities, in the order in which the data source names them: parents before children. */

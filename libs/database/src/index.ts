@@ -6,7 +6,7 @@ export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate, migrationStates, type MigrationState } from './migrations';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
-export { namePrefix, prepared, type PreparedStatement } from './prepared';
+export { namePrefix, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
   isRefusedStatement,

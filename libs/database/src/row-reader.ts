@@ -1,7 +1,6 @@
 import type { EntityTarget } from 'typeorm';
 import { Coalescer } from '#libs/coalescing';
 import type { Database } from './database';
-import { prepared } from './prepared';
 
 /** Rows that one statement reads. */
 const MAX_BATCH = 500;
@@ -28,12 +27,7 @@ export class RowReader<Row extends object> {
 
   private async load(ids: number[]): Promise<Map<number, Row>> {
     const table = this.database.table(this.entity);
-    const rows = await prepared<object>(this.database.reader, table.load(), [ids]);
-    return new Map(
-      rows.map((stored) => {
-        const row = table.rowOf(stored);
-        return [table.idOf(row), row];
-      }),
-    );
+    const rows = await this.database.rows(this.entity, { ...table.load(), values: [ids] });
+    return new Map(rows.map((row) => [table.idOf(row), row]));
   }
 }

@@ -1,4 +1,6 @@
+import type { Duplex } from 'node:stream';
 import type { PoolClient } from 'pg';
+import { isLostStatement, isOutdatedStatement } from './postgres-errors';
 import type { PreparedStatement, StatementNames } from './prepared';
 
 /**
@@ -24,6 +26,29 @@ export class Session {
     } catch (error) {
       this.names.learnFrom(error, statement.name, name);
       throw error;
+    }
+  }
+
+  /** As `run`, for a statement outside of transactions: prepared anew when a migration has outdated what was prepared. */
+  async runAgain(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
+    try {
+      return await this.run<object>(statement, values);
+    } catch (error) {
+      if (isOutdatedStatement(error) || isLostStatement(error)) {
+        return this.run<object>(statement, values);
+      }
+      throw error;
+    }
+  }
+
+  /** Hands what the work sends to the system in one piece. */
+  together<Result>(work: () => Result): Result {
+    const { stream } = (this.client as unknown as { connection: { stream: Duplex } }).connection;
+    stream.cork();
+    try {
+      return work();
+    } finally {
+      stream.uncork();
     }
   }
 }

@@ -27,19 +27,7 @@ function asPage({ entries, lastId }: Page<unknown>, request: FastifyRequest, rep
     void reply.header('Link', `<${nextTarget(request, lastId)}>; rel="next"`);
   }
   void reply.type(JSON_TYPE);
-  return textOf(entries);
-}
-
-/** Pages that were answered lately. Requests that share a read share the page, and so its text. */
-const texts = new WeakMap<unknown[], string>();
-
-function textOf(entries: unknown[]): string {
-  let text = texts.get(entries);
-  if (text === undefined) {
-    text = JSON.stringify(entries);
-    texts.set(entries, text);
-  }
-  return text;
+  return JSON.stringify(entries);
 }
 
 /**

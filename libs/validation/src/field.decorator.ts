@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
 import { ValidateBy, ValidateIf } from 'class-validator';
+import { registerField } from './fields';
 import type { Rule } from './rules';
 
 export interface FieldOptions {
@@ -15,9 +15,10 @@ export interface FieldOptions {
   enumName?: string;
 }
 
-function hold(rule: Rule, options: FieldOptions): PropertyDecorator {
+/** @param read how the value is read from a query, where everything is text */
+function hold(rule: Rule, options: FieldOptions, read = same): PropertyDecorator {
   const accepts = (value: unknown) => (value === null ? options.nullable === true : rule.accepts(value));
-  return ValidateBy({
+  const validate = ValidateBy({
     name: 'rule',
     validator: {
       validate: (value) => accepts(value),
@@ -27,6 +28,15 @@ function hold(rule: Rule, options: FieldOptions): PropertyDecorator {
       },
     },
   });
+  return (target, property) => {
+    validate(target, property);
+    const passes = (value: unknown) => (value === undefined && options.optional === true) || accepts(value);
+    registerField(target.constructor, { name: String(property), passes, read });
+  };
+}
+
+function same(value: unknown): unknown {
+  return value;
 }
 
 function describe(rule: Rule, options: FieldOptions): ApiPropertyOptions {
@@ -68,8 +78,9 @@ function describeRepeatable(rule: Rule, options: FieldOptions, maxItems: number)
 export function QueryField(rule: Rule, options: Omit<FieldOptions, 'nullable'>): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ ...describe(rule, options), required: false } as ApiPropertyOptions),
-    Transform(({ value }) => parse(rule, value)),
-    hold({ ...rule, takes: `${rule.takes}, given once` }, options),
+    hold({ ...rule, takes: `${rule.takes}, given once` }, { ...options, optional: true }, (value) =>
+      parse(rule, value),
+    ),
     ValidateIf((_object, value) => value !== undefined),
   );
 }
@@ -88,10 +99,7 @@ export function RepeatableQueryField(
   };
   return applyDecorators(
     ApiProperty(describeRepeatable(rule, field, maxItems)),
-    Transform(({ value }) =>
-      value === undefined ? undefined : [value].flat().map((item) => parse(rule, item)),
-    ),
-    hold(every, field),
+    hold(every, { ...field, optional: true }, (value) => [value].flat().map((item) => parse(rule, item))),
     ValidateIf((_object, value) => value !== undefined),
   );
 }

@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
-import { type ValidationError, getMetadataStorage, validateSync } from 'class-validator';
+import { type ValidationError, validateSync } from 'class-validator';
 import { ValidationFailedError } from '#libs/http';
+import { fieldsOf } from './fields';
 
 /** Problems told of at once; more would only bury the first ones. */
 const MAX_PROBLEMS = 5;
@@ -29,30 +29,34 @@ function isJsonObject(value: unknown): boolean {
 
 /**
  * An instance of the class with the value's fields.
- * @param isText the values are text that the class's @Transform decorators read, as in a query
+ * @param isText the values are text that the fields read, as in a query
  * @throws ApiError 400 `validation_failed`
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isText = false): Shape {
   const fields = fieldsOf(shape);
-  // Told by the class alone: an object inherits `toString` and the like, which nobody declared.
-  const [known, unknown] = split(Object.entries(value), ([name]) => fields.includes(name));
-  const given = Object.fromEntries(known);
-  // A body is taken as it is: class-transformer would walk through whatever a caller has nested into it.
-  const instance = isText ? plainToInstance(shape, given) : Object.assign(new shape(), given);
+  const instance = new shape() as Record<string, unknown>;
+  const unknown: string[] = [];
+  for (const [name, given] of Object.entries(value)) {
+    const field = fields.get(name);
+    if (field === undefined) {
+      unknown.push(name);
+    } else {
+      instance[name] = isText ? field.read(given) : given;
+    }
+  }
+  if (unknown.length > 0 || ![...fields.values()].every(({ name, passes }) => passes(instance[name]))) {
+    throw new ValidationFailedError(listed(problemsOf(instance, unknown, [...fields.keys()])));
+  }
+  return instance as Shape;
+}
+
+function problemsOf(instance: object, unknown: string[], fields: readonly string[]): string[] {
   const errors = validateSync(instance, {
     forbidUnknownValues: true,
     stopAtFirstError: true,
     validationError: { target: false, value: false },
   });
-  const problems = [...unknown.map(([name]) => unknownField(name, fields)), ...errors.map(messageOf)];
-  if (problems.length > 0) {
-    throw new ValidationFailedError(listed(problems));
-  }
-  return instance;
-}
-
-function split<Item>(items: Item[], belongs: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(belongs), items.filter((item) => !belongs(item))];
+  return [...unknown.map((name) => unknownField(name, fields)), ...errors.map(messageOf)];
 }
 
 function messageOf(error: ValidationError): string {
@@ -73,16 +77,4 @@ function unknownField(name: string, fields: readonly string[]): string {
 export function printable(name: string): string {
   const short = name.length > 40 ? `${name.slice(0, 40)}…` : name;
   return JSON.stringify(short.toWellFormed());
-}
-
-const fieldsByShape = new WeakMap<Type<object>, readonly string[]>();
-
-function fieldsOf(shape: Type<object>): readonly string[] {
-  let fields = fieldsByShape.get(shape);
-  if (fields === undefined) {
-    const metadata = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
-    fields = [...new Set(metadata.map(({ propertyName }) => propertyName))];
-    fieldsByShape.set(shape, fields);
-  }
-  return fields;
 }

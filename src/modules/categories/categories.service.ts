@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader, prepared } from '#libs/database';
+import { Database, RowReader } from '#libs/database';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import { CategoryNotFoundError } from './categories.errors';
 import type { ListCategoriesQuery } from './categories.dto';
-import { type CategoryRow, categoryListStatement, categoryOf } from './category-list-statement';
+import { categoryListStatement } from './category-list-statement';
 import { Category } from './category.entity';
 
 /** Reads of categories; what changes them has files of its own. */
@@ -16,9 +16,10 @@ export class CategoriesService {
   }
 
   async list({ limit, cursor, ...filters }: ListCategoriesQuery): Promise<Page<Category>> {
-    const { values, ...statement } = categoryListStatement(filters, idBefore(cursor), limit + 1);
-    const rows = await prepared<CategoryRow>(this.database.reader, statement, values);
-    return pageOf(rows.map(categoryOf), limit, ({ id }) => id);
+    const columns = this.database.table(Category).names();
+    const statement = categoryListStatement(columns, filters, idBefore(cursor), limit + 1);
+    const rows = await this.database.rows(Category, statement);
+    return pageOf(rows, limit, ({ id }) => id);
   }
 
   async get(id: number): Promise<Category> {

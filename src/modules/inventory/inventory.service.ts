@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { State } from '#libs/commands';
-import { Database, RowReader, prepared } from '#libs/database';
+import { Database, RowReader } from '#libs/database';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import { type KnownPet, PetLifecycle, type PetLifecycleListener, PetNotFoundError } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
-import { type InventoryRow, inventoryItemOf, inventoryListStatement } from './inventory-list-statement';
+import { inventoryListStatement } from './inventory-list-statement';
 import type { ListInventoryQuery } from './inventory.dto';
 import { FIRST_QUANTITY } from './stock-fields';
 import { Stock } from './stock.entity';
@@ -30,9 +30,10 @@ export class InventoryService implements OnModuleInit, PetLifecycleListener {
   }
 
   async list({ limit, cursor, ...filters }: ListInventoryQuery): Promise<Page<InventoryItem>> {
-    const { values, ...statement } = inventoryListStatement(filters, idBefore(cursor), limit + 1);
-    const rows = await prepared<InventoryRow>(this.database.reader, statement, values);
-    return pageOf(rows.map(inventoryItemOf), limit, ({ petId }) => petId);
+    const columns = this.database.table(InventoryItem).names();
+    const statement = inventoryListStatement(columns, filters, idBefore(cursor), limit + 1);
+    const rows = await this.database.rows(InventoryItem, statement);
+    return pageOf(rows, limit, ({ petId }) => petId);
   }
 
   async get(petId: number): Promise<InventoryItem> {

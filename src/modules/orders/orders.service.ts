@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader, prepared } from '#libs/database';
+import { Database, RowReader } from '#libs/database';
 import { type Page, idBefore, pageOf } from '#libs/paging';
-import { type OrderRow, orderListStatement, orderOf } from './order-list-statement';
+import { orderListStatement } from './order-list-statement';
 import { Order } from './order.entity';
 import type { ListOrdersQuery } from './orders.dto';
 import { OrderNotFoundError } from './orders.errors';
@@ -16,9 +16,10 @@ export class OrdersService {
   }
 
   async list({ limit, cursor, ...filters }: ListOrdersQuery): Promise<Page<Order>> {
-    const { values, ...statement } = orderListStatement(filters, idBefore(cursor), limit + 1);
-    const rows = await prepared<OrderRow>(this.database.reader, statement, values);
-    return pageOf(rows.map(orderOf), limit, ({ id }) => id);
+    const columns = this.database.table(Order).names();
+    const statement = orderListStatement(columns, filters, idBefore(cursor), limit + 1);
+    const rows = await this.database.rows(Order, statement);
+    return pageOf(rows, limit, ({ id }) => id);
   }
 
   async get(id: number): Promise<Order> {

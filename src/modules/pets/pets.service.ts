@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader, prepared } from '#libs/database';
+import { Database, RowReader } from '#libs/database';
 import { type Page, idBefore, pageOf } from '#libs/paging';
 import { petListStatement } from './pet-list-statement';
 import { Pet } from './pet.entity';
@@ -30,14 +30,9 @@ export class PetsService {
     if (filters.id !== undefined && onlyIds) {
       return this.listById(filters.id, after, limit);
     }
-    const table = this.database.table(Pet);
-    const { values, ...statement } = petListStatement(table.names(), filters, after, limit + 1);
-    const rows = await prepared<object>(this.database.reader, statement, values);
-    return pageOf(
-      rows.map((row) => toPetDto(table.rowOf(row))),
-      limit,
-      ({ id }) => id,
-    );
+    const columns = this.database.table(Pet).names();
+    const pets = await this.database.rows(Pet, petListStatement(columns, filters, after, limit + 1));
+    return pageOf(pets.map(toPetDto), limit, ({ id }) => id);
   }
 
   private async listById(ids: number[], after: number, limit: number): Promise<Page<PetDto>> {

@@ -20,7 +20,8 @@ Module._extensions['.ts'] = (module, filename) =>
 
 /**
  * Loads packages and the service's sources once for all test files of this process, as Node does, and only tests and their support
- * anew. A file that replaces modules (`jest.mock`) gets sources of its own.
+ * anew. A file that replaces modules (`jest.mock`), or says `// Own sources` because it
+ * leaves traces in them, gets sources of its own.
  */
 module.exports = class SharedRuntime extends Runtime {
   constructor(...all) {
@@ -29,7 +30,7 @@ module.exports = class SharedRuntime extends Runtime {
     executor.compile = (source, filename) =>
       compileFunction(source, executor.injectedModuleParameters, { filename });
     transformCache.sourceMaps = sourceMaps;
-    this.sharesSources = !/^jest\.mock\(/m.test(readFileSync(this._testPath, 'utf8'));
+    this.sharesSources = !/^(jest\.mock\(|\/\/ Own sources)/m.test(readFileSync(this._testPath, 'utf8'));
     current = this;
   }
 

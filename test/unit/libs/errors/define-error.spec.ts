@@ -1,3 +1,4 @@
+// Own sources: the errors that are defined here must not be in anybody else's catalogue.
 import { ApiError, defineError, errorCatalogue } from '#libs/errors';
 
 const TeapotError = defineError({

@@ -1,3 +1,4 @@
+// Own sources: the errors that are defined here must not be in anybody else's catalogue.
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { defineError } from '#libs/errors';
 import { type ErrorNote, NOTES, type SharedParts, completeDocument, errorWith } from '#libs/openapi';
