@@ -1,33 +1,24 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  type Type,
-  UseInterceptors,
-  applyDecorators,
-  mixin,
-} from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
-import { type Observable, tap } from 'rxjs';
+import { applyDecorators } from '@nestjs/common';
 import { documentHeaders } from '#libs/openapi';
+import { RepresentedBy, representationOf } from './representation';
 
-/** Sets `Location` to the collection's path and the new resource's id (RFC 9110, section 10.2.2). */
-function locationInterceptor(collection: string): Type<NestInterceptor> {
-  @Injectable()
-  class LocationInterceptor implements NestInterceptor<{ id: number }> {
-    intercept(context: ExecutionContext, next: CallHandler<{ id: number }>): Observable<{ id: number }> {
-      const reply = context.switchToHttp().getResponse<FastifyReply>();
-      return next.handle().pipe(tap(({ id }) => void reply.header('Location', `${collection}/${id}`)));
-    }
-  }
-  return mixin(LocationInterceptor);
-}
-
-/** The operation creates a resource of this collection. */
+/**
+ * The operation creates a resource of this collection: its answer carries `Location`, the collection's path and the new
+ * id (RFC 9110, section 10.2.2). Stands above the decorator that says how the resource is represented.
+ */
 export function Created(collection: string): MethodDecorator {
   return applyDecorators(
-    UseInterceptors(locationInterceptor(collection)),
+    located(collection),
     documentHeaders('success', { name: 'Location', example: `${collection}/1` }),
   );
+}
+
+function located(collection: string): MethodDecorator {
+  return (target, key, descriptor) => {
+    const represent = representationOf(descriptor.value as object)!;
+    RepresentedBy((resource, request, reply) => {
+      void reply.header('Location', `${collection}/${(resource as { id: number }).id}`);
+      return represent(resource, request, reply);
+    })(target, key, descriptor);
+  };
 }
