@@ -82,7 +82,9 @@ describe('keys list', () => {
     await json('unban', String(id));
     expect(await listed()).toMatchObject({ id, bannedUntil: null });
     await json('revoke', String(id));
-    expect(await run('ban', String(id))).toEqual(complaint(1, /Key \d+ is already revoked and cannot be used, so it needs no ban/));
+    expect(await run('ban', String(id))).toEqual(
+      complaint(1, /Key \d+ is already revoked and cannot be used, so it needs no ban/),
+    );
   });
 
   it('says that there is no such client', async () => {

@@ -26,7 +26,10 @@ export class Fleet {
     const bench = new ServiceBench();
     const environment = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE) };
     const starting = Array.from({ length: SIZE }, () => bench.serve(environment));
-    const [office, ...services] = await Promise.all([startService({ database, settings: { redisUrl: redis.url } }), ...starting]);
+    const [office, ...services] = await Promise.all([
+      startService({ database, settings: { redisUrl: redis.url } }),
+      ...starting,
+    ]);
     const fleet = new Fleet(bench, redis, database, office, environment, services);
     await fleet.warmUp();
     return fleet;
