@@ -42,7 +42,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
  * Every statement of a request goes through an index. A plan that was made while a table was small, or full of dead rows,
  * would go on to read all of it.
  */
-const INDEXES_ONLY = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;
+const INDEXES_ONLY = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`;
 
 async function onConnect(client: ClientBase): Promise<void> {
   watchSilence(client);

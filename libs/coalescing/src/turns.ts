@@ -11,28 +11,24 @@ export class Turns {
   /**
    * @param onChange called when a piece of work has ended or has taken too long, so that another may be let in
    * @param atOnce how many are let in at a time
+   * @param most how many may be under way, those that have taken too long included
    */
   constructor(
     private readonly onChange: () => void,
     private readonly atOnce = 1,
+    private readonly most = MAX_UNDER_WAY,
   ) {}
 
   /** True when a piece of work may begin. */
   get free(): boolean {
-    return this.taken < this.atOnce && this.underWay < MAX_UNDER_WAY;
-  }
-
-  /** True when nothing is under way. */
-  get idle(): boolean {
-    return this.underWay === 0;
+    return this.taken < this.atOnce && this.underWay < this.most;
   }
 
   /**
    * Takes a turn, which has to be free.
    * @param work must not reject
-   * @param onReturn called when the turn is given back: the work has ended or has taken too long
    */
-  async take(work: () => Promise<void>, onReturn?: () => void): Promise<void> {
+  async take(work: () => Promise<void>): Promise<void> {
     let holdsTurn = true;
     this.taken += 1;
     this.underWay += 1;
@@ -40,7 +36,6 @@ export class Turns {
       if (holdsTurn) {
         holdsTurn = false;
         this.taken -= 1;
-        onReturn?.();
       }
     };
     const patience = setTimeout(() => {

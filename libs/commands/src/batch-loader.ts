@@ -1,4 +1,10 @@
-import type { EntityTable, PreparedStatement, RowLock, Session } from '#libs/database';
+import {
+  type EntityTable,
+  type PreparedStatement,
+  type RowLock,
+  type Session,
+  int8ToNumber,
+} from '#libs/database';
 import type { Command, Origin } from './command';
 import type { BatchState, Entity, Figure } from './state';
 
@@ -31,7 +37,7 @@ export class BatchLoader {
   ) {}
 
   /**
-   * Locks rows before it reads what belongs to them, so that all of it is from the same moment.
+   * Locks rows before it reads what belongs to them: nobody changes that without the lock.
    * @param locked what to do about rows that another transaction has locked
    * @returns the rows to be locked that were not found
    */
@@ -117,7 +123,9 @@ export class BatchLoader {
       [...wanted].map(async ([figure, ids]) => {
         const rows = await this.session.run<{ id: string; value: string }>(figure, [[...ids]]);
         ids.forEach((id) => this.state.figures.set(figure, id, 0));
-        rows.forEach(({ id, value }) => this.state.figures.set(figure, Number(id), Number(value)));
+        rows.forEach(({ id, value }) =>
+          this.state.figures.set(figure, int8ToNumber(id), int8ToNumber(value)),
+        );
       }),
     );
   }
@@ -135,7 +143,7 @@ export class BatchLoader {
       [...counts].map(async ([entity, count]) => {
         const rows = await this.session.run<{ id: string }>(this.tables.of(entity).newIds(), [count]);
         // The smallest is taken first.
-        this.state.newIds.set(entity, rows.map(({ id }) => Number(id)).reverse());
+        this.state.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
       }),
     );
   }
@@ -146,27 +154,8 @@ function nameOf(entity: Entity, id: number): string {
 }
 
 /** The rows that a command locks against others. */
-export function lockedNeeds({ needs }: Command): { name: string; lock: RowLock }[] {
+export function lockedRows({ needs }: Command): { name: string; lock: RowLock }[] {
   return needs.flatMap((need) =>
     'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
   );
-}
-
-/** The rows that no two batches of this process work on at a time. Any number may keep a row from being deleted. */
-export function subjectsOf(command: Command): string[] {
-  return lockedNeeds(command)
-    .filter(({ lock }) => lock !== 'FOR KEY SHARE')
-    .map(({ name }) => name);
-}
-
-/** Commands that lock the same rows, together. */
-export function byLockedRows<Locking extends Entry>(entries: readonly Locking[]): Locking[][] {
-  const groups = new Map<string, Locking[]>();
-  for (const entry of entries) {
-    const rows = lockedNeeds(entry.command)
-      .map(({ name }) => name)
-      .join();
-    groups.set(rows, [...(groups.get(rows) ?? []), entry]);
-  }
-  return [...groups.values()];
 }

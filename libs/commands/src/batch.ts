@@ -1,6 +1,6 @@
-import type { Session } from '#libs/database';
+import type { PreparedStatement, Session } from '#libs/database';
 import { ApiError } from '#libs/errors';
-import { BatchLoader, type Entry, type Tables, lockedNeeds } from './batch-loader';
+import { BatchLoader, type Entry, type Tables, lockedRows } from './batch-loader';
 import {
   type IdempotentUse,
   type KeptAnswer,
@@ -12,16 +12,24 @@ import {
 } from './idempotency-records';
 import { BatchState, type Change, type Entity } from './state';
 
-const BEGIN = { text: 'BEGIN' };
+/** Rows that are read without a lock may be locked by somebody else when they are written. */
+const BEGIN = { text: `BEGIN; SET LOCAL lock_timeout = '5s'` };
 const COMMIT = { text: 'COMMIT' };
 const ROLLBACK = { text: 'ROLLBACK' };
+
 type Outcome = () => void;
+
+/** Commands about rows that other transactions hold, and these rows. */
+interface Skipped<Item> {
+  undecided: Item[];
+  held: ReadonlySet<string>;
+}
 
 /**
  * Commands that share a transaction: one round trip begins it, locks and loads; the commands decide, one after the
  * other; a second round trip writes what changed, table by table, and commits.
  */
-export class Batch {
+export class Batch<Item extends Entry> {
   private readonly state: BatchState;
   private readonly kept: { use: IdempotentUse; answer: KeptAnswer }[] = [];
   private readonly outcomes: Outcome[] = [];
@@ -30,7 +38,7 @@ export class Batch {
   constructor(
     private readonly session: Session,
     private readonly tables: Tables,
-    private readonly entries: readonly Entry[],
+    private readonly entries: readonly Item[],
     private readonly locked: 'wait' | 'skip',
     now: Date,
   ) {
@@ -39,15 +47,14 @@ export class Batch {
 
   /**
    * Runs the transaction and answers its commands.
-   * @returns the commands that were left undecided
    * @throws what the database throws; then no command was answered
    */
-  async run(): Promise<Entry[]> {
+  async run(): Promise<Skipped<Item>> {
     try {
-      const undecided = await this.loadAndDecide();
+      const skipped = await this.loadAndDecide();
       await this.write();
-      this.outcomes.forEach((tell) => tell());
-      return undecided;
+      this.outcomes.forEach((settle) => settle());
+      return skipped;
     } catch (error) {
       // Answered last, so nothing is under way on the connection any more.
       await this.session.run(ROLLBACK).catch(() => undefined);
@@ -55,24 +62,30 @@ export class Batch {
     }
   }
 
-  private async loadAndDecide(): Promise<Entry[]> {
+  private async loadAndDecide(): Promise<Skipped<Item>> {
     const uses = this.entries.flatMap(({ origin }) => origin.use ?? []);
-    const begun = this.session.run(BEGIN);
-    const claimed = uses.length > 0 ? claim(this.session, uses) : undefined;
     const loader = new BatchLoader(this.session, this.tables, this.entries, this.state);
-    const missing = loader.load(this.locked);
-    await Promise.all([begun, claimed, missing]);
-    const known = await claimed;
-    const held = this.locked === 'skip' ? await loader.heldByOthers(await missing) : new Set<string>();
-    const undecided: Entry[] = [];
+    const [, known, missing] = await Promise.all(
+      this.session.together(
+        () =>
+          [
+            this.session.run(BEGIN),
+            uses.length > 0 ? claim(this.session, uses) : undefined,
+            loader.load(this.locked),
+          ] as const,
+      ),
+    );
+    const held = this.locked === 'skip' ? await loader.heldByOthers(missing) : new Set<string>();
+    const undecided: Item[] = [];
     for (const entry of this.entries) {
-      if (held.size > 0 && lockedNeeds(entry.command).some(({ name }) => held.has(name))) {
+      const isReplay = entry.origin.use !== undefined && known!.kept.has(entry.origin.use);
+      if (!isReplay && lockedRows(entry.command).some(({ name }) => held.has(name))) {
         undecided.push(entry);
       } else {
         this.decide(entry, known);
       }
     }
-    return undecided;
+    return { undecided, held };
   }
 
   private decide({ command, origin, resolve, reject }: Entry, known: KnownUses | undefined): void {
@@ -94,29 +107,33 @@ export class Batch {
   }
 
   private async write(): Promise<void> {
-    const { inOrder } = this.tables;
-    const writes = [
-      ...inOrder.map((entity) => this.writeRows(entity, 'inserted')),
-      ...inOrder.map((entity) => this.writeRows(entity, 'updated')),
-      ...inOrder.map((entity) => this.writeRows(entity, 'deleted')),
-      this.kept.length > 0 ? keep(this.session, this.kept) : undefined,
-    ].filter((write) => write !== undefined);
-    // A rollback does not wait for the disk. A commit after a failed write rolls back.
-    const ended = this.session.run(writes.length > 0 ? COMMIT : ROLLBACK);
-    await Promise.all([...writes, ended]);
+    // All of them are made before the first is sent: a commit must not follow if one cannot be made.
+    const writes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
+      this.tables.inOrder.flatMap((entity) => this.writeOf(entity, change)),
+    );
+    const nothing = writes.length === 0 && this.kept.length === 0;
+    await Promise.all(
+      this.session.together(() => [
+        ...writes.map(({ statement, values }) => this.session.run(statement, values)),
+        this.kept.length > 0 ? keep(this.session, this.kept) : undefined,
+        // A rollback does not wait for the disk. A commit after a write that the database refused rolls back.
+        this.session.run(nothing ? ROLLBACK : COMMIT),
+      ]),
+    );
   }
 
-  private writeRows(entity: Entity, change: Change): Promise<unknown> | undefined {
+  private writeOf(entity: Entity, change: Change): { statement: PreparedStatement; values: unknown[] }[] {
     const changes = this.state.changes.of(entity);
     const ids = changes === undefined ? [] : [...changes.keys()].filter((id) => changes.get(id) === change);
     if (ids.length === 0) {
-      return undefined;
+      return [];
     }
     const table = this.tables.of(entity);
     if (change === 'deleted') {
-      return this.session.run(table.delete(), [ids]);
+      return [{ statement: table.delete(), values: [ids] }];
     }
     const rows = ids.map((id) => this.state.rows.get(entity, id)!);
-    return this.session.run(change === 'inserted' ? table.insert() : table.update(), table.columnsOf(rows));
+    const statement = change === 'inserted' ? table.insert() : table.update();
+    return [{ statement, values: table.columnsOf(rows) }];
   }
 }

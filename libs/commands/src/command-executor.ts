@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Turns } from '#libs/coalescing';
-import { Database, isRefusedStatement, mayRunAgain } from '#libs/database';
+import { Database, isDatabaseUnavailable, isRefusedStatement, mayRunAgain } from '#libs/database';
 import { ServiceUnavailableError } from '#libs/http';
 import { Batch } from './batch';
-import { COUNTED_AT_MOST, type Entry, byLockedRows, subjectsOf } from './batch-loader';
+import { type Entry, lockedRows } from './batch-loader';
 import type { Command, Origin } from './command';
 import { FairQueue } from './fair-queue';
 import { IdempotencyInProgressError } from './idempotency-errors';
@@ -13,9 +13,9 @@ import type { Entity } from './state';
 /** One batch waits for the disk, or for this process, while another one works. With more, each would hold fewer commands. */
 const AT_ONCE = 2;
 /** How many commands share a transaction: few enough that nobody waits long for the others' decisions. */
-const MAX_BATCH = Math.min(150, COUNTED_AT_MOST - 1);
-/** How many batches wait for rows that other transactions hold. */
-const MAX_WAITING_BATCHES = 4;
+const MAX_BATCH = 150;
+/** Of the connections of the pool, the share that batches may hold which wait for rows that other transactions have locked. */
+const WAITING_SHARE = 1 / 4;
 const MAX_ATTEMPTS = 4;
 /** How many commands may wait, in all and of one client. Beyond that the answer is 503, and nothing was done. */
 const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
@@ -24,23 +24,25 @@ const PATIENCE_MS = 10_000;
 
 interface Waiting extends Entry {
   owner: number;
+  /** All rows that it locks, and those of them that no two batches work on at a time. */
+  rows: string[];
   subjects: string[];
   since: number;
 }
 
 /**
  * Runs commands. Those that come at the same time share a transaction: its two round trips and its wait for the disk.
- * Nobody is answered before the commit, and nobody fails because of somebody else: what the database refuses is run
- * again, each command alone. No two batches of this process work on the same row, and rows that others have locked are
- * waited for in a batch of their own.
+ * Nobody is answered before the commit, and nobody fails because of somebody else: a batch that the database refuses is
+ * halved until the command at fault is alone. No two batches of this process work on the same row. Commands about rows
+ * that another transaction holds wait for them in a batch of their own.
  */
 @Injectable()
 export class CommandExecutor implements OnModuleDestroy {
   private readonly queue = new FairQueue<Waiting>(QUEUE);
   private readonly turns = new Turns(() => this.takeBatch(), AT_ONCE);
-  /** Commands about locked rows, by the rows; each is a batch. */
-  private locked: Waiting[][] = [];
-  private readonly lockedTurns = new Turns(() => this.takeLocked(), MAX_WAITING_BATCHES);
+  private readonly heldTurns: Turns;
+  /** Rows that other transactions hold, in the order in which they were met, and whether a batch waits for them. */
+  private readonly held = new Map<string, boolean>();
   /** The rows that batches under way work on. */
   private readonly busy = new Set<string>();
   /** The Idempotency-Keys of commands that are not answered yet. */
@@ -51,15 +53,14 @@ export class CommandExecutor implements OnModuleDestroy {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
-
-  /** How many commands wait for their turn. */
-  get waiting(): number {
-    return this.queue.size;
+  ) {
+    const most = Math.max(1, Math.floor(database.poolUse.max * WAITING_SHARE));
+    this.heldTurns = new Turns(() => this.takeBatch(), most, most);
   }
 
   onModuleDestroy(): void {
     clearInterval(this.expiry);
+    this.expiry = undefined;
   }
 
   /**
@@ -88,9 +89,19 @@ export class CommandExecutor implements OnModuleDestroy {
 
   private enqueue<Answer>(command: Command<Answer>, origin: Origin): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const { owner } = origin;
-      const entry = { command, origin, owner, subjects: subjectsOf(command), since: performance.now() };
-      if (!this.queue.add({ ...entry, resolve: resolve as Entry['resolve'], reject })) {
+      const locked = lockedRows(command);
+      const added = this.queue.add({
+        command,
+        origin,
+        owner: origin.owner,
+        rows: locked.map(({ name }) => name),
+        // Any number of commands may keep a row from being deleted.
+        subjects: locked.filter(({ lock }) => lock !== 'FOR KEY SHARE').map(({ name }) => name),
+        since: performance.now(),
+        resolve: resolve as Entry['resolve'],
+        reject,
+      });
+      if (!added) {
         reject(new ServiceUnavailableError());
         return;
       }
@@ -111,69 +122,68 @@ export class CommandExecutor implements OnModuleDestroy {
   }
 
   private takeBatch(): void {
+    const isFree = ({ rows, subjects }: Waiting): boolean =>
+      !subjects.some((row) => this.busy.has(row)) && !rows.some((row) => this.held.has(row));
     while (this.turns.free) {
-      const entries = this.queue.take(MAX_BATCH, this.busy);
+      const entries = this.queue.take(MAX_BATCH, isFree);
       if (entries.length === 0) {
-        return;
+        break;
       }
-      const subjects = new Set(entries.flatMap((entry) => entry.subjects));
-      subjects.forEach((subject) => this.busy.add(subject));
-      void this.turns.take(
-        () => this.runBatch(entries, subjects),
-        () => subjects.forEach((subject) => this.busy.delete(subject)),
-      );
+      void this.turns.take(() => this.work(entries, 'skip'));
     }
+    this.takeHeld();
   }
 
-  private async runBatch(entries: Waiting[], subjects: Set<string>): Promise<void> {
-    const undecided = await this.attempt(entries, 'skip');
-    if (undecided.length > 0) {
-      for (const group of byLockedRows(undecided)) {
-        // They stay busy until the group is through.
-        for (const subject of group.flatMap((entry) => entry.subjects)) {
-          subjects.delete(subject);
-          this.busy.add(subject);
+  /** Waits for rows that others hold, a batch for each. */
+  private takeHeld(): void {
+    for (const [row, isAwaited] of this.held) {
+      if (!isAwaited && this.heldTurns.free) {
+        const entries = this.queue.take(
+          MAX_BATCH,
+          ({ rows, subjects }) => rows.includes(row) && !subjects.some((subject) => this.busy.has(subject)),
+        );
+        if (entries.length > 0) {
+          this.held.set(row, true);
+          void this.heldTurns.take(() => this.work(entries, 'wait').finally(() => this.held.delete(row)));
+        } else {
+          this.held.delete(row);
         }
-        this.locked.push(group);
       }
-      this.takeLocked();
     }
   }
 
-  private takeLocked(): void {
-    while (this.lockedTurns.free && this.locked.length > 0) {
-      const group = this.locked.shift()!;
-      void this.lockedTurns.take(async () => {
-        await this.attempt(group, 'wait');
-        group.forEach((entry) => entry.subjects.forEach((subject) => this.busy.delete(subject)));
-        this.takeBatch();
-      });
-    }
+  private async work(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
+    const subjects = entries.flatMap((entry) => entry.subjects);
+    subjects.forEach((subject) => this.busy.add(subject));
+    await this.attempt(entries, locked);
+    subjects.forEach((subject) => this.busy.delete(subject));
   }
 
-  /** Answers the commands, or rejects them. @returns those about rows that somebody else has locked, when they are skipped */
-  private async attempt(entries: Waiting[], locked: 'wait' | 'skip'): Promise<Waiting[]> {
+  /** Answers the commands, or rejects them; those about rows that others hold are put back when these are skipped. */
+  private async attempt(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return (await this.runTransaction(entries, locked)) as Waiting[];
+        const { undecided, held } = await this.runTransaction(entries, locked);
+        held.forEach((row) => this.held.set(row, this.held.get(row) ?? false));
+        this.queue.putBack(undecided);
+        return;
       } catch (error) {
         if (attempt < MAX_ATTEMPTS && mayRunAgain(error)) {
           continue;
         }
         if (entries.length === 1 || !isRefusedStatement(error)) {
-          entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
-          return [];
+          entries.forEach(({ command, reject }) => reject(reasonOf(command, error)));
+          return;
         }
-        const undecided: Waiting[] = [];
-        for (const entry of entries) {
-          undecided.push(...(await this.attempt([entry], locked)));
-        }
-        return undecided;
+        const half = Math.ceil(entries.length / 2);
+        await this.attempt(entries.slice(0, half), locked);
+        await this.attempt(entries.slice(half), locked);
+        return;
       }
     }
   }
 
-  private runTransaction(entries: readonly Entry[], locked: 'wait' | 'skip'): Promise<Entry[]> {
+  private runTransaction(entries: Waiting[], locked: 'wait' | 'skip') {
     const now = new Date(this.clock.now());
     const tables = {
       inOrder: this.database.entities as readonly Entity[],
@@ -184,11 +194,14 @@ export class CommandExecutor implements OnModuleDestroy {
 
   private refuseExpired(): void {
     const deadline = performance.now() - PATIENCE_MS;
-    const expired = this.queue.takeWhere(({ since }) => since < deadline);
+    const expired = this.queue.take(Infinity, ({ since }) => since < deadline);
     expired.forEach(({ reject }) => reject(new ServiceUnavailableError()));
     if (this.queue.size === 0) {
-      clearInterval(this.expiry);
-      this.expiry = undefined;
+      this.onModuleDestroy();
     }
   }
+}
+
+function reasonOf(command: Command, error: unknown): unknown {
+  return isDatabaseUnavailable(error) ? error : (command.explain?.(error) ?? error);
 }

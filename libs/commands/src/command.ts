@@ -17,7 +17,7 @@ export interface Command<Answer = unknown> {
    * @throws ApiError to refuse; nothing of what it changed remains then
    */
   decide(state: State): Answer;
-  /** What a constraint means that only the database can check. Called for a command that was refused alone. */
+  /** What a constraint means that only the database can check. Not kept under an Idempotency-Key. */
   explain?(error: unknown): unknown;
 }
 

@@ -1,9 +1,3 @@
-interface Waiting {
-  owner: number;
-  /** What the item works on. */
-  subjects: readonly string[];
-}
-
 export interface FairQueueOptions {
   /** How many items may wait, and how many of one owner. */
   max: number;
@@ -11,7 +5,7 @@ export interface FairQueueOptions {
 }
 
 /** Items that wait, taken in turns by owner: one owner's thousand do not stand before another's first. */
-export class FairQueue<Item extends Waiting> {
+export class FairQueue<Item extends { owner: number }> {
   private readonly byOwner = new Map<number, Item[]>();
   private count = 0;
 
@@ -23,69 +17,53 @@ export class FairQueue<Item extends Waiting> {
 
   /** @returns false when the queue is full */
   add(item: Item): boolean {
-    const items = this.byOwner.get(item.owner) ?? [];
-    if (this.count >= this.options.max || items.length >= this.options.maxOfOwner) {
+    const items = this.byOwner.get(item.owner);
+    const { max, maxOfOwner } = this.options;
+    if (this.count >= max || (items?.length ?? 0) >= maxOfOwner) {
       return false;
     }
-    items.push(item);
-    this.byOwner.set(item.owner, items);
+    if (items === undefined) {
+      this.byOwner.set(item.owner, [item]);
+    } else {
+      items.push(item);
+    }
     this.count += 1;
     return true;
   }
 
+  /** Puts items back that were taken, before all others of their owners. They were admitted once, so there is room. */
+  putBack(items: readonly Item[]): void {
+    for (const item of [...items].reverse()) {
+      this.byOwner.set(item.owner, [item, ...(this.byOwner.get(item.owner) ?? [])]);
+      this.count += 1;
+    }
+  }
+
   /**
-   * Takes items out, one of each owner in turn.
-   * @param busy subjects that others work on; items about them stay
+   * Takes items out that are ready, one of each owner in turn. Owners who were served go to the end of the line.
+   * @param most how many at the most
    */
-  take(most: number, busy: ReadonlySet<string>): Item[] {
-    const lines = [...this.byOwner].map(([owner, items]) => {
-      const isReady = ({ subjects }: Item) => !subjects.some((subject) => busy.has(subject));
-      return { owner, items, ready: busy.size === 0 ? items : items.filter(isReady) };
-    });
+  take(most: number, isReady: (item: Item) => boolean): Item[] {
+    const lines = [...this.byOwner].map(([owner, items]) => ({ owner, ready: items.filter(isReady) }));
     const taken = new Set<Item>();
-    for (let round = 0; taken.size < most; round += 1) {
-      const before = taken.size;
+    const rounds = Math.max(0, ...lines.map(({ ready }) => ready.length));
+    for (let round = 0; round < rounds && taken.size < most; round += 1) {
       for (const { ready } of lines) {
         if (round < ready.length && taken.size < most) {
           taken.add(ready[round]!);
         }
       }
-      if (taken.size === before) {
-        break;
+    }
+    for (const { owner, ready } of lines) {
+      if (ready.some((item) => taken.has(item))) {
+        const rest = this.byOwner.get(owner)!.filter((item) => !taken.has(item));
+        this.byOwner.delete(owner);
+        if (rest.length > 0) {
+          this.byOwner.set(owner, rest);
+        }
       }
     }
-    for (const { owner, items } of lines) {
-      this.keep(
-        owner,
-        items.filter((item) => !taken.has(item)),
-        taken.size > 0,
-      );
-    }
+    this.count -= taken.size;
     return [...taken];
-  }
-
-  /** Takes out all items for which this holds. */
-  takeWhere(holds: (item: Item) => boolean): Item[] {
-    const taken: Item[] = [];
-    for (const [owner, items] of [...this.byOwner]) {
-      taken.push(...items.filter(holds));
-      this.keep(
-        owner,
-        items.filter((item) => !holds(item)),
-        true,
-      );
-    }
-    return taken;
-  }
-
-  /** An owner who was served goes to the end of the line. */
-  private keep(owner: number, items: Item[], wasServed: boolean): void {
-    this.count += items.length - this.byOwner.get(owner)!.length;
-    if (items.length === 0 || wasServed) {
-      this.byOwner.delete(owner);
-    }
-    if (items.length > 0) {
-      this.byOwner.set(owner, items);
-    }
   }
 }

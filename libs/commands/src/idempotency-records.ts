@@ -94,6 +94,8 @@ function keptOf({ fingerprint, status, body }: StoredAnswer): KeptAnswer & { fin
  * `idempotency_key_reused` when the key belongs to another request
  */
 export function replay(use: IdempotentUse, { claimed, kept }: KnownUses): object | undefined {
+  // A batch may run again.
+  use.replayed = false;
   if (!claimed.has(use)) {
     throw new IdempotencyInProgressError();
   }

@@ -151,7 +151,11 @@ function isSame(row: object | null, other: object): boolean {
     row !== null &&
     Object.entries(other).every(([name, value]) => {
       const before: unknown = Reflect.get(row, name);
-      return before === value || (value instanceof Date && Number(before) === Number(value));
+      return before === value || (isDate(before) && isDate(value) && Number(before) === Number(value));
     })
   );
+}
+
+function isDate(value: unknown): value is Date {
+  return value instanceof Date;
 }

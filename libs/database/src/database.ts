@@ -73,10 +73,15 @@ export class Database {
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await this.pool.connect();
+    let lost: Error | undefined;
+    // What is under way fails with it; unheard, it would end the process.
+    const onLost = (error: Error): void => void (lost = error);
+    client.on('error', onLost);
     try {
       return await work(new Session(client, statementNamesOf(this.dataSource)));
     } finally {
-      client.release();
+      client.off('error', onLost);
+      client.release(lost);
     }
   }
 

@@ -84,7 +84,7 @@ export class EntityTable<Row extends object> {
   /** An array of values for each column. */
   columnsOf(rows: readonly Row[]): unknown[][] {
     return this.columns.map(({ property, toStored }) =>
-      rows.map((row) => toStored((row as Record<string, unknown>)[property])),
+      rows.map((row) => asText(toStored((row as Record<string, unknown>)[property]))),
     );
   }
 
@@ -120,6 +120,11 @@ function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetad
     toStored: to.bind(undefined) as Column['toStored'],
     fromStored: from.bind(undefined) as Column['fromStored'],
   };
+}
+
+/** The driver would write a Date in an array in the machine's own time zone, and lose seconds of old offsets. */
+function asText(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
 }
 
 function same(value: unknown): unknown {

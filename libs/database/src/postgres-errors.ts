@@ -19,6 +19,7 @@ const CONNECTION_LOST = new Set([
   '57014', // query_canceled: the statement took longer than it may
   '53100', // disk_full
   '53200', // out_of_memory
+  '55P03', // lock_not_available: a row stayed locked for longer than may be waited for
   '25006', // read_only_sql_transaction: a primary that became a standby
 ]);
 
@@ -27,7 +28,7 @@ const CONNECTION_LOST = new Set([
  * the rest of the transaction that it was released.
  */
 const CONNECTION_LOST_TEXT =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected|Query runner already released|Database connection provided by a query runner was already released)/i;
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
 
 interface ErrorFields {
   code?: unknown;

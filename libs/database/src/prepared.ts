@@ -13,6 +13,9 @@ export function namePrefix(text: string): string {
   return `${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
+/** So many connections that lose statements are no accident. */
+const MAX_LOSERS = 2;
+
 /**
  * The names under which the connections of a data source prepare their statements. A statement that has become useless
  * fails on each connection that prepared it, for as long as that lives, so all of them are told at once: by names that
@@ -21,6 +24,7 @@ export function namePrefix(text: string): string {
 export class StatementNames {
   private generation = 0;
   private useful = true;
+  private readonly losers = new Set<object>();
 
   /** The name to use now; undefined when the statement is to be sent without one. */
   current(name: string | undefined): string | undefined {
@@ -34,22 +38,17 @@ export class StatementNames {
    * Learns from what a statement failed with.
    * @param name as the statement calls itself
    * @param sent the name that it was sent under
-   * @returns true when it may be sent again under its name of now; in a transaction, after the rollback
+   * @param connection the one that it failed on
    */
-  learnFrom(error: unknown, name: string | undefined, sent: string | undefined): boolean {
+  learnFrom(error: unknown, name: string | undefined, sent: string | undefined, connection: object): void {
     if (isLostStatement(error)) {
-      // Behind a pooler that does this, names are of no use.
-      this.useful = false;
-      return true;
-    }
-    if (!isOutdatedStatement(error)) {
-      return false;
-    }
-    // Several connections fail for the same reason; the first of them has changed the names already.
-    if (sent !== undefined && sent === this.current(name)) {
+      // One connection may have lost one whose preparation failed; behind a pooler that loses them, names are of no use.
+      this.losers.add(connection);
+      this.useful = this.losers.size < MAX_LOSERS;
+    } else if (isOutdatedStatement(error) && sent !== undefined && sent === this.current(name)) {
+      // Several connections fail for the same reason; the first of them has changed the names already.
       this.generation += 1;
     }
-    return true;
   }
 }
 

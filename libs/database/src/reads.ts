@@ -7,7 +7,17 @@ const MAX_TOGETHER = 20;
 /** Connections that such statements take from other work. */
 const AT_ONCE = 3;
 
+/** How many reads may wait, and for how long: more would be answered too late. */
+const MAX_WAITING = 5_000;
+const PATIENCE_MS = 5_000;
+
+/** Recognised as a database that is away. */
+class ReadTimeoutError extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
 interface Read {
+  since: number;
   statement: PreparedStatement;
   values: unknown[];
   resolve: (rows: object[]) => void;
@@ -29,7 +39,11 @@ export class Reads {
 
   run(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ statement, values, resolve, reject });
+      if (this.waiting.length >= MAX_WAITING) {
+        reject(new ReadTimeoutError('Too many reads wait for the database.'));
+        return;
+      }
+      this.waiting.push({ statement, values, since: performance.now(), resolve, reject });
       if (!this.soon && this.turns.free) {
         this.soon = true;
         setImmediate(() => {
@@ -42,7 +56,13 @@ export class Reads {
 
   private send(): void {
     while (this.turns.free && this.waiting.length > 0) {
-      const reads = this.waiting.splice(0, MAX_TOGETHER);
+      const oldest = performance.now() - PATIENCE_MS;
+      const next = this.waiting.splice(0, MAX_TOGETHER);
+      const reads = next.filter(({ since }) => since >= oldest);
+      const late = next.filter(({ since }) => since < oldest);
+      late.forEach(({ reject }) =>
+        reject(new ReadTimeoutError('The read waited too long for the database.')),
+      );
       void this.turns.take(() => this.sendTogether(reads));
     }
   }
@@ -53,13 +73,13 @@ export class Reads {
         Promise.all(
           session.together(() =>
             reads.map(({ statement, values, resolve, reject }) =>
-              session.runAgain(statement, values).then(resolve, reject),
+              session.runWithRetry(statement, values).then(resolve, reject),
             ),
           ),
         ),
       );
     } catch (error) {
-      // There was no connection to be had.
+      // There was no connection to be had, or it failed.
       reads.forEach(({ reject }) => reject(error));
     }
   }

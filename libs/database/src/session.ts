@@ -24,13 +24,13 @@ export class Session {
     try {
       return (await this.client.query<Row>({ name, text: statement.text, values })).rows;
     } catch (error) {
-      this.names.learnFrom(error, statement.name, name);
+      this.names.learnFrom(error, statement.name, name, this.client);
       throw error;
     }
   }
 
   /** As `run`, for a statement outside of transactions: prepared anew when a migration has outdated what was prepared. */
-  async runAgain(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
+  async runWithRetry(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
     try {
       return await this.run<object>(statement, values);
     } catch (error) {

@@ -140,6 +140,20 @@ describe('commands that come at the same time', () => {
     expect(await inventory(held!)).toMatchObject({ quantity: 60 });
   });
 
+  it('survive the loss of the connection, and leave nothing behind', async () => {
+    const [held] = await petsWith(5, 1);
+    const { pool } = service.database;
+    await whileLocked(pool, held!, async () => {
+      const order = place({ petId: held! }).catch(({ message }: Error) => message);
+      await until(async () => (await waitingForLocks()) > 0);
+      await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      expect(await order).toMatch(/terminat/i);
+    });
+    await place({ petId: held! });
+    expect(await inventory(held!)).toMatchObject({ quantity: 4 });
+  });
+
   it('do not fail with one that the database refuses', async () => {
     const [broken, ...sound] = await petsWith(5, 6);
     const { pool } = service.database;
@@ -154,9 +168,9 @@ describe('commands that come at the same time', () => {
       expect(await inventory(petId)).toMatchObject({ quantity: 4 });
     }
     expect(await inventory(broken!)).toMatchObject({ quantity: 5 });
-    // A sequence does not roll back: it failed with others first, and then alone.
+    // A sequence does not roll back: it failed with all others, with half of them, and so on.
     const { rows } = await pool.query<{ count: string }>(`SELECT last_value AS count FROM failures`);
-    expect(Number(rows[0]!.count)).toBe(2);
+    expect(Number(rows[0]!.count)).toBe(4);
     await pool.query('DROP TRIGGER fail ON orders');
   });
 

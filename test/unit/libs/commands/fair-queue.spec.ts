@@ -11,7 +11,8 @@ describe('A fair queue', () => {
   beforeEach(() => (queue = new FairQueue({ max: 6, maxOfOwner: 4 })));
 
   const add = (owner: number, name: string, ...subjects: string[]) => queue.add({ owner, name, subjects });
-  const take = (most: number, ...busy: string[]) => queue.take(most, new Set(busy)).map(({ name }) => name);
+  const take = (most: number, ...busy: string[]) =>
+    queue.take(most, ({ subjects }) => !subjects.some((one) => busy.includes(one))).map(({ name }) => name);
 
   it('takes one item of each owner in turn, and the items of one owner in their order', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
@@ -50,12 +51,21 @@ describe('A fair queue', () => {
     expect(add(2, 'b3')).toBe(true);
   });
 
-  it('gives out those that are asked for by a condition', () => {
-    add(1, 'a1');
-    add(2, 'b1');
-    add(1, 'a2');
-    expect(queue.takeWhere(({ owner }) => owner === 1).map(({ name }) => name)).toEqual(['a1', 'a2']);
-    expect(queue.size).toBe(1);
-    expect(take(5)).toEqual(['b1']);
+  it('lets every owner have a turn when there are more owners than places', () => {
+    for (const owner of [1, 2, 3]) {
+      add(owner, `${owner}a`);
+      add(owner, `${owner}b`);
+    }
+    expect(take(2)).toEqual(['1a', '2a']);
+    expect(take(2)).toEqual(['3a', '1b']);
+    expect(take(2)).toEqual(['2b', '3b']);
+  });
+
+  it('takes back what was taken, before all others of its owner', () => {
+    ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
+    const taken = queue.take(2, () => true);
+    queue.putBack(taken);
+    expect(queue.size).toBe(3);
+    expect(take(5)).toEqual(['a1', 'a2', 'a3']);
   });
 });

@@ -62,6 +62,11 @@ describe('The state of a batch', () => {
     expect(state.changes.of(Thing)).toBeUndefined();
   });
 
+  it('tells no time from the first moment of unix time', () => {
+    state.decide({ decide: (draft) => draft.update(Thing, 1, { id: 1, name: 'one', at: new Date(0) }) });
+    expect([...state.changes.of(Thing)!]).toEqual([[1, 'updated']]);
+  });
+
   it('inserts a row once, however often it changes in the batch, and deletes what was there', () => {
     state.decide({ decide: (draft) => draft.insert(Thing, 7, { id: 7, name: 'seven', at: null }) });
     state.decide({ decide: (draft) => draft.update(Thing, 7, { id: 7, name: '7', at: null }) });
