@@ -55,7 +55,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .setExternalDoc('Guides for callers', '/docs/guides')
-    .addServer('/', 'The service that serves this document.')
+    .addServer('/', 'The service that serves this document: local, staging or production.')
     .addApiKey(
       { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
       API_KEY_SCHEME,
