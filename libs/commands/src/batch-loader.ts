@@ -159,3 +159,11 @@ export function lockedRows({ needs }: Command): { name: string; lock: RowLock }[
     'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
   );
 }
+
+/** The rows that a command locks, and those of them (`subjects`) that no two batches work on at a time. */
+export function workedOn(command: Command): { rows: string[]; subjects: string[] } {
+  const locked = lockedRows(command);
+  // Any number of commands may keep a row from being deleted.
+  const exclusive = locked.filter(({ lock }) => lock !== 'FOR KEY SHARE');
+  return { rows: locked.map(({ name }) => name), subjects: exclusive.map(({ name }) => name) };
+}

@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Turns } from '#libs/coalescing';
-import { Database, isDatabaseUnavailable, isRefusedStatement, mayRunAgain } from '#libs/database';
+import { Database, isRefusedStatement, mayRunAgain } from '#libs/database';
 import { ServiceUnavailableError } from '#libs/http';
 import { Batch } from './batch';
-import { type Entry, lockedRows } from './batch-loader';
+import { type Entry, workedOn } from './batch-loader';
 import type { Command, Origin } from './command';
 import { FairQueue } from './fair-queue';
 import { IdempotencyInProgressError } from './idempotency-errors';
@@ -22,11 +22,8 @@ const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
 /** How long a command may wait for its turn before the answer is 503. */
 const PATIENCE_MS = 10_000;
 
-interface Waiting extends Entry {
+interface Waiting extends Entry, ReturnType<typeof workedOn> {
   owner: number;
-  /** All rows that it locks, and those of them that no two batches work on at a time. */
-  rows: string[];
-  subjects: string[];
   since: number;
 }
 
@@ -89,18 +86,9 @@ export class CommandExecutor implements OnModuleDestroy {
 
   private enqueue<Answer>(command: Command<Answer>, origin: Origin): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const locked = lockedRows(command);
-      const added = this.queue.add({
-        command,
-        origin,
-        owner: origin.owner,
-        rows: locked.map(({ name }) => name),
-        // Any number of commands may keep a row from being deleted.
-        subjects: locked.filter(({ lock }) => lock !== 'FOR KEY SHARE').map(({ name }) => name),
-        since: performance.now(),
-        resolve: resolve as Entry['resolve'],
-        reject,
-      });
+      const { owner } = origin;
+      const entry = { command, origin, resolve: resolve as Entry['resolve'], reject };
+      const added = this.queue.add({ ...entry, ...workedOn(command), owner, since: performance.now() });
       if (!added) {
         reject(new ServiceUnavailableError());
         return;
@@ -172,7 +160,7 @@ export class CommandExecutor implements OnModuleDestroy {
           continue;
         }
         if (entries.length === 1 || !isRefusedStatement(error)) {
-          entries.forEach(({ command, reject }) => reject(reasonOf(command, error)));
+          entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
           return;
         }
         const half = Math.ceil(entries.length / 2);
@@ -200,8 +188,4 @@ export class CommandExecutor implements OnModuleDestroy {
       this.onModuleDestroy();
     }
   }
-}
-
-function reasonOf(command: Command, error: unknown): unknown {
-  return isDatabaseUnavailable(error) ? error : (command.explain?.(error) ?? error);
 }
