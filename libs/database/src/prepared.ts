@@ -13,7 +13,7 @@ export function namePrefix(text: string): string {
   return `${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** So many connections that lose statements are no accident. */
+/** So many sessions that lose statements are no accident. */
 const MAX_LOSERS = 2;
 
 /**
@@ -38,12 +38,12 @@ export class StatementNames {
    * Learns from what a statement failed with.
    * @param name as the statement calls itself
    * @param sent the name that it was sent under
-   * @param connection the one that it failed on
+   * @param session the one that it failed in
    */
-  learnFrom(error: unknown, name: string | undefined, sent: string | undefined, connection: object): void {
+  learnFrom(error: unknown, name: string | undefined, sent: string | undefined, session: object): void {
     if (isLostStatement(error)) {
-      // One connection may have lost one whose preparation failed; behind a pooler that loses them, names are of no use.
-      this.losers.add(connection);
+      // Once is what follows a preparation that failed; behind a pooler that loses statements, names are of no use.
+      this.losers.add(session);
       this.useful = this.losers.size < MAX_LOSERS;
     } else if (isOutdatedStatement(error) && sent !== undefined && sent === this.current(name)) {
       // Several connections fail for the same reason; the first of them has changed the names already.

@@ -24,7 +24,7 @@ export class Session {
     try {
       return (await this.client.query<Row>({ name, text: statement.text, values })).rows;
     } catch (error) {
-      this.names.learnFrom(error, statement.name, name, this.client);
+      this.names.learnFrom(error, statement.name, name, this);
       throw error;
     }
   }
@@ -34,8 +34,11 @@ export class Session {
     try {
       return await this.run<object>(statement, values);
     } catch (error) {
-      if (isOutdatedStatement(error) || isLostStatement(error)) {
+      if (isOutdatedStatement(error)) {
         return this.run<object>(statement, values);
+      }
+      if (isLostStatement(error)) {
+        return this.run<object>({ text: statement.text }, values);
       }
       throw error;
     }
