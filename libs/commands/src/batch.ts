@@ -70,7 +70,7 @@ export class Batch<Item extends Entry> {
         () =>
           [
             this.session.run(BEGIN),
-            uses.length > 0 ? claim(this.session, uses) : undefined,
+            uses.length > 0 ? claim(this.session, uses) : Promise.resolve(undefined),
             loader.load(this.locked),
           ] as const,
       ),
@@ -115,7 +115,7 @@ export class Batch<Item extends Entry> {
     await Promise.all(
       this.session.together(() => [
         ...writes.map(({ statement, values }) => this.session.run(statement, values)),
-        this.kept.length > 0 ? keep(this.session, this.kept) : undefined,
+        ...(this.kept.length > 0 ? [keep(this.session, this.kept)] : []),
         // A rollback does not wait for the disk. A commit after a write that the database refused rolls back.
         this.session.run(nothing ? ROLLBACK : COMMIT),
       ]),
