@@ -13,9 +13,9 @@ chroot "$root" apt-get install -qq --no-install-recommends docker.io docker-cli 
 
 mount --bind "$root" "$root"
 cd "$root"
-mkdir repository work
+mkdir repository scratch
 mount --bind "$repository" repository
-mount --bind "$work" work
+mount --bind "$work" scratch
 mount -t proc proc proc
 mount --rbind /sys sys
 mount --rbind /dev dev
@@ -28,19 +28,19 @@ unset NODE_EXTRA_CA_CERTS
 
 # Starts the engine with these options.
 start_engine() {
-  dockerd --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent="/$marker" "$@" > /work/dockerd.log 2>&1 &
+  dockerd --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent="/$marker" "$@" > /scratch/dockerd.log 2>&1 &
   engine=$!
   for _ in $(seq 150); do
     docker info > /dev/null 2>&1 && return
     sleep 0.2
   done
-  tail -20 /work/dockerd.log >&2
+  tail -20 /scratch/dockerd.log >&2
   exit 1
 }
 
 # Images are built with the network of the machine, because of the packages they install.
 start_engine --iptables=false --bridge=none
-bash test/containers/images.sh /work
+bash test/containers/images.sh /scratch
 kill "$engine"
 wait "$engine"
 
