@@ -12,6 +12,8 @@ import type { BatchState, Entity, Figure } from './state';
 export interface Entry {
   command: Command;
   origin: Origin;
+  /** The rows that it locks. */
+  rows: string[];
   resolve: (answer: unknown) => void;
   reject: (error: unknown) => void;
 }
@@ -153,16 +155,11 @@ function nameOf(entity: Entity, id: number): string {
   return `${entity.name} ${id}`;
 }
 
-/** The rows that a command locks against others. */
-export function lockedRows({ needs }: Command): { name: string; lock: RowLock }[] {
-  return needs.flatMap((need) =>
+/** The rows that a command locks, and those of them (`subjects`) that no two batches work on at a time. */
+export function workedOn({ needs }: Command): { rows: string[]; subjects: string[] } {
+  const locked = needs.flatMap((need) =>
     'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
   );
-}
-
-/** The rows that a command locks, and those of them (`subjects`) that no two batches work on at a time. */
-export function workedOn(command: Command): { rows: string[]; subjects: string[] } {
-  const locked = lockedRows(command);
   // Any number of commands may keep a row from being deleted.
   const exclusive = locked.filter(({ lock }) => lock !== 'FOR KEY SHARE');
   return { rows: locked.map(({ name }) => name), subjects: exclusive.map(({ name }) => name) };

@@ -1,6 +1,6 @@
 import type { PreparedStatement, Session } from '#libs/database';
 import { ApiError } from '#libs/errors';
-import { BatchLoader, type Entry, type Tables, lockedRows } from './batch-loader';
+import { BatchLoader, type Entry, type Tables } from './batch-loader';
 import {
   type IdempotentUse,
   type KeptAnswer,
@@ -79,7 +79,7 @@ export class Batch<Item extends Entry> {
     const undecided: Item[] = [];
     for (const entry of this.entries) {
       const isReplay = entry.origin.use !== undefined && known!.kept.has(entry.origin.use);
-      if (!isReplay && lockedRows(entry.command).some(({ name }) => held.has(name))) {
+      if (!isReplay && entry.rows.some((row) => held.has(row))) {
         undecided.push(entry);
       } else {
         this.decide(entry, known);
