@@ -21,13 +21,17 @@ interface Column {
  */
 export class EntityTable<Row extends object> {
   private readonly columns: Column[];
+  private readonly statements = new Map<string, PreparedStatement>();
   readonly name: string;
+  /** The columns' names, for a SELECT whose rows `rowOf` reads. */
+  readonly names: string;
 
   /** @param entity a class with TypeORM's `@Entity` or `@ViewEntity`; its first column is the key */
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
     const metadata = dataSource.getMetadata(entity);
     this.name = metadata.tableName;
     this.columns = metadata.columns.map(columnOf);
+    this.names = this.columns.map(({ name }) => name).join(', ');
   }
 
   idOf(row: Row): number {
@@ -36,49 +40,44 @@ export class EntityTable<Row extends object> {
 
   /** One `bigint[]` as `$1`. With a lock, rows are locked in ascending id, so that no two transactions wait for each other. */
   load(lock?: RowLock, locked: 'wait' | 'skip' = 'wait'): PreparedStatement {
-    const text = `SELECT ${this.names()} FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`;
-    if (lock === undefined) {
-      return { name: `${this.name}-load`, text };
-    }
-    const skip = locked === 'skip' ? ' SKIP LOCKED' : '';
-    return {
-      name: `${this.name}-load-${lock}${skip}`.toLowerCase().replaceAll(' ', '-'),
-      text: `${text} ORDER BY ${this.key.name} ${lock}${skip}`,
-    };
+    const end = lock === undefined ? '' : `${lock}${locked === 'skip' ? ' SKIP LOCKED' : ''}`;
+    return this.statement(`load ${end}`.trimEnd(), () => {
+      const text = `SELECT ${this.names} FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`;
+      return end === '' ? text : `${text} ORDER BY ${this.key.name} ${end}`;
+    });
   }
 
   /** Takes the `columnsOf` the rows. */
   insert(): PreparedStatement {
-    return {
-      name: `${this.name}-insert`,
-      text: `INSERT INTO ${this.name} (${this.names()}) OVERRIDING SYSTEM VALUE SELECT * FROM ${this.rows()}`,
-    };
+    return this.statement(
+      'insert',
+      () => `INSERT INTO ${this.name} (${this.names}) OVERRIDING SYSTEM VALUE SELECT * FROM ${this.rows()}`,
+    );
   }
 
   /** Takes the `columnsOf` the rows, and writes all columns but the key. */
   update(): PreparedStatement {
-    const assignments = this.columns.slice(1).map(({ name }) => `${name} = changed.${name}`);
-    return {
-      name: `${this.name}-update`,
-      text: `UPDATE ${this.name} SET ${assignments.join(', ')} FROM ${this.rows()} AS changed (${this.names()})
-        WHERE ${this.name}.${this.key.name} = changed.${this.key.name}`,
-    };
+    return this.statement('update', () => {
+      const assignments = this.columns.slice(1).map(({ name }) => `${name} = changed.${name}`);
+      return `UPDATE ${this.name} SET ${assignments.join(', ')} FROM ${this.rows()} AS changed (${this.names})
+        WHERE ${this.name}.${this.key.name} = changed.${this.key.name}`;
+    });
   }
 
   /** One `bigint[]` as `$1`. */
   delete(): PreparedStatement {
-    return {
-      name: `${this.name}-delete`,
-      text: `DELETE FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`,
-    };
+    return this.statement(
+      'delete',
+      () => `DELETE FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`,
+    );
   }
 
   /** `$1` new keys, as rows with an `id`; nobody else is given them, and those that are not used are lost. */
   newIds(): PreparedStatement {
-    return {
-      name: `${this.name}-new-ids`,
-      text: `SELECT nextval('${this.name}_${this.key.name}_seq') AS id FROM generate_series(1, $1::int)`,
-    };
+    return this.statement(
+      'new ids',
+      () => `SELECT nextval('${this.name}_${this.key.name}_seq') AS id FROM generate_series(1, $1::int)`,
+    );
   }
 
   /** An array of values for each column. */
@@ -97,13 +96,19 @@ export class EntityTable<Row extends object> {
     return row as Row;
   }
 
-  /** The columns' names, for a SELECT whose rows `rowOf` reads. */
-  names(): string {
-    return this.columns.map(({ name }) => name).join(', ');
-  }
-
   private get key(): Column {
     return this.columns[0]!;
+  }
+
+  /** Made when it is first asked for. */
+  private statement(purpose: string, text: () => string): PreparedStatement {
+    let statement = this.statements.get(purpose);
+    if (statement === undefined) {
+      const name = `${this.name}-${purpose}`.toLowerCase().replaceAll(' ', '-');
+      statement = { name, text: text() };
+      this.statements.set(purpose, statement);
+    }
+    return statement;
   }
 
   private rows(): string {

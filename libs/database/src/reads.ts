@@ -63,7 +63,9 @@ export class Reads {
       late.forEach(({ reject }) =>
         reject(new ReadTimeoutError('The read waited too long for the database.')),
       );
-      void this.turns.take(() => this.sendTogether(reads));
+      if (reads.length > 0) {
+        void this.turns.take(() => this.sendTogether(reads));
+      }
     }
   }
 

@@ -16,7 +16,7 @@ export class CategoriesService {
   }
 
   async list({ limit, cursor, ...filters }: ListCategoriesQuery): Promise<Page<Category>> {
-    const columns = this.database.table(Category).names();
+    const columns = this.database.table(Category).names;
     const statement = categoryListStatement(columns, filters, idBefore(cursor), limit + 1);
     const rows = await this.database.rows(Category, statement);
     return pageOf(rows, limit, ({ id }) => id);

@@ -30,7 +30,7 @@ export class InventoryService implements OnModuleInit, PetLifecycleListener {
   }
 
   async list({ limit, cursor, ...filters }: ListInventoryQuery): Promise<Page<InventoryItem>> {
-    const columns = this.database.table(InventoryItem).names();
+    const columns = this.database.table(InventoryItem).names;
     const statement = inventoryListStatement(columns, filters, idBefore(cursor), limit + 1);
     const rows = await this.database.rows(InventoryItem, statement);
     return pageOf(rows, limit, ({ petId }) => petId);

@@ -16,7 +16,7 @@ export class OrdersService {
   }
 
   async list({ limit, cursor, ...filters }: ListOrdersQuery): Promise<Page<Order>> {
-    const columns = this.database.table(Order).names();
+    const columns = this.database.table(Order).names;
     const statement = orderListStatement(columns, filters, idBefore(cursor), limit + 1);
     const rows = await this.database.rows(Order, statement);
     return pageOf(rows, limit, ({ id }) => id);

@@ -30,7 +30,7 @@ export class PetsService {
     if (filters.id !== undefined && onlyIds) {
       return this.listById(filters.id, after, limit);
     }
-    const columns = this.database.table(Pet).names();
+    const columns = this.database.table(Pet).names;
     const pets = await this.database.rows(Pet, petListStatement(columns, filters, after, limit + 1));
     return pageOf(pets.map(toPetDto), limit, ({ id }) => id);
   }
