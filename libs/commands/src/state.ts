@@ -28,7 +28,21 @@ export interface State {
   delete(entity: Entity, id: number): void;
   /** Adds to a figure, if any command of the batch asked for it. */
   adjust(figure: Figure, id: number, by: number): void;
+  /** Adds a row whose key the database assigns; rows of an entity are written in the order in which they were added. */
+  append<Appended extends object>(entity: Entity<Appended>, row: Partial<Appended>): void;
 }
+
+/** A row before a command and after it, which are not alike; null where there is none. */
+export interface RowChange<Changed extends object = object> {
+  before: Changed | null;
+  after: Changed | null;
+}
+
+/** What a changed row entails. Called when the command has decided, once for each row that it changed, and may change more. */
+export type Consequence<Changed extends object = object> = (change: RowChange<Changed>, state: State) => void;
+
+/** By entity, in the order in which they are called. */
+export type Consequences = ReadonlyMap<Entity, Consequence>;
 
 /** Values by what they belong to and an id. */
 class Shelf<Of, Value> {
@@ -64,8 +78,12 @@ export class BatchState {
   readonly figures = new Shelf<Figure, number>();
   readonly newIds = new Map<Entity, number[]>();
   readonly changes = new Shelf<Entity, Change>();
+  readonly appended = new Map<Entity, object[]>();
 
-  constructor(readonly now: Date) {}
+  constructor(
+    readonly now: Date,
+    private readonly consequences: Consequences = new Map(),
+  ) {}
 
   /**
    * Lets a command decide. What it changed is kept if it returns, and forgotten if it throws.
@@ -74,10 +92,24 @@ export class BatchState {
   decide<Answer>(command: { decide(state: State): Answer }): Answer {
     const draft = new Draft(this);
     const answer = command.decide(draft);
+    this.consequences.forEach((entail, entity) => this.entail(entity, entail, draft));
     this.rows.addAll(draft.rows);
     this.figures.addAll(draft.figures);
     this.changes.addAll(draft.changes);
+    for (const { entity, row } of draft.appended) {
+      this.appended.set(entity, [...(this.appended.get(entity) ?? []), row]);
+    }
     return answer;
+  }
+
+  private entail(entity: Entity, entail: Consequence, draft: Draft): void {
+    draft.rows.of(entity)?.forEach((after, id) => {
+      const before = this.rows.get(entity, id) ?? null;
+      const isUnchanged = after === null ? before === null : isSame(before, after);
+      if (!isUnchanged) {
+        entail({ before, after }, draft);
+      }
+    });
   }
 }
 
@@ -85,6 +117,7 @@ class Draft implements State {
   readonly rows = new Shelf<Entity, Row>();
   readonly figures = new Shelf<Figure, number>();
   readonly changes = new Shelf<Entity, Change>();
+  readonly appended: { entity: Entity; row: object }[] = [];
 
   constructor(private readonly batch: BatchState) {}
 
@@ -138,6 +171,10 @@ class Draft implements State {
     if (value !== undefined) {
       this.figures.set(figure, id, value + by);
     }
+  }
+
+  append<Appended extends object>(entity: Entity<Appended>, row: Partial<Appended>): void {
+    this.appended.push({ entity, row });
   }
 
   private change(entity: Entity, id: number, row: Row, change: Change): void {

@@ -1,14 +1,16 @@
 import { Module } from '@nestjs/common';
+import { EventLogModule } from '../events';
 import { InventoryModule } from '../inventory';
 import { PetsModule } from '../pets';
 import { OpenOrdersKeepPets } from './open-orders';
+import { OrderEvents } from './order-events';
 import { OrdersController } from './orders.controller';
 import { OrdersService } from './orders.service';
 
 /** Who buys what. */
 @Module({
-  imports: [PetsModule, InventoryModule],
+  imports: [PetsModule, InventoryModule, EventLogModule],
   controllers: [OrdersController],
-  providers: [OrdersService, OpenOrdersKeepPets],
+  providers: [OrdersService, OpenOrdersKeepPets, OrderEvents],
 })
 export class OrdersModule {}

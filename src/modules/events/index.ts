@@ -1,0 +1,3 @@
+export { EventLog, type Occurrence } from './event-log';
+export { EVENT_TYPES, type EventType } from './event-types';
+export { EventLogModule } from './events.module';
