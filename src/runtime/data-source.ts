@@ -11,6 +11,8 @@ import { Stock } from '../modules/inventory/stock.entity';
 import { MIGRATIONS } from '../migrations';
 import { Order } from '../modules/orders/order.entity';
 import { Pet } from '../modules/pets/pet.entity';
+import { WebhookDelivery } from '../modules/webhooks/webhook-delivery.entity';
+import { Webhook } from '../modules/webhooks/webhook.entity';
 
 /** How long one statement may run, and a request may wait for a connection, before it is answered 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -21,7 +23,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     type: 'postgres',
     url,
     // Parents before children: commands lock and write their rows in this order.
-    entities: [Client, ApiKey, Category, Pet, Stock, Order, InventoryItem, StoredEvent],
+    entities: [Client, ApiKey, Category, Pet, Stock, Order, InventoryItem, StoredEvent, Webhook, WebhookDelivery],
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,

@@ -12,6 +12,7 @@ export {
   isRefusedStatement,
   isSerializationConflict,
   mayRunAgain,
+  violatesCheck,
   violatesForeignKey,
   violatesUnique,
 } from './postgres-errors';

@@ -1,0 +1,69 @@
+// Deliveries in the interface description, as callbacks of createWebhook.
+import type { OperationObject, ParameterObject } from '@nestjs/swagger';
+import { EVENT_EXAMPLE } from '../events';
+
+type Callbacks = NonNullable<OperationObject['callbacks']>;
+
+function header(name: string, description: string, pattern: string, example: string): ParameterObject {
+  return {
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string', maxLength: 1_000, pattern },
+    example,
+  };
+}
+
+/** After Standard Webhooks 1.0. */
+const HEADERS = [
+  header(
+    'webhook-id',
+    'The event’s id, the same at every attempt.',
+    '^evt_[A-Za-z0-9_]+$',
+    EVENT_EXAMPLE.id,
+  ),
+  header('webhook-timestamp', 'When the attempt was made, in unix seconds.', '^[0-9]+$', '1795253400'),
+  header(
+    'webhook-signature',
+    'For each valid secret, separated by spaces: `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.',
+    '^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+];
+
+/** What the receiver's status means. */
+const RESPONSES = {
+  '2XX': { description: 'The event has arrived.' },
+  '410': { description: 'The webhook is disabled.' },
+  '429': { description: 'Tried again later, and nothing else is sent before `Retry-After`. The same for 502, 503 and 504.' },
+  default: { description: 'Tried again later. Redirects are not followed.' },
+};
+
+export const CALLBACKS: Callbacks = {
+  event: {
+    '{$request.body#/url}': {
+      post: {
+        operationId: 'receiveEvent',
+        summary: 'Receive an event',
+        description:
+          'Sent for every event of the types that the webhook wants, at least once and in no particular order. Verify the signature, and respond 2xx within 15 seconds.',
+        tags: ['Events'],
+        security: [],
+        parameters: HEADERS,
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: {
+                oneOf: [{ $ref: '#/components/schemas/Event' }, { $ref: '#/components/schemas/TestEvent' }],
+              },
+              example: EVENT_EXAMPLE,
+            },
+          },
+        },
+        responses: RESPONSES,
+      },
+    },
+  },
+};
