@@ -1,15 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const UP = [
-  // Position 1 is left free: a cursor that has seen nothing stands there.
+  // Position 1 is left free: a cursor that has seen nothing stands there. A timestamp is what is answered, to the microsecond:
+  // a Date of the driver has milliseconds, in which one pet may have changed twice.
   `CREATE TABLE events (
     position bigint GENERATED ALWAYS AS IDENTITY (START WITH 2) PRIMARY KEY,
     id uuid NOT NULL DEFAULT gen_random_uuid(),
     type text NOT NULL,
     pet_id bigint,
     data json NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    day date NOT NULL GENERATED ALWAYS AS ((created_at AT TIME ZONE 'UTC')::date) STORED
+    timestamp text NOT NULL DEFAULT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    day date NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC')::date
   )`,
   `CREATE INDEX events_by_type ON events (type, position)`,
   `CREATE INDEX events_by_pet ON events (pet_id, type DESC, position) WHERE pet_id IS NOT NULL`,

@@ -23,6 +23,7 @@ export class StoredEvent {
   @Column('json')
   data!: object;
 
-  @Column({ name: 'created_at', type: 'timestamptz', insert: false })
-  createdAt!: Date;
+  /** RFC 3339, in UTC, to the microsecond. In the order of positions, like these. */
+  @Column({ type: 'text', insert: false })
+  timestamp!: string;
 }
