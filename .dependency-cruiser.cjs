@@ -10,6 +10,7 @@ const KNOWS = {
   pets: ['categories', 'events'],
   categories: ['events'],
   events: [],
+  webhooks: ['events', 'audit'],
   catalogue: ['categories', 'pets', 'inventory', 'audit'],
   quotas: ['auth', 'audit'],
   auth: ['audit'],
@@ -17,12 +18,12 @@ const KNOWS = {
   deprecations: [],
 };
 /** Modules that read the service's settings. */
-const READ_SETTINGS = ['quotas', 'deprecations'];
+const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
 /** Folders with a face. */
 const FOLDER = '(?:modules|runtime)/[^/]+|migrations';
 const INDEX = `^src/(?:${FOLDER})/index\\.ts$`;
 const PURE =
-  'order-status|pet-status|rate-window|ban-rules|decision|rate-limit-headers|plans|catalogue-line|bad-lines';
+  'order-status|pet-status|rate-window|ban-rules|decision|rate-limit-headers|plans|catalogue-line|bad-lines|schedule|address-policy|allowances';
 
 function sentenceOf(module, known) {
   return known.length === 0
@@ -53,7 +54,7 @@ module.exports = {
       name: 'The store knows auth in its controllers only',
       severity: 'error',
       from: {
-        path: '^src/modules/(orders|inventory|pets|categories|events|catalogue|deprecations)/',
+        path: '^src/modules/(orders|inventory|pets|categories|events|webhooks|catalogue|deprecations)/',
         pathNot: '\\.controller\\.ts$',
       },
       to: { path: '^src/modules/auth/' },

@@ -23,6 +23,7 @@ import { ErrorAnswer } from './http/error-answer';
 import { ErrorFilter } from './http/error.filter';
 import { Stragglers } from './http/stragglers';
 import { PlanThrottlerGuard, QuotasModule } from './modules/quotas';
+import { WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
 import { type Settings, asConfiguration } from './settings';
 
@@ -63,6 +64,7 @@ export class AppModule {
         InventoryModule,
         OrdersModule,
         EventsModule,
+        WebhooksModule,
         HealthModule,
         SeedModule,
         MetricsModule,

@@ -5,6 +5,7 @@ import { AdministrationError } from '../modules/auth';
 import { complaint } from './complaint';
 import { printable } from './text';
 import { InvalidPlanError } from '../modules/quotas';
+import { WebhookKeyError } from '../modules/webhooks';
 
 /** A start that could not be; the message is one line for whoever started it. */
 export class StartError extends Error {}
@@ -16,6 +17,7 @@ const EXPLAINED = [
   AdministrationError,
   InvalidPlanError,
   StartError,
+  WebhookKeyError,
 ];
 
 /** PostgreSQL's codes (its appendix A) of a refused user or password, an unknown database and a missing right. */

@@ -14,6 +14,7 @@ import type { Settings } from '../settings';
 import { type RunningService, shutDown } from './shutdown';
 import { listenToStopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
+import { withWebhookKey } from './webhook-key';
 import { type Startup, welcome } from './welcome';
 
 /** Runs the service until it is told to stop (SIGTERM, SIGINT), then ends what is under way and writes what is waiting. */
@@ -35,7 +36,7 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
   let service: RunningService | undefined;
   let delayMs = 0;
   const begin = async () => {
-    const app = await createApp(settings, database.url, logger, tracing);
+    const app = await createApp(await withWebhookKey(settings), database.url, logger, tracing);
     service = { app, connections: watchConnections(app) };
     await listen(app, settings);
     process.stdout.write(welcome(await describeStart(app, database, settings)));

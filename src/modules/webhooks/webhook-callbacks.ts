@@ -1,5 +1,6 @@
 // Deliveries in the interface description, as callbacks of createWebhook.
-import type { OperationObject, ParameterObject } from '@nestjs/swagger';
+import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
+import { identifier, timestamp } from '#libs/validation';
 import { EVENT_EXAMPLE } from '../events';
 
 type Callbacks = NonNullable<OperationObject['callbacks']>;
@@ -38,6 +39,34 @@ const RESPONSES = {
   '410': { description: 'The webhook is disabled.' },
   '429': { description: 'Tried again later, and nothing else is sent before `Retry-After`. The same for 502, 503 and 504.' },
   default: { description: 'Tried again later. Redirects are not followed.' },
+};
+
+/** By name, for `components.schemas`. */
+export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
+  TestEvent: {
+    type: 'object',
+    description: 'The event that testWebhook sends. Nothing has happened.',
+    required: ['id', 'type', 'timestamp', 'data'],
+    properties: {
+      id: {
+        type: 'string',
+        pattern: '^evt_test_[0-9]+$',
+        maxLength: 30,
+        description: 'Unique identifier.',
+        example: 'evt_test_2',
+      },
+      type: { type: 'string', enum: ['webhook.test'], description: 'What happened.', example: 'webhook.test' },
+      timestamp: { ...timestamp.schema, description: 'When it was asked for.', example: '2026-11-21T09:30:00.000Z' },
+      data: {
+        type: 'object',
+        description: 'What it tests.',
+        required: ['webhookId'],
+        properties: {
+          webhookId: { ...identifier.schema, description: 'Identifier of the webhook.', example: 1 },
+        },
+      },
+    },
+  },
 };
 
 export const CALLBACKS: Callbacks = {

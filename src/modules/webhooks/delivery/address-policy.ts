@@ -1,6 +1,6 @@
 // Where a delivery may go. What counts is the address that is connected to; a URL only tells some of it beforehand.
 import { isIP } from 'node:net';
-import { type IPv4, type IPv6, parse, parseCIDR, process as unmapped } from 'ipaddr.js';
+import { type IPv4, type IPv6, parseCIDR, process as unmapped } from 'ipaddr.js';
 
 /** Ports up to 1023 belong to other services, and Fetch blocks a few above them ("bad port"). */
 const PORTS_BELOW_1024 = [80, 443];
@@ -18,9 +18,9 @@ type Network = ReturnType<typeof parseCIDR>;
 export class AddressPolicy {
   private readonly networks: Network[];
 
-  /** @param networks in CIDR notation, which may be called although they are not public, and over http */
+  /** @param networks (10.0.0.0/8) and addresses which may be called although they are not public, and over http */
   constructor(networks: readonly string[]) {
-    this.networks = networks.map((network) => parseCIDR(network));
+    this.networks = networks.map(networkOf);
   }
 
   /** Whether a connection to this address may be made; `http` only to the networks that are named. */
@@ -71,6 +71,10 @@ export function literalOf({ hostname }: URL): string | undefined {
   return isIP(host) === 0 ? undefined : host;
 }
 
+function networkOf(text: string): Network {
+  return parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`);
+}
+
 function isPublic(address: IPv4 | IPv6): boolean {
   if (address.range() !== 'unicast' || address.toString() === METADATA) {
     return false;
@@ -80,14 +84,4 @@ function isPublic(address: IPv4 | IPv6): boolean {
 
 function isAllowedPort(port: number): boolean {
   return port < 1024 ? PORTS_BELOW_1024.includes(port) : !OTHER_PORTS.includes(port);
-}
-
-/** Whether a text is a network in CIDR notation, or an address with its whole length as one (10.0.0.7/32). */
-export function isNetwork(text: string): boolean {
-  try {
-    const [network, bits] = parseCIDR(text);
-    return parse(text.split('/')[0]!).toString() === network.toString() && bits >= 0;
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,5 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { SETTINGS, type Settings } from '../../../settings';
 import { EventsModule } from '../../events';
 import { SecretVault } from '../secret-vault';
 import { WebhookAdministrationModule } from '../webhook-administration.module';
@@ -12,24 +13,27 @@ import { Sender } from './sender';
 import { Transmitter } from './transmitter';
 
 /** What sends events to webhooks, as long as the service runs. */
-@Module({})
-export class DeliveryModule {
-  static forRoot(policy: AddressPolicy, vault: SecretVault): DynamicModule {
-    return {
-      module: DeliveryModule,
-      imports: [EventsModule, WebhookAdministrationModule],
-      providers: [
-        { provide: AddressPolicy, useValue: policy },
-        { provide: SecretVault, useValue: vault },
-        { provide: Sender, useFactory: () => new Sender(policy) },
-        DeliveryQueue,
-        Receivers,
-        Transmitter,
-        DeliveryWorker,
-        Dispatcher,
-        DeliveryFigures,
-      ],
-      exports: [AddressPolicy, SecretVault, DeliveryWorker, DeliveryFigures],
-    };
-  }
-}
+@Module({
+  imports: [EventsModule, WebhookAdministrationModule],
+  providers: [
+    {
+      provide: AddressPolicy,
+      inject: [SETTINGS],
+      useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
+    },
+    {
+      provide: SecretVault,
+      inject: [SETTINGS],
+      useFactory: ({ webhookKey }: Settings) => new SecretVault(webhookKey),
+    },
+    { provide: Sender, inject: [AddressPolicy], useFactory: (policy: AddressPolicy) => new Sender(policy) },
+    DeliveryQueue,
+    Receivers,
+    Transmitter,
+    DeliveryWorker,
+    Dispatcher,
+    DeliveryFigures,
+  ],
+  exports: [AddressPolicy, SecretVault, DeliveryWorker, DeliveryFigures],
+})
+export class DeliveryModule {}
