@@ -1,6 +1,6 @@
 // Where a delivery may go. What counts is the address that is connected to; a URL only tells some of it beforehand.
 import { isIP } from 'node:net';
-import { type IPv4, type IPv6, parseCIDR, process as unmapped } from 'ipaddr.js';
+import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
 
 /** Ports up to 1023 belong to other services, and Fetch blocks a few above them ("bad port"). */
 const PORTS_BELOW_1024 = [80, 443];
@@ -28,7 +28,6 @@ export class AddressPolicy {
     if (isIP(address) === 0) {
       return false;
     }
-    // An IPv4 address may be written as an IPv6 one, and leads to the same place.
     const parsed = unmapped(address);
     return this.isNamed(parsed) || (protocol === 'https:' && isPublic(parsed));
   }
@@ -69,6 +68,12 @@ export function literalOf({ hostname }: URL): string | undefined {
     return '127.0.0.1';
   }
   return isIP(host) === 0 ? undefined : host;
+}
+
+/** An IPv4 address may be written as an IPv6 one, and leads to the same place. */
+function unmapped(text: string): IPv4 | IPv6 {
+  const address = parse(text);
+  return 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
 function networkOf(text: string): Network {
