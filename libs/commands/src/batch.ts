@@ -59,6 +59,7 @@ export class Batch<Item extends Entry> {
     try {
       const skipped = await this.loadAndDecide();
       await this.write();
+      this.state.afterCommit.forEach((effect) => effect());
       this.outcomes.forEach((settle) => settle());
       return skipped;
     } catch (error) {
@@ -131,8 +132,10 @@ export class Batch<Item extends Entry> {
   }
 
   private appends(): Write[] {
-    return [...this.state.appended].map(([entity, rows]) => {
+    const { appended } = this.state;
+    return [...new Set(appended.map(({ entity }) => entity))].map((entity) => {
       const table = this.tables.of(entity);
+      const rows = appended.flatMap((added) => (added.entity === entity ? [added.row] : []));
       return { statement: table.append(), values: table.appendedOf(rows) };
     });
   }
