@@ -1,14 +1,20 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Parameter decorator: a signal that is aborted when the caller is gone, for whatever takes long. */
+/**
+ * Parameter decorator: a signal that is aborted when the caller is gone, for an operation that can take long. A caller who
+ * closes half of the connection meanwhile cannot be told from one who is gone.
+ */
 export const HungUp = createParamDecorator((_data: unknown, context: ExecutionContext): AbortSignal => {
-  const { socket } = context.switchToHttp().getRequest<FastifyRequest>();
+  const http = context.switchToHttp();
+  const { socket } = http.getRequest<FastifyRequest>();
+  const { raw } = http.getResponse<FastifyReply>();
   const controller = new AbortController();
-  const hangUp = (): void => controller.abort();
-  // With half of the connection closed nobody knows whether somebody still reads, and the feed can be asked again.
-  socket.once('end', hangUp).once('close', hangUp);
-  const { raw } = context.switchToHttp().getResponse<{ raw: NodeJS.EventEmitter }>();
-  raw.once('close', () => socket.off('end', hangUp).off('close', hangUp));
+  const leave = (): void => void socket.destroy();
+  socket.once('end', leave);
+  raw.once('close', () => {
+    socket.off('end', leave);
+    controller.abort();
+  });
   return controller.signal;
 });

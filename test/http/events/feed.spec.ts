@@ -166,17 +166,6 @@ describe('A request that waits', () => {
     expect(bodies).toEqual(Array(20).fill(['Hugo']));
   });
 
-  it('is forgotten when its caller hangs up', async () => {
-    const { key } = await service.issueKey();
-    const hangUp = new AbortController();
-    const { signal } = hangUp;
-    const gone = fetch(`${service.url}/events?cursor=now&wait=30`, { headers: { 'X-API-Key': key }, signal });
-    await until(() => tail().waiting === 1);
-    hangUp.abort();
-    await expect(gone).rejects.toThrow('abort');
-    await until(() => tail().waiting === 0);
-  });
-
   it('is answered at once when its client has fifty already; others may wait', async () => {
     const { target } = await atTheEnd('&wait=30');
     const answers = Array.from({ length: 50 }, () => caller.get<Event[]>(target));
