@@ -10,6 +10,7 @@ import { AdministrationError } from '../modules/auth';
 import { CatalogueTransferModule } from '../modules/catalogue';
 import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
 import { DeprecationReportModule } from '../modules/deprecations';
+import { EventLogModule } from '../modules/events';
 import { openDatabase } from '../runtime/open-database';
 import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
 import { SeedModule } from '../runtime/seed';
@@ -90,6 +91,7 @@ function moduleFor(
       ResetsModule,
       OverviewModule,
       DeprecationReportModule,
+      EventLogModule,
     ],
   };
 }

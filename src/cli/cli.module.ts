@@ -3,6 +3,7 @@ import { AuditCommand } from './audit.command';
 import { CLIENT_COMMANDS } from './clients.command';
 import { CompletionCommand } from './completion.command';
 import { DB_COMMANDS } from './db.command';
+import { EventsCommand } from './events.command';
 import { DeprecationsCommand } from './deprecations.command';
 import { ExportCommand } from './export.command';
 import { ImportCommand } from './import.command';
@@ -19,6 +20,7 @@ import { ServeCommand } from './serve.command';
     ...KEY_COMMANDS,
     ...QUOTA_COMMANDS,
     DeprecationsCommand,
+    EventsCommand,
     AuditCommand,
     ImportCommand,
     ExportCommand,

@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import { Exchange } from './exchange.ts';
+import { EventStream, type EventsInput } from './follow.ts';
 import type {
   Answer,
   Caller,
@@ -31,6 +32,8 @@ export interface PetStoreClient {
     path: Path,
     input?: Input<OperationOf<Path, 'get'>>,
   ): AsyncGenerator<EntryOf<Path>, void, undefined>;
+  /** What happened in the store; with `follow: true`, also what happens from now on, until it is aborted. */
+  events(input?: EventsInput): EventStream;
   /** What the latest answer said of the caller's limits; undefined before the first one. */
   readonly rateLimit: RateLimit | undefined;
 }
@@ -64,6 +67,7 @@ export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
         yield* page;
       }
     },
+    events: (input: EventsInput = {}) => new EventStream(get as never, configuration, input),
     get rateLimit() {
       return exchange.rateLimit;
     },

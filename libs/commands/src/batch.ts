@@ -10,7 +10,7 @@ import {
   keep,
   replay,
 } from './idempotency-records';
-import { BatchState, type Change, type Consequences, type Entity } from './state';
+import type { BatchState, Change, Entity } from './state';
 
 /** Rows that are read without a lock may be locked by somebody else when they are written. */
 const BEGIN = { text: `BEGIN; SET LOCAL lock_timeout = '5s'` };
@@ -35,7 +35,6 @@ interface Skipped<Item> {
  * other; a second round trip writes what changed, table by table, and commits.
  */
 export class Batch<Item extends Entry> {
-  private readonly state: BatchState;
   private readonly kept: { use: IdempotentUse; answer: KeptAnswer }[] = [];
   private readonly outcomes: Outcome[] = [];
 
@@ -45,11 +44,8 @@ export class Batch<Item extends Entry> {
     private readonly tables: Tables,
     private readonly entries: readonly Item[],
     private readonly locked: 'wait' | 'skip',
-    now: Date,
-    consequences: Consequences,
-  ) {
-    this.state = new BatchState(now, consequences);
-  }
+    private readonly state: BatchState,
+  ) {}
 
   /**
    * Runs the transaction and answers its commands.
@@ -59,6 +55,7 @@ export class Batch<Item extends Entry> {
     try {
       const skipped = await this.loadAndDecide();
       await this.write();
+      this.state.afterCommit.forEach((effect) => effect());
       this.outcomes.forEach((settle) => settle());
       return skipped;
     } catch (error) {
@@ -131,8 +128,10 @@ export class Batch<Item extends Entry> {
   }
 
   private appends(): Write[] {
-    return [...this.state.appended].map(([entity, rows]) => {
+    const { appended } = this.state;
+    return [...new Set(appended.map(({ entity }) => entity))].map((entity) => {
       const table = this.tables.of(entity);
+      const rows = appended.flatMap((added) => (added.entity === entity ? [added.row] : []));
       return { statement: table.append(), values: table.appendedOf(rows) };
     });
   }

@@ -1,4 +1,5 @@
 // What a batch of commands decides on: the rows that were loaded, with what earlier commands of the batch have changed.
+import { Shelf } from './shelf';
 
 /** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;
@@ -11,6 +12,12 @@ export interface Figure {
 }
 
 type Row = object | null;
+
+/** A row whose key the database assigns. */
+interface Appended {
+  entity: Entity;
+  row: object;
+}
 export type Change = 'inserted' | 'updated' | 'deleted';
 
 /** What a command sees and changes. Rows are never modified: `update` takes a new one. */
@@ -29,7 +36,9 @@ export interface State {
   /** Adds to a figure, if any command of the batch asked for it. */
   adjust(figure: Figure, id: number, by: number): void;
   /** Adds a row whose key the database assigns; rows of an entity are written in the order in which they were added. */
-  append<Appended extends object>(entity: Entity<Appended>, row: Partial<Appended>): void;
+  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void;
+  /** Has something done in this process once all this is committed. */
+  afterCommit(effect: () => void): void;
 }
 
 /** A row before a command and after it, which are not alike; null where there is none. */
@@ -44,41 +53,14 @@ export type Consequence<Changed extends object = object> = (change: RowChange<Ch
 /** By entity, in the order in which they are called. */
 export type Consequences = ReadonlyMap<Entity, Consequence>;
 
-/** Values by what they belong to and an id. */
-class Shelf<Of, Value> {
-  private readonly values = new Map<Of, Map<number, Value>>();
-
-  get(of: Of, id: number): Value | undefined {
-    return this.values.get(of)?.get(id);
-  }
-
-  set(of: Of, id: number, value: Value): void {
-    let values = this.values.get(of);
-    if (values === undefined) {
-      values = new Map();
-      this.values.set(of, values);
-    }
-    values.set(id, value);
-  }
-
-  of(of: Of): ReadonlyMap<number, Value> | undefined {
-    return this.values.get(of);
-  }
-
-  addAll(other: Shelf<Of, Value>): void {
-    for (const [of, values] of other.values) {
-      values.forEach((value, id) => this.set(of, id, value));
-    }
-  }
-}
-
 /** The state of a batch. */
 export class BatchState {
   readonly rows = new Shelf<Entity, Row>();
   readonly figures = new Shelf<Figure, number>();
   readonly newIds = new Map<Entity, number[]>();
   readonly changes = new Shelf<Entity, Change>();
-  readonly appended = new Map<Entity, object[]>();
+  readonly appended: Appended[] = [];
+  readonly afterCommit: (() => void)[] = [];
 
   constructor(
     readonly now: Date,
@@ -96,9 +78,8 @@ export class BatchState {
     this.rows.addAll(draft.rows);
     this.figures.addAll(draft.figures);
     this.changes.addAll(draft.changes);
-    for (const { entity, row } of draft.appended) {
-      this.appended.set(entity, [...(this.appended.get(entity) ?? []), row]);
-    }
+    this.appended.push(...draft.appended);
+    this.afterCommit.push(...draft.effects);
     return answer;
   }
 
@@ -117,7 +98,8 @@ class Draft implements State {
   readonly rows = new Shelf<Entity, Row>();
   readonly figures = new Shelf<Figure, number>();
   readonly changes = new Shelf<Entity, Change>();
-  readonly appended: { entity: Entity; row: object }[] = [];
+  readonly appended: Appended[] = [];
+  readonly effects: (() => void)[] = [];
 
   constructor(private readonly batch: BatchState) {}
 
@@ -173,8 +155,12 @@ class Draft implements State {
     }
   }
 
-  append<Appended extends object>(entity: Entity<Appended>, row: Partial<Appended>): void {
+  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void {
     this.appended.push({ entity, row });
+  }
+
+  afterCommit(effect: () => void): void {
+    this.effects.push(effect);
   }
 
   private change(entity: Entity, id: number, row: Row, change: Change): void {

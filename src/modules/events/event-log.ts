@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CommandExecutor, type Entity, type RowChange, type State } from '#libs/commands';
-import type { EventType } from './event-types';
+import { EVENT_TYPES, type EventType } from './event-types';
 import { StoredEvent } from './event.entity';
 
 /** What happened, in the words of the module that it happened in. */
@@ -15,6 +15,9 @@ export interface Occurrence {
 /** Where modules declare which changes of their rows are events. What they declare is written with the change. */
 @Injectable()
 export class EventLog {
+  /** Events that this process has written, by their type. */
+  readonly written: Record<string, number> = Object.fromEntries(EVENT_TYPES.map((type) => [type, 0]));
+
   constructor(private readonly commands: CommandExecutor) {}
 
   /**
@@ -27,6 +30,7 @@ export class EventLog {
     this.commands.onChange(entity, (change, state) => {
       for (const { type, petId = null, data } of eventsOf(change, state)) {
         state.append(StoredEvent, { type, petId, data });
+        state.afterCommit(() => (this.written[type]! += 1));
       }
     });
   }

@@ -2,19 +2,12 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { type Origin, SentBy } from '#libs/commands';
 import { HungUp } from '#libs/http';
-import { Operation, documentHeaders } from '#libs/openapi';
+import { Operation } from '#libs/openapi';
 import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { RequiresScope } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, ListEventsQuery } from './events.dto';
 import { EventsService } from './events.service';
-
-const LINK = {
-  name: 'Link',
-  description:
-    'Where the feed goes on, as `rel="next"` (RFC 8288). Present on every page, also an empty one.',
-  example: '<{path}?cursor=YWZ0ZXI6MjA>; rel="next"',
-};
 
 @ApiTags('Events')
 @Controller('events')
@@ -23,8 +16,7 @@ export class EventsController {
 
   @Get()
   @RequiresScope('read')
-  @documentHeaders('success', LINK)
-  @Paged()
+  @Paged('Where the feed goes on, as `rel="next"` (RFC 8288). Every page has it, an empty one too.')
   @Operation({
     id: 'listEvents',
     summary: 'Follow what happens',

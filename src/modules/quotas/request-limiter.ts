@@ -30,6 +30,9 @@ declare module 'fastify' {
   }
 }
 
+/** After so long, the limits are looked at again before the answer says how they stand. */
+const OUTDATED_MS = 1_000;
+
 /** An answer with this status does not use quota: nothing was sent that the caller did not have, or we failed. */
 function isRefunded(status: number): boolean {
   return status === 304 || status >= 500;
@@ -79,7 +82,7 @@ export class RequestLimiter {
     }
     const { receipt } = use;
     if (receipt.takenAt === NOTHING_TAKEN || !isRefunded(status)) {
-      return this.headersOf(use);
+      return this.isOutdated(use) ? this.headersOfOutdated(use) : this.headersOf(use);
     }
     use.receipt = { takenAt: NOTHING_TAKEN };
     const refunded = this.store.refund(use.subject, receipt);
@@ -102,6 +105,18 @@ export class RequestLimiter {
       refusal: refusalOf(decision),
       headers: this.headersOf({ ...decision, clockOffset: this.offsetTo(decision) }),
     };
+  }
+
+  private isOutdated({ receipt, clockOffset }: QuotaUse): boolean {
+    const { takenAt } = receipt;
+    return takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS;
+  }
+
+  /** While the request waited, others of its sender were counted. */
+  private async headersOfOutdated(use: QuotaUse): Promise<Record<string, string>> {
+    // As with refunds, what was said last is the best there is if whoever counts has gone away.
+    const { standings } = await Promise.resolve(this.store.look(use.subject)).catch(() => use);
+    return this.headersOf({ ...use, standings });
   }
 
   private async headersOfUncounted(request: FastifyRequest): Promise<Record<string, string>> {
