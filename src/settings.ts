@@ -64,7 +64,11 @@ function readAll(reader: EnvironmentReader): Settings {
     metrics: readMetricsAddress(reader),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
-    webhookNetworks: reader.list('WEBHOOK_NETWORKS', 'networks or addresses, such as 10.0.0.0/8', isPlainNetwork),
+    webhookNetworks: reader.list(
+      'WEBHOOK_NETWORKS',
+      'networks or addresses, such as 10.0.0.0/8',
+      isPlainNetwork,
+    ),
     webhookKey: readWebhookKey(reader),
     shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
     tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),

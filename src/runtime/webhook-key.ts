@@ -16,7 +16,10 @@ export async function withWebhookKey(settings: Settings): Promise<Settings> {
   await mkdir(settings.dataDirectory, { recursive: true });
   const file = join(settings.dataDirectory, 'webhook.key');
   try {
-    await writeFile(file, `${randomBytes(WEBHOOK_KEY_BYTES).toString('base64')}\n`, { flag: 'wx', mode: 0o600 });
+    await writeFile(file, `${randomBytes(WEBHOOK_KEY_BYTES).toString('base64')}\n`, {
+      flag: 'wx',
+      mode: 0o600,
+    });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw error;
@@ -24,7 +27,9 @@ export async function withWebhookKey(settings: Settings): Promise<Settings> {
   }
   const webhookKey = Buffer.from(await readFile(file, 'utf8'), 'base64');
   if (webhookKey.length !== WEBHOOK_KEY_BYTES) {
-    throw new StartError(`${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`);
+    throw new StartError(
+      `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
+    );
   }
   return { ...settings, webhookKey };
 }

@@ -53,10 +53,7 @@ export class DeliveriesController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  async test(
-    @IdParam('webhookId', WEBHOOK_ID) id: number,
-    @SentBy() origin: Origin,
-  ): Promise<DeliveryDto> {
+  async test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
     const delivery = await this.commands.run(testWebhook({ id, clientId: origin.owner }), origin);
     this.worker.wake();
     return delivery;
@@ -93,7 +90,8 @@ export class DeliveriesController {
   @Operation({
     id: 'retryDelivery',
     summary: 'Retry a delivery',
-    description: 'Sends the event again now, also one that was delivered. If it fails, the retries start over.',
+    description:
+      'Sends the event again now, also one that was delivered. If it fails, the retries start over.',
     answer: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
     stability: 'experimental',

@@ -5,7 +5,8 @@ import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './
 
 const status = oneOf(DELIVERY_STATUSES);
 const STATUS = {
-  description: 'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
+  description:
+    'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
   enumName: 'DeliveryStatus',
 };
 const AT = '2026-11-21T09:30:00.000Z';

@@ -15,7 +15,9 @@ export class SecretVault {
 
   /** Tells keys apart without giving them away; undefined without a key. */
   get fingerprint(): string | undefined {
-    return this.key && hash('sha256', Buffer.concat([Buffer.from('petstore webhook key '), this.key])).slice(0, 16);
+    return (
+      this.key && hash('sha256', Buffer.concat([Buffer.from('petstore webhook key '), this.key])).slice(0, 16)
+    );
   }
 
   /** @throws ApiError 503 without a key */

@@ -18,12 +18,7 @@ function header(name: string, description: string, pattern: string, example: str
 
 /** After Standard Webhooks 1.0. */
 const HEADERS = [
-  header(
-    'webhook-id',
-    'The event’s id, the same at every attempt.',
-    '^evt_[A-Za-z0-9_]+$',
-    EVENT_EXAMPLE.id,
-  ),
+  header('webhook-id', 'The event’s id, the same at every attempt.', '^evt_[A-Za-z0-9_]+$', EVENT_EXAMPLE.id),
   header('webhook-timestamp', 'When the attempt was made, in unix seconds.', '^[0-9]+$', '1795253400'),
   header(
     'webhook-signature',
@@ -37,7 +32,10 @@ const HEADERS = [
 const RESPONSES = {
   '2XX': { description: 'The event has arrived.' },
   '410': { description: 'The webhook is disabled.' },
-  '429': { description: 'Tried again later, and nothing else is sent before `Retry-After`. The same for 502, 503 and 504.' },
+  '429': {
+    description:
+      'Tried again later, and nothing else is sent before `Retry-After`. The same for 502, 503 and 504.',
+  },
   default: { description: 'Tried again later. Redirects are not followed.' },
 };
 
@@ -55,8 +53,17 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
         description: 'Unique identifier.',
         example: 'evt_test_2',
       },
-      type: { type: 'string', enum: ['webhook.test'], description: 'What happened.', example: 'webhook.test' },
-      timestamp: { ...timestamp.schema, description: 'When it was asked for.', example: '2026-11-21T09:30:00.000Z' },
+      type: {
+        type: 'string',
+        enum: ['webhook.test'],
+        description: 'What happened.',
+        example: 'webhook.test',
+      },
+      timestamp: {
+        ...timestamp.schema,
+        description: 'When it was asked for.',
+        example: '2026-11-21T09:30:00.000Z',
+      },
       data: {
         type: 'object',
         description: 'What it tests.',

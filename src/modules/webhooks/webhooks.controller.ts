@@ -164,7 +164,11 @@ export class WebhooksController {
     summary: 'Rotate the secret',
     description:
       'Makes a new secret, which only this response has. For 24 hours the old one signs along, so that your receiver can change over.',
-    answer: { description: 'The webhook with its new secret.', type: WebhookWithSecretDto, example: WITH_SECRET },
+    answer: {
+      description: 'The webhook with its new secret.',
+      type: WebhookWithSecretDto,
+      example: WITH_SECRET,
+    },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })

@@ -56,7 +56,8 @@ export class NewWebhookDto {
 
   @Field(secret, {
     ...SECRET,
-    description: 'A signing secret of your own. Without it the service makes one, which is the better choice.',
+    description:
+      'A signing secret of your own. Without it the service makes one, which is the better choice.',
     optional: true,
   })
   secret?: string;
@@ -126,7 +127,10 @@ export class WebhookDto {
   createdAt!: string;
 }
 
-@ApiSchema({ name: 'WebhookWithSecret', description: 'A webhook with its signing secret, which is shown once.' })
+@ApiSchema({
+  name: 'WebhookWithSecret',
+  description: 'A webhook with its signing secret, which is shown once.',
+})
 export class WebhookWithSecretDto extends WebhookDto {
   @AnswerField(secret, SECRET)
   secret!: string;

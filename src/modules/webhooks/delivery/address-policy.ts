@@ -73,7 +73,9 @@ export function literalOf({ hostname }: URL): string | undefined {
 /** An IPv4 address may be written as an IPv6 one, and leads to the same place. */
 function unmapped(text: string): IPv4 | IPv6 {
   const address = parse(text);
-  return 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+  return 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()
+    ? address.toIPv4Address()
+    : address;
 }
 
 function networkOf(text: string): Network {

@@ -63,7 +63,10 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async takeTurn(): Promise<void> {
     try {
-      while (!this.stopping && (await this.database.transaction((transaction) => this.dispatch(transaction)))) {
+      while (
+        !this.stopping &&
+        (await this.database.transaction((transaction) => this.dispatch(transaction)))
+      ) {
         this.worker.wake();
       }
       this.worker.wake();
@@ -99,7 +102,11 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** @returns the position of the last event that was dispatched */
-  private async makeDeliveries(transaction: Transaction, position: number, webhooks: number): Promise<number> {
+  private async makeDeliveries(
+    transaction: Transaction,
+    position: number,
+    webhooks: number,
+  ): Promise<number> {
     const most = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / webhooks)));
     const events = await this.events.after(position, {}, most);
     const sent = events.map(toEventDto);

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type AddressPolicy, literalOf } from './address-policy';
 import { type Resolve, checkedLookup, resolveByDns } from './checked-lookup';
@@ -119,5 +124,8 @@ function drain(response: IncomingMessage, done: () => void): void {
 }
 
 function inWords({ code = '' }: NodeJS.ErrnoException): string {
-  return FAILURES[code] ?? (/^[A-Z0-9_]{1,60}$/.test(code) ? `The connection failed (${code}).` : 'The connection failed.');
+  return (
+    FAILURES[code] ??
+    (/^[A-Z0-9_]{1,60}$/.test(code) ? `The connection failed (${code}).` : 'The connection failed.')
+  );
 }
