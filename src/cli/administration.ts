@@ -15,6 +15,7 @@ import { openDatabase } from '../runtime/open-database';
 import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
 import { SeedModule } from '../runtime/seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
+import { WebhookAdministrationModule } from '../modules/webhooks';
 import { operator } from './operator';
 import { PETSTORE } from '../runtime/command-name';
 
@@ -91,6 +92,7 @@ function moduleFor(
       ResetsModule,
       OverviewModule,
       DeprecationReportModule,
+      WebhookAdministrationModule,
       EventLogModule,
     ],
   };

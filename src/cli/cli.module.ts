@@ -11,6 +11,7 @@ import { KEY_COMMANDS } from './keys.command';
 import { OpenapiCommand } from './openapi.command';
 import { QUOTA_COMMANDS } from './quotas.command';
 import { ServeCommand } from './serve.command';
+import { WEBHOOK_COMMANDS } from './webhooks.command';
 
 /** All commands. They load what they need when they run, so that --help does not wait for it. */
 @Module({
@@ -19,6 +20,7 @@ import { ServeCommand } from './serve.command';
     ...CLIENT_COMMANDS,
     ...KEY_COMMANDS,
     ...QUOTA_COMMANDS,
+    ...WEBHOOK_COMMANDS,
     DeprecationsCommand,
     EventsCommand,
     AuditCommand,

@@ -10,3 +10,9 @@ export {
 export type { Answer, Schemas } from './operations.ts';
 export type { PetStoreOptions } from './options.ts';
 export type { RateLimit, RateLimitWindow } from './rate-limit.ts';
+export {
+  type WebhookEvent,
+  type WebhookHeaders,
+  WebhookVerificationError,
+  verifyWebhook,
+} from './verify-webhook.ts';
