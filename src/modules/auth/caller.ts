@@ -22,7 +22,7 @@ export type Caller = { holder: KeyHolder; refusal: null } | { holder: null; refu
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set when the request arrives if its key is known, else by ApiKeyGuard, or by the exception filter if it failed before. */
+    /** Set when the request arrives. */
     caller?: Caller;
   }
 }

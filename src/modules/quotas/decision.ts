@@ -2,7 +2,6 @@
 
 import { endSeries, isBanned, nextBanMs, refusalsBeforeBan, strike, type BanState } from './ban-rules';
 import {
-  isExhausted,
   standings,
   take,
   type Limits,
@@ -47,18 +46,6 @@ export function decide(windows: WindowState, bans: BanState | null, limits: Limi
   const resetAt = endOf(current, exhausted);
   if (bans !== null && strike(bans, now, resetAt)) return banned(windows, bans, limits, now, true);
   return decision('limited', current, exhausted, wholeSeconds(resetAt - now), bans, now, false);
-}
-
-/** The decision on a request that can only be refused and that would change nothing: of a banned key, or an address over its limit. */
-export function knownRefusal(
-  windows: WindowState,
-  bans: BanState | null,
-  limits: Limits,
-  now: number,
-): Decision | null {
-  // A key over its limit is not banned yet, and each of its refused requests has to be counted as a strike.
-  const isCertain = bans === null ? isExhausted(windows, limits, now) : isBanned(bans, now);
-  return isCertain ? decide(windows, bans, limits, now) : null;
 }
 
 function banned(windows: WindowState, bans: BanState, limits: Limits, now: number, newly: boolean): Decision {

@@ -11,6 +11,7 @@ export { InstanceWatch } from './instance-watch';
 export { OverviewModule } from './overview/overview.module';
 export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
 export { UsageRanking } from './overview/usage-ranking';
+export { NEVER_COUNTED, Counted, countingRuleOf } from './counted.decorator';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
 export { QuotasModule } from './quotas.module';

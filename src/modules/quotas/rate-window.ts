@@ -64,12 +64,6 @@ export function take(state: WindowState, limits: Limits, now: number): WindowNam
   return null;
 }
 
-/** True when the next request would not be taken. */
-export function isExhausted(state: WindowState, limits: Limits, now: number): boolean {
-  settle(state, now);
-  return state.minuteCount >= limits.perMinute || (limits.perDay !== null && state.dayCount >= limits.perDay);
-}
-
 /**
  * Refunds one request taken at that time, only in windows that still contain it. A window refunds at most as many as
  * its limit, or requests that cost nothing would be unlimited work. The minute stays started: its announced end would

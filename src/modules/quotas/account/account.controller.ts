@@ -5,7 +5,7 @@ import { Clock } from '#libs/clock';
 import { Operation } from '#libs/openapi';
 import { type KeyHolder, RequiresScope } from '../../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from '../ban-rules';
-import { FreeWithKey } from '../free-with-key.decorator';
+import { Counted } from '../counted.decorator';
 import type { WindowStanding } from '../rate-window';
 import { QuotaStore } from '../store/quota-store';
 import { subjectOf } from '../subject';
@@ -34,7 +34,7 @@ export class AccountController {
   ) {}
 
   @Get('rate-limit')
-  @FreeWithKey()
+  @Counted('without a valid key')
   @RequiresScope('read')
   @Operation({
     id: 'getRateLimit',

@@ -53,12 +53,8 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this.breaker.isOpen;
   }
 
-  override knownRefusal(subject: Subject): Taken | null {
-    return this.refusals.find(subject, this.clock.now());
-  }
-
   take(subject: Subject): Taken | Promise<Taken> {
-    return this.knownRefusal(subject) ?? this.takeUnknown(subject);
+    return this.refusals.find(subject, this.clock.now()) ?? this.takeUnknown(subject);
   }
 
   async refund(subject: Subject, taken: Receipt): Promise<Standing> {

@@ -1,6 +1,6 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import { type Decision, decide, knownRefusal } from '../decision';
+import { type Decision, decide } from '../decision';
 import { type Limits, type WindowState, isDayOver, refund, standings } from '../rate-window';
 import { shareOf } from '../share';
 import type { Subject } from '../subject';
@@ -28,18 +28,6 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.memory.close();
-  }
-
-  override knownRefusal(subject: Subject): Decision | null {
-    const now = this.clock.now();
-    if (subject.kind === 'address') {
-      const windows = this.memory.addresses.windowsOf(subject.address, now);
-      return knownRefusal(windows, null, this.limitsOf(subject, null, now), now);
-    }
-    const key = this.memory.find(subject, now);
-    return key === undefined
-      ? null
-      : knownRefusal(key.client, key, this.limitsOf(subject, key.client, now), now);
   }
 
   take(subject: Subject): Decision | Promise<Decision> {

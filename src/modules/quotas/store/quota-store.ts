@@ -31,11 +31,6 @@ export abstract class QuotaStore {
     return false;
   }
 
-  /** The refusal of a subject of which it is known here that it can only be refused, and that this changes nothing. */
-  knownRefusal(_subject: Subject): Taken | null {
-    return null;
-  }
-
   /** Takes one request from both windows, or from none; strikes and bans are part of the step. */
   abstract take(subject: Subject): Taken | Promise<Taken>;
   /** Refunds what a decision took; the subject's standing after it. */
