@@ -59,7 +59,10 @@ function holderOf(id: number): KeyHolder {
     perMinute: 1_000_000,
     perDay: 100_000_000,
     scopes: ['read'],
+    last4: 'x7Qa',
+    createdAt: 0,
     expiresAt: Infinity,
+    overlapEndsAt: null,
   };
 }
 

@@ -17,7 +17,7 @@ export class AccessGuard implements CanActivate {
     if (!caller?.holder) {
       throw caller?.refusal ?? new MissingApiKeyError();
     }
-    if (!caller.holder.scopes.includes(rule)) {
+    if (rule !== 'any key' && !caller.holder.scopes.includes(rule)) {
       throw new InsufficientScopeError(rule);
     }
     return true;

@@ -31,7 +31,10 @@ describe('who is limited', () => {
     perMinute: null,
     perDay: null,
     scopes: [],
+    last4: 'x7Qa',
+    createdAt: 0,
     expiresAt: Infinity,
+    overlapEndsAt: null,
   };
 
   it('is the client of a valid key, wherever it calls from', () => {
