@@ -7,7 +7,8 @@ import { InsufficientScopeError, MissingApiKeyError } from './auth.errors';
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const rule = Reflect.getMetadata(ACCESS_RULE, context.getHandler()) as AccessRule | undefined;
+    const declared = Reflect.getMetadata(ACCESS_RULE, context.getHandler()) as AccessRule | undefined;
+    const rule = declared ?? 'write';
     if (rule === 'public') {
       return true;
     }
@@ -15,8 +16,8 @@ export class ApiKeyGuard implements CanActivate {
     if (!caller?.holder) {
       throw caller?.refusal ?? new MissingApiKeyError();
     }
-    if (!caller.holder.scopes.includes(rule ?? 'write')) {
-      throw new InsufficientScopeError(rule ?? 'write');
+    if (rule !== 'any key' && !caller.holder.scopes.includes(rule)) {
+      throw new InsufficientScopeError(rule);
     }
     return true;
   }

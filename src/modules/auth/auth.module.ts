@@ -2,12 +2,14 @@ import { Module } from '@nestjs/common';
 import { ApiKeyGuard } from './api-key.guard';
 import { Authenticator } from './authenticator';
 import { AdministrationModule } from './administration.module';
+import { KeyController } from './key.controller';
 import { KeyDirectory } from './key-directory';
 import { KeyUse } from './key-use';
 
-/** Who calls: clients, their keys, and the guard that asks for them. */
+/** Who calls: clients, their keys, the guard that asks for them, and `GET /key`. */
 @Module({
   imports: [AdministrationModule],
+  controllers: [KeyController],
   providers: [Authenticator, KeyDirectory, KeyUse, ApiKeyGuard],
   exports: [AdministrationModule, Authenticator, KeyDirectory, ApiKeyGuard],
 })

@@ -13,8 +13,14 @@ export interface KeyHolder {
   perMinute: number | null;
   perDay: number | null;
   scopes: readonly Scope[];
-  /** Unix milliseconds; Infinity for a key that does not expire. */
+  /** The end of the key, to tell it by. */
+  last4: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** Infinity for a key that does not expire. */
   expiresAt: number;
+  /** Until when a key that was rotated works beside the new one; null for any other key. */
+  overlapEndsAt: number | null;
 }
 
 /** Whoever sent a request: the holder of a valid key, or nobody we know, with the reason why. */

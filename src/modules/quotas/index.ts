@@ -1,5 +1,5 @@
-export { BanRegister } from './bans/ban-register';
-export { BansModule } from './bans/bans.module';
+export { BanRegister } from './admin/ban-register';
+export { BansModule } from './admin/bans.module';
 export {
   BAN_LEVELS,
   LIMITER_DECISIONS,
@@ -7,16 +7,16 @@ export {
   earnedBanLevel,
   limiterDecisionOf,
 } from './limiter-outcome';
-export { InstanceWatch } from './instance-watch';
-export { OverviewModule } from './overview/overview.module';
-export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
-export { UsageRanking } from './overview/usage-ranking';
+export { InstanceWatch } from './fleet/instance-watch';
+export { OverviewModule } from './admin/overview.module';
+export { QuotaOverview, type ClientOverview } from './admin/quota-overview';
+export { UsageRanking } from './admin/usage-ranking';
 export { NEVER_COUNTED, Counted, countingRuleOf } from './counted.decorator';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
-export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
+export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './rules/plans';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-export { QuotaResets } from './resets/quota-resets';
-export { ResetsModule } from './resets/resets.module';
-export { QuotaStore } from './store/quota-store';
+export { QuotaResets } from './admin/quota-resets';
+export { ResetsModule } from './admin/resets.module';
+export { QuotaStore } from './counting/quota-store';
 export { RequestLimiter } from './request-limiter';

@@ -1,7 +1,7 @@
 // What became of a request at the limiter, read off the answered request: counting it meanwhile would cost each request.
 import type { FastifyRequest } from 'fastify';
-import { BAN_DURATIONS_MS } from './ban-rules';
-import { type Decision, NOTHING_TAKEN } from './decision';
+import { BAN_DURATIONS_MS } from './rules/ban-rules';
+import { type Decision, NOTHING_TAKEN } from './rules/decision';
 
 /** `minute` and `day` are the windows whose limit refused the request. */
 export const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'] as const;

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import type { ApiError } from '#libs/errors';
-import { type Decision, NOTHING_TAKEN } from './decision';
+import { type Decision, NOTHING_TAKEN } from './rules/decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-import { rateLimitHeaders } from './rate-limit-headers';
-import type { WindowName, WindowStanding } from './rate-window';
-import { QuotaStore, type Receipt, type Standing, type Taken } from './store/quota-store';
-import { type Subject, addressSubject, subjectOf } from './subject';
+import { rateLimitHeaders } from './rules/rate-limit-headers';
+import type { WindowName, WindowStanding } from './rules/rate-window';
+import { QuotaStore, type Receipt, type Standing, type Taken } from './counting/quota-store';
+import { type Subject, addressSubject, subjectOf } from './counting/subject';
 
 /** What the limits say of one request, and what its answer reports. */
 export interface Verdict {

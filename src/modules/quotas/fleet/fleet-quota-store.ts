@@ -2,10 +2,10 @@ import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestj
 import type { Cluster, Redis } from 'ioredis';
 import { CircuitBreaker } from '#libs/circuit-breaker';
 import type { Clock } from '#libs/clock';
-import type { ClientSubject, Subject } from '../subject';
+import type { ClientSubject, Subject } from '../counting/subject';
 import { KnownRefusals } from './known-refusals';
-import type { MemoryQuotaStore } from '../store/memory-quota-store';
-import { QuotaStore, type Receipt, type Standing, type Taken } from '../store/quota-store';
+import type { MemoryQuotaStore } from '../counting/memory-quota-store';
+import { QuotaStore, type Receipt, type Standing, type Taken } from '../counting/quota-store';
 import type { RedisQuotaStore } from './redis-quota-store';
 import { RedisUnavailableError } from './script-calls';
 

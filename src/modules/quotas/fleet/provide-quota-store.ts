@@ -1,9 +1,9 @@
 import type { Provider } from '@nestjs/common';
 import { Clock, SystemClock } from '#libs/clock';
 import { SETTINGS, type Settings } from '../../../settings';
-import { MemoryQuotaStore } from '../store/memory-quota-store';
-import { QuotaRecords } from '../store/quota-records';
-import { QuotaStore } from '../store/quota-store';
+import { MemoryQuotaStore } from '../counting/memory-quota-store';
+import { QuotaRecords } from '../counting/quota-records';
+import { QuotaStore } from '../counting/quota-store';
 import { FleetQuotaStore } from './fleet-quota-store';
 import { connectRedis } from './redis-connection';
 import { RedisQuotaStore } from './redis-quota-store';

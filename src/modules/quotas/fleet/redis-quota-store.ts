@@ -1,9 +1,9 @@
 import type { Cluster, Redis } from 'ioredis';
-import { type Decision, type Outcome, decisionAfter } from '../decision';
-import { DAY_MS, standings } from '../rate-window';
-import type { ClientSubject, Subject } from '../subject';
-import type { QuotaRecords } from '../store/quota-records';
-import { QuotaStore, type Receipt, type Standing } from '../store/quota-store';
+import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
+import { DAY_MS, standings } from '../rules/rate-window';
+import type { ClientSubject, Subject } from '../counting/subject';
+import type { QuotaRecords } from '../counting/quota-records';
+import { QuotaStore, type Receipt, type Standing } from '../counting/quota-store';
 import { type Reply, type StateAfter, toState } from './quota-reply';
 import { ScriptCalls, type ScriptStep } from './script-calls';
 

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 import type { AuditTrail } from '../../audit';
-import type { BanState } from '../ban-rules';
+import type { BanState } from '../rules/ban-rules';
 
 const INTERVAL_MS = 1_000;
 

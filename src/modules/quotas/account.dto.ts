@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { AnswerField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/validation';
-import { PLANS } from '../plans';
+import { PLANS } from './rules/plans';
 import { USAGE_DAYS } from './usage.service';
 
 const count = integer({ min: 0, max: 2_147_483_647 });

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
-import { isBanned, newBanState } from '../ban-rules';
-import { MINUTE_MS, newWindowState } from '../rate-window';
-import type { ClientSubject } from '../subject';
+import { isBanned, newBanState } from '../rules/ban-rules';
+import { MINUTE_MS, newWindowState } from '../rules/rate-window';
+import type { ClientSubject } from './subject';
 import { AddressMemory } from './address-memory';
 import type { QuotaRecords } from './quota-records';
 import {

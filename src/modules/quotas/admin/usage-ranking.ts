@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
-import { limitsOf } from '../plans';
-import { DAY_MS } from '../rate-window';
-import { dateOf } from '../store/quota-records';
+import { limitsOf } from '../rules/plans';
+import { DAY_MS } from '../rules/rate-window';
+import { dateOf } from '../counting/quota-records';
 
 interface UsageRow {
   name: string;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AdministrationModule } from '../../auth';
-import { QuotaRecords } from '../store/quota-records';
+import { QuotaRecords } from '../counting/quota-records';
 import { CounterReader } from './counter-reader';
 import { QuotaOverview } from './quota-overview';
 import { UsageRanking } from './usage-ranking';

@@ -3,8 +3,8 @@ import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 import { AuditTrail } from '../../audit';
-import type { BanState } from '../ban-rules';
-import { DAY_MS } from '../rate-window';
+import type { BanState } from '../rules/ban-rules';
+import { DAY_MS } from '../rules/rate-window';
 import { EarnedBans } from './earned-bans';
 import type { CountWriter } from './unwritten-counts';
 

@@ -1,7 +1,7 @@
-import type { BanState } from '../ban-rules';
-import type { Decision } from '../decision';
-import type { WindowStanding } from '../rate-window';
-import type { Subject } from '../subject';
+import type { BanState } from '../rules/ban-rules';
+import type { Decision } from '../rules/decision';
+import type { WindowStanding } from '../rules/rate-window';
+import type { Subject } from './subject';
 
 export interface Standing {
   standings: WindowStanding[];

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { DAY_MS } from '../rate-window';
-import { dateOf } from '../store/quota-records';
+import { DAY_MS } from '../rules/rate-window';
+import { dateOf } from '../counting/quota-records';
 
 /** Begins a client's windows anew, for those who run the service. Bans are not touched: BanRegister lifts them. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DatabaseUrl, NotificationListener } from '#libs/database';
-import { InstanceWatch } from './instance-watch';
+import { InstanceWatch } from '../fleet/instance-watch';
 import { OwedWork } from './owed-work';
-import { QuotaStore } from './store/quota-store';
+import { QuotaStore } from './quota-store';
 
 /** Notified by a trigger on the table key_bans; the payload is the key's id. */
 const BANS_CHANNEL = 'petstore_bans';

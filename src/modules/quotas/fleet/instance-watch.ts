@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { SETTINGS, type Settings } from '../../settings';
+import { SETTINGS, type Settings } from '../../../settings';
 
 /** First numbers of the advisory locks that instances hold, by how they count. The second number is the instance's own. */
 const COUNTS_ALONE = 1_885_696_627;

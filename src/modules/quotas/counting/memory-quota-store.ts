@@ -1,9 +1,9 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import { type Decision, decide } from '../decision';
-import { type Limits, type WindowState, isDayOver, refund, standings } from '../rate-window';
-import { shareOf } from '../share';
-import type { Subject } from '../subject';
+import { type Decision, decide } from '../rules/decision';
+import { type Limits, type WindowState, isDayOver, refund, standings } from '../rules/rate-window';
+import { shareOf } from '../rules/share';
+import type { Subject } from './subject';
 import type { QuotaRecords } from './quota-records';
 import { QuotaStore, type Receipt, type Standing } from './quota-store';
 import { type ClientEntry, bansOf } from './subject-entries';

@@ -1,9 +1,9 @@
 // Who is limited: a client with a valid key, or else the address that a request comes from.
 import { isIP } from 'node:net';
 import { normalizeIp } from '@nestjs/throttler';
-import type { Caller } from '../auth';
-import { ADDRESS_LIMITS, limitsOf } from './plans';
-import type { Limits } from './rate-window';
+import type { Caller } from '../../auth';
+import { ADDRESS_LIMITS, limitsOf } from '../rules/plans';
+import type { Limits } from '../rules/rate-window';
 
 export interface ClientSubject {
   kind: 'client';

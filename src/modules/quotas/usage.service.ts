@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
-import { DAY_MS } from '../rate-window';
-import { QuotaRecords, dateOf } from '../store/quota-records';
+import { DAY_MS } from './rules/rate-window';
+import { QuotaRecords, dateOf } from './counting/quota-records';
 
 /** How many days of usage are kept and can be asked for, today included. */
 export const USAGE_DAYS = 90;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ClientsService, KeysService, describeKey } from '../../auth';
-import { banLevel, isBanned, newBanState } from '../ban-rules';
-import { limitsOf } from '../plans';
-import { type WindowStanding, standings } from '../rate-window';
+import { banLevel, isBanned, newBanState } from '../rules/ban-rules';
+import { limitsOf } from '../rules/plans';
+import { type WindowStanding, standings } from '../rules/rate-window';
 import { type CounterReading, CounterReader, type RedisPart } from './counter-reader';
 
 /** Null is what cannot be known from outside of the running server. (Types, for only types fit a record.) */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { type BanState, ban, isBanned, newBanState, unban } from '../ban-rules';
+import { type BanState, ban, isBanned, newBanState, unban } from '../rules/ban-rules';
 
 interface BanRow {
   level: number;

@@ -3,12 +3,12 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { Operation } from '#libs/openapi';
-import { type KeyHolder, RequiresScope } from '../../auth';
-import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from '../ban-rules';
-import { Counted } from '../counted.decorator';
-import type { WindowStanding } from '../rate-window';
-import { QuotaStore } from '../store/quota-store';
-import { subjectOf } from '../subject';
+import { type KeyHolder, RequiresScope } from '../auth';
+import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
+import { Counted } from './counted.decorator';
+import type { WindowStanding } from './rules/rate-window';
+import { QuotaStore } from './counting/quota-store';
+import { subjectOf } from './counting/subject';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
 import { UsageService } from './usage.service';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import type { BanState } from '../ban-rules';
-import { connectRedis } from '../fleet/redis-connection';
-import { keysOfClient } from '../fleet/redis-quota-store';
-import { withinBudget } from '../fleet/within-budget';
-import type { WindowState } from '../rate-window';
+import type { BanState } from '../rules/ban-rules';
+import { connectRedis } from './redis-connection';
+import { keysOfClient } from './redis-quota-store';
+import { withinBudget } from './within-budget';
+import type { WindowState } from '../rules/rate-window';
 
 /** How long a person waits for Redis before the answer does without it. */
 const PATIENCE_MS = 2_000;

@@ -1,7 +1,7 @@
 // What is remembered of a client and of a key. Objects are flat and written out, member by member: a hundred thousand of
 // them are looked at in any order, and one made by spreading others is several times slower to read.
-import type { BanState } from '../ban-rules';
-import { type WindowState, newWindowState } from '../rate-window';
+import type { BanState } from '../rules/ban-rules';
+import { type WindowState, newWindowState } from '../rules/rate-window';
 import type { Uncounted } from './unwritten-counts';
 
 export interface ClientEntry extends WindowState, Uncounted {

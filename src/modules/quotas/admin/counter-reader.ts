@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { SETTINGS, type Settings } from '../../../settings';
-import { type BanState, newBanState } from '../ban-rules';
-import { DAY_MS, type WindowState, newWindowState } from '../rate-window';
-import { QuotaRecords } from '../store/quota-records';
-import { readRedis } from './read-redis';
+import { type BanState, newBanState } from '../rules/ban-rules';
+import { DAY_MS, type WindowState, newWindowState } from '../rules/rate-window';
+import { QuotaRecords } from '../counting/quota-records';
+import { readRedis } from '../fleet/read-redis';
 
 /** Whether Redis was asked (there is a REDIS_URL), and whether it answered. */
 export type RedisPart = 'off' | 'answered' | 'silent';

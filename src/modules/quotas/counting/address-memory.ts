@@ -1,4 +1,4 @@
-import { MINUTE_MS, type WindowState, newWindowState } from '../rate-window';
+import { MINUTE_MS, type WindowState, newWindowState } from '../rules/rate-window';
 
 /** Addresses are anybody's to invent, so their number is bounded; the oldest leave first. */
 const MAX_ADDRESSES = 200_000;
