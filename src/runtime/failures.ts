@@ -9,6 +9,9 @@ import { InvalidPlanError } from '../modules/quotas';
 /** A start that could not be; the message is one line for whoever started it. */
 export class StartError extends Error {}
 
+/** A start that could not be, for a reason that a worker process has reported already. */
+export class ReportedStartError extends Error {}
+
 /** Failures that are reported in one line; everything else is a defect and shows where it happened. */
 const EXPLAINED = [
   EnvironmentError,
@@ -62,6 +65,8 @@ function isUnable(error: unknown): boolean {
 
 /** Ends the process with what there is to say on standard error. */
 export function reportFailure(error: unknown): never {
-  process.stderr.write(explain(error));
+  if (!(error instanceof ReportedStartError)) {
+    process.stderr.write(explain(error));
+  }
   process.exit(1);
 }

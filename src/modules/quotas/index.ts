@@ -7,7 +7,8 @@ export {
   earnedBanLevel,
   limiterDecisionOf,
 } from './limiter-outcome';
-export { InstanceWatch } from './fleet/instance-watch';
+export { CountForWorkers, CountForWorkersModule } from './workers/count-for-workers';
+export { InstanceWatch, newServiceId } from './fleet/instance-watch';
 export { OverviewModule } from './admin/overview.module';
 export { QuotaOverview, type ClientOverview } from './admin/quota-overview';
 export { UsageRanking } from './admin/usage-ranking';

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { DAY_MS } from './rules/rate-window';
-import { QuotaRecords, dateOf } from './counting/quota-records';
+import { dateOf } from './counting/quota-records';
+import { QuotaStore } from './counting/quota-store';
 
 /** How many days of usage are kept and can be asked for, today included. */
 export const USAGE_DAYS = 90;
@@ -17,7 +18,7 @@ export interface UsageDay {
 export class UsageService {
   constructor(
     private readonly database: Database,
-    private readonly records: QuotaRecords,
+    private readonly counts: QuotaStore,
     private readonly clock: Clock,
   ) {}
 
@@ -25,7 +26,7 @@ export class UsageService {
   async of(clientId: number, days: number): Promise<UsageDay[]> {
     const today = Math.floor(this.clock.now() / DAY_MS);
     const dates = Array.from({ length: days }, (_, index) => dateOf(today - days + 1 + index));
-    await this.records.flush();
+    await this.counts.flush();
     const rows = await this.database.query<{ date: string; requests: string }>(
       `SELECT to_char(day, 'YYYY-MM-DD') AS date, requests FROM usage_days
        WHERE client_id = $1 AND day BETWEEN $2 AND $3`,

@@ -91,7 +91,7 @@ export class RequestMetrics {
     const histogram = {
       name,
       help,
-      get: () => Promise.resolve({ name, help, type: 'histogram', values: read() }),
+      get: () => Promise.resolve({ name, help, type: 'histogram', values: read(), aggregator: 'sum' }),
     };
     this.registry.registerMetric(histogram as unknown as Metric);
   }

@@ -1,4 +1,3 @@
-import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { type Decision, decide } from '../rules/decision';
 import { type Limits, type WindowState, isDayOver, refund, standings } from '../rules/rate-window';
@@ -11,7 +10,7 @@ import { SubjectMemory } from './subject-memory';
 import { UnwrittenCounts } from './unwritten-counts';
 
 /** Counts in this process alone, exactly, and keeps the day's counts and the bans in the database. */
-export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
+export class MemoryQuotaStore extends QuotaStore {
   private readonly memory: SubjectMemory;
   private readonly counts = new UnwrittenCounts();
 
@@ -26,7 +25,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     records.countFrom((write) => this.counts.passOn(write));
   }
 
-  onModuleDestroy(): void {
+  override onModuleDestroy(): void {
     this.memory.close();
   }
 
@@ -77,6 +76,10 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   reloadDays(): Promise<void> {
     this.memory.doubt();
     return Promise.resolve();
+  }
+
+  flush(): Promise<boolean> {
+    return this.records.flush();
   }
 
   /** Number of subjects in memory, by kind. */

@@ -43,4 +43,8 @@ export abstract class QuotaStore {
   abstract reloadDays(): Promise<void>;
   /** The subject's standing; takes nothing. */
   abstract look(subject: Subject): Standing | Promise<Standing>;
+  /** Ends what runs in the background. */
+  onModuleDestroy?(): void;
+  /** Writes the counts that wait to be written; false when not all of them could be. Never rejects. */
+  abstract flush(): Promise<boolean>;
 }

@@ -6,6 +6,11 @@ import { SETTINGS, type Settings } from '../../../settings';
 const COUNTS_ALONE = 1_885_696_627;
 const COUNTS_IN_REDIS = COUNTS_ALONE + 1;
 
+/** A number that tells an instance from all others. The worker processes of one service share it. */
+export function newServiceId(): number {
+  return randomInt(1, 2 ** 31 - 1);
+}
+
 /**
  * Finds out whether another instance on the same database counts limits that are not shared with this one: each of the
  * two lets the whole limit through. Every instance holds an advisory lock in a session that it keeps, so the others no
@@ -15,11 +20,12 @@ const COUNTS_IN_REDIS = COUNTS_ALONE + 1;
 export class InstanceWatch {
   private readonly logger = new Logger('Quotas');
   /** A lost connection may leave its session behind for a while: that is no other instance. */
-  private readonly id = randomInt(2 ** 31 - 1);
+  private readonly id: number;
   private readonly countsAlone: boolean;
   private shared = true;
 
-  constructor(@Inject(SETTINGS) { redisUrl }: Settings) {
+  constructor(@Inject(SETTINGS) { redisUrl, serviceId }: Settings) {
+    this.id = serviceId ?? newServiceId();
     this.countsAlone = redisUrl === undefined;
   }
 

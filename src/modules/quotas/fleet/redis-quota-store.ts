@@ -82,6 +82,10 @@ export class RedisQuotaStore extends QuotaStore {
     }
   }
 
+  flush(): Promise<boolean> {
+    return this.records.flush();
+  }
+
   /** Rejects unless Redis does the very work that counting is. */
   async probe(): Promise<void> {
     await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
@@ -89,7 +93,7 @@ export class RedisQuotaStore extends QuotaStore {
 
   /** Has the database asked anew about these clients, who were counted elsewhere meanwhile. */
   async doubt(known: { clientId: number; keyId: number }[]): Promise<void> {
-    await this.records.flush();
+    await this.flush();
     await inSlices(known, ({ clientId, keyId }) =>
       this.calls.run(aStep('doubt', keysOfClient(clientId, keyId))),
     );

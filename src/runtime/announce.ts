@@ -1,14 +1,31 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { PETSTORE } from './command-name';
+import type { OpenDatabase } from './open-database';
+import { DEMO_CLIENT, SeedService } from './seed';
 
-export interface Startup {
+interface Startup {
   url: string;
   /** The key of the first run; null on later ones. */
   key: string | null;
   client: string;
 }
 
+/** Says on standard output where the service is. The first start of an embedded database fills the store, and shows a key. */
+export async function announce(
+  context: INestApplicationContext,
+  database: OpenDatabase,
+  host: string,
+  port: number,
+): Promise<void> {
+  const seed = context.get(SeedService);
+  const first = database.embedded && (await seed.isFirstRun());
+  const key = first ? (await seed.seed()).key : null;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  process.stdout.write(welcome({ url, key, client: DEMO_CLIENT }));
+}
+
 /** What a person reads when the service has started. */
-export function welcome({ url, key, client }: Startup): string {
+function welcome({ url, key, client }: Startup): string {
   const lines = [
     '',
     `Pet Store is ready.`,
