@@ -26,10 +26,21 @@ export class MetricsService implements OnApplicationShutdown {
     }
   }
 
-  /** A figure that is read whenever Prometheus asks. @param label names what a record's members stand for */
-  gauge(name: string, help: string, read: () => Figures, label?: string): void {
+  /**
+   * A figure that is read whenever Prometheus asks.
+   * @param label names what a record's members stand for
+   * @param aggregator what the figures of several workers are together
+   */
+  gauge(
+    name: string,
+    help: string,
+    read: () => Figures,
+    label?: string,
+    aggregator: 'sum' | 'max' = 'sum',
+  ): void {
     new Gauge({
       ...this.configurationOf(name, help, label),
+      aggregator,
       collect() {
         figuresOf(read(), label).forEach(([labels, value]) => this.set(labels, value));
       },
