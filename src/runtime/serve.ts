@@ -15,7 +15,7 @@ import type { Settings } from '../settings';
 import { type RunningService, shutDown } from './shutdown';
 import { listenToStopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
-import { listenToPrimary } from './workers/worker-processes';
+import { listenToPrimary } from './workers';
 
 /** Runs the service until it is told to stop (SIGTERM, SIGINT), then finishes open requests and writes what is buffered. */
 export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
