@@ -12,8 +12,8 @@ export function loadEnvironmentFile(): void {
 }
 
 /**
- * Runs the service: in this process, or with several workers in processes that this one starts. Drivers are traced as they are loaded, so tracing comes before the
- * service; without a collector it is not loaded.
+ * Runs the service: in this process, or with several workers in processes that this one starts. Drivers are traced as
+ * they are loaded, so tracing comes before the service; without a collector it is not loaded.
  */
 export async function start(settings: Settings): Promise<void> {
   const workers = settings.workers === 'auto' ? usableCores() : settings.workers;
