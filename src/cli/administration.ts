@@ -5,22 +5,23 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
 import { CommandsModule } from '#libs/commands';
 import { DatabaseModule, type MigrationState, migrationStates } from '#libs/database';
-import { AuditModule } from '../modules/audit';
+import { type Actor, AuditModule } from '../modules/audit';
 import { AdministrationError } from '../modules/auth';
 import { CatalogueTransferModule } from '../modules/catalogue';
 import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
+import { OrdersModule } from '../modules/orders';
 import { DeprecationReportModule } from '../modules/deprecations';
 import { openDatabase } from '../runtime/open-database';
 import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
 import { SeedModule } from '../runtime/seed';
-import { type Settings, asConfiguration, readSettings } from '../settings';
+import { asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
 import { PETSTORE } from '../runtime/command-name';
 
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */
 export class DatabaseBehindError extends AdministrationError {
   constructor() {
-    super(`The database is not up to date. Run: ${PETSTORE} db migrate`);
+    super(`The database is not up to date. Run: ${PETSTORE} db migrate`, 'database_behind');
   }
 }
 
@@ -43,14 +44,18 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Runs a command with the services of the application, but without its server. */
+/**
+ * Runs a command with the services of the application, but without its server.
+ * @param reason why something is changed, for the audit log
+ */
 export async function withServices<Result>(
   work: (services: INestApplicationContext) => Promise<Result>,
+  reason?: string,
 ): Promise<Result> {
   return withDatabase(async (url, options, embedded) => {
     const connect = embedded ? connectAndMigrate : connectUpToDate;
     const services = await NestFactory.createApplicationContext(
-      moduleFor(url, options, connect, readSettings(process.env)),
+      moduleFor(url, options, connect, { ...operator(process.env), reason }),
       { logger: false, abortOnError: false },
     );
     try {
@@ -74,8 +79,9 @@ function moduleFor(
   url: string,
   options: DataSourceOptions,
   connect: (options: DataSourceOptions) => Promise<DataSource>,
-  settings: Settings,
+  actor: Actor,
 ) {
+  const settings = readSettings(process.env);
   return {
     module: AdministrationRoot,
     imports: [
@@ -83,9 +89,10 @@ function moduleFor(
       ClockModule,
       DatabaseModule.forRoot(url, options, connect),
       CommandsModule,
-      AuditModule.forRoot(operator(process.env)),
+      AuditModule.forRoot(actor),
       SeedModule,
       CatalogueTransferModule,
+      OrdersModule,
       BansModule,
       ResetsModule,
       OverviewModule,

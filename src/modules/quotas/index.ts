@@ -1,3 +1,4 @@
+export { UsageService } from './account/usage.service';
 export { BanRegister } from './bans/ban-register';
 export { BansModule } from './bans/bans.module';
 export {
