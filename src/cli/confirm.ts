@@ -12,7 +12,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
     return;
   }
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new UsageError(`${question} Add --yes to confirm.`);
+    throw new UsageError(`${question} Add --yes to confirm.`, 'confirmation_required');
   }
   const { printable } = await import('../runtime/text.js');
   // Standard output may be redirected, and is for the result.

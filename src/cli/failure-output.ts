@@ -22,7 +22,7 @@ export async function fail(error: unknown): Promise<never> {
 
 async function describe(error: unknown) {
   if (error instanceof UsageError) {
-    return { text: textOf(error.message), code: 'usage_error', exitCode: 2 };
+    return { text: textOf(error.message), code: error.code, exitCode: 2 };
   }
   if (error instanceof CommandFailure) {
     return { text: textOf(error.message), code: error.code, exitCode: error.exitCode };

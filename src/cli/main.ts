@@ -20,7 +20,7 @@ async function main(): Promise<void> {
     logger: false,
     outputConfiguration: { outputError: writeUsageError, writeOut: (text) => writeOutput(text) },
     errorHandler: (error) => process.exit((error as { exitCode?: number }).exitCode === 0 ? 0 : BAD_USAGE),
-    serviceErrorHandler: (error) => void fail(error),
+    serviceErrorHandler: (error) => fail(error),
   });
 }
 

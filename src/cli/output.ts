@@ -89,7 +89,7 @@ async function printForPrograms(value: Row | Row[], options: OutputOptions): Pro
     csvLines([value].flat()).forEach(print);
   } else {
     const { stringify } = await import('yaml');
-    print(stringify(JSON.parse(printableJson(value))).trimEnd());
+    stringify(value).trimEnd().split('\n').map(printable).forEach(print);
   }
 }
 
