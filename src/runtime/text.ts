@@ -42,7 +42,7 @@ export function wrap(text: string, columns: number): string[] {
     lines.push(line);
     rest = rest.slice(line.length).replace(/^ /, '');
   }
-  return [...lines, rest];
+  return rest === '' && lines.length > 0 ? lines : [...lines, rest];
 }
 
 /** As much of the beginning as fits, and at least one character. */
