@@ -1,19 +1,14 @@
-import { type INestApplicationContext, Module } from '@nestjs/common';
+import { type INestApplicationContext, Module, type Type } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
-import { CommandsModule } from '#libs/commands';
 import { DatabaseModule, type MigrationState, migrationStates } from '#libs/database';
 import { type Actor, AuditModule } from '../modules/audit';
-import { AdministrationError } from '../modules/auth';
-import { CatalogueTransferModule } from '../modules/catalogue';
+import { AdministrationError } from '../modules/auth/administration';
 import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
-import { OrdersModule } from '../modules/orders';
-import { DeprecationReportModule } from '../modules/deprecations';
 import { openDatabase } from '../runtime/open-database';
-import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
-import { SeedModule } from '../runtime/seed';
+import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas/administration';
 import { asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
 import { PETSTORE } from '../runtime/command-name';
@@ -47,15 +42,17 @@ export async function withDatabase<Result>(
 /**
  * Runs a command with the services of the application, but without its server.
  * @param reason why something is changed, for the audit log
+ * @param further modules beside those for clients, keys and limits
  */
 export async function withServices<Result>(
   work: (services: INestApplicationContext) => Promise<Result>,
-  reason?: string,
+  reason: string | undefined,
+  further: readonly Type[],
 ): Promise<Result> {
   return withDatabase(async (url, options, embedded) => {
     const connect = embedded ? connectAndMigrate : connectUpToDate;
     const services = await NestFactory.createApplicationContext(
-      moduleFor(url, options, connect, { ...operator(process.env), reason }),
+      moduleFor(url, options, connect, { ...operator(process.env), reason }, further),
       { logger: false, abortOnError: false },
     );
     try {
@@ -80,6 +77,7 @@ function moduleFor(
   options: DataSourceOptions,
   connect: (options: DataSourceOptions) => Promise<DataSource>,
   actor: Actor,
+  further: readonly Type[],
 ) {
   const settings = readSettings(process.env);
   return {
@@ -88,15 +86,11 @@ function moduleFor(
       ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
       ClockModule,
       DatabaseModule.forRoot(url, options, connect),
-      CommandsModule,
       AuditModule.forRoot(actor),
-      SeedModule,
-      CatalogueTransferModule,
-      OrdersModule,
       BansModule,
       ResetsModule,
       OverviewModule,
-      DeprecationReportModule,
+      ...further,
     ],
   };
 }

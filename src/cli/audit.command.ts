@@ -1,7 +1,7 @@
 import { Command, Option } from 'nest-commander';
 import type { AuditFilter, RecordedEntry } from '../modules/audit';
 import { detailsInShort } from './audit-details';
-import { ListingCommand, administer } from './command';
+import { ListingCommand, administerAccounts } from './command';
 import { type OutputOptions, type Row, isForPeople, printMany } from './output';
 import { keyReference, pastInstant, wholeNumber } from './parse';
 
@@ -65,9 +65,9 @@ export class AuditCommand extends ListingCommand {
 async function read(filter: AuditFilter, key: number | string | undefined): Promise<RecordedEntry[]> {
   const [{ AuditTrail }, { ClientsService, KeysService }] = await Promise.all([
     import('../modules/audit/index.js'),
-    import('../modules/auth/index.js'),
+    import('../modules/auth/administration.js'),
   ]);
-  return administer(async (services) => {
+  return administerAccounts(async (services) => {
     const keyId = typeof key === 'string' ? (await services.get(KeysService).byReference(key)).id : key;
     const entries = await services.get(AuditTrail).newest({ ...filter, keyId });
     if (entries.length === 0 && filter.client !== undefined) {

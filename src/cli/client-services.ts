@@ -1,5 +1,5 @@
-import type { ClientsService, KeyDescription, KeysService } from '../modules/auth';
-import { administer } from './command';
+import type { ClientsService, KeyDescription, KeysService } from '../modules/auth/administration';
+import { administerAccounts } from './command';
 import type { Row } from './output';
 
 type Client = Awaited<ReturnType<ClientsService['named']>>;
@@ -18,8 +18,8 @@ export async function withClients<Result>(
   reason?: string,
 ): Promise<Result> {
   const [auth, { limitsOf }] = await Promise.all([
-    import('../modules/auth/index.js'),
-    import('../modules/quotas/index.js'),
+    import('../modules/auth/administration.js'),
+    import('../modules/quotas/administration.js'),
   ]);
   const describe = (client: Client): Row => {
     const { id, name, plan, createdAt } = client;
@@ -27,7 +27,7 @@ export async function withClients<Result>(
     return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
   };
   const describeKey = (key: Key) => auth.describeKey(key, Date.now());
-  return administer((services) => {
+  return administerAccounts((services) => {
     const [clients, keys] = [services.get(auth.ClientsService), services.get(auth.KeysService)];
     return work({ clients, keys, describe, describeKey });
   }, reason);

@@ -29,7 +29,7 @@ export class DeprecationsCommand extends ListingCommand {
   async run(_arguments: string[], { days, client, ...output }: ReportOptions): Promise<void> {
     const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
     const [{ ClientsService }, { DeprecationReport }] = await Promise.all([
-      import('../modules/auth/index.js'),
+      import('../modules/auth/administration.js'),
       import('../modules/deprecations/index.js'),
     ]);
     const uses = await administer(async (services) => {

@@ -1,6 +1,6 @@
-import type { KeyDescription, KeysService } from '../modules/auth';
-import type { BanRegister } from '../modules/quotas';
-import { administer } from './command';
+import type { KeyDescription, KeysService } from '../modules/auth/administration';
+import type { BanRegister } from '../modules/quotas/administration';
+import { administerAccounts } from './command';
 
 export interface KeyServices {
   keys: KeysService;
@@ -14,11 +14,11 @@ export async function keysAndBans<Result>(
   reason?: string,
 ): Promise<Result> {
   const [{ KeysService, describeKey }, { BanRegister }] = await Promise.all([
-    import('../modules/auth/index.js'),
-    import('../modules/quotas/index.js'),
+    import('../modules/auth/administration.js'),
+    import('../modules/quotas/administration.js'),
   ]);
   const describe: KeyServices['describe'] = (key) => describeKey(key, Date.now());
-  return administer(
+  return administerAccounts(
     (all) => work({ keys: all.get(KeysService), bans: all.get(BanRegister), describe }),
     reason,
   );

@@ -14,7 +14,7 @@ export interface PlanOptions extends ChangeOptions {
 
 /** A plan that is none, or lacks what it needs, is bad usage. */
 export async function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
-  const { InvalidPlanError, agreedPlan } = await import('../modules/quotas/index.js');
+  const { InvalidPlanError, agreedPlan } = await import('../modules/quotas/administration.js');
   try {
     return agreedPlan(plan, perMinute, perDay);
   } catch (error) {

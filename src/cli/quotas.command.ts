@@ -1,5 +1,5 @@
 import { Command, SubCommand } from 'nest-commander';
-import type { ClientOverview } from '../modules/quotas';
+import type { ClientOverview } from '../modules/quotas/administration';
 import { PETSTORE } from '../runtime/command-name';
 import { printable } from '../runtime/text';
 import {
@@ -7,7 +7,7 @@ import {
   ConfirmedCommand,
   type ConfirmedOptions,
   ReportingCommand,
-  administer,
+  administerAccounts,
 } from './command';
 import { confirm } from './confirm';
 import { type OutputOptions, isForPeople, print, printMany, printOne } from './output';
@@ -32,8 +32,8 @@ export class ShowQuotaCommand extends ReportingCommand {
   protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
 
   async run([name = '']: string[], options: OutputOptions): Promise<void> {
-    const { QuotaOverview } = await import('../modules/quotas/index.js');
-    const overview = await administer((services) => services.get(QuotaOverview).of(name));
+    const { QuotaOverview } = await import('../modules/quotas/administration.js');
+    const overview = await administerAccounts((services) => services.get(QuotaOverview).of(name));
     if (!isForPeople(options) || options.columns !== undefined) {
       await printOne({ ...overview }, options);
       return;
@@ -75,10 +75,10 @@ export class ResetQuotaCommand extends ConfirmedCommand {
 
   async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
     const [{ ClientsService }, { QuotaResets }] = await Promise.all([
-      import('../modules/auth/index.js'),
-      import('../modules/quotas/index.js'),
+      import('../modules/auth/administration.js'),
+      import('../modules/quotas/administration.js'),
     ]);
-    const client = await administer(async (services) => {
+    const client = await administerAccounts(async (services) => {
       const found = await services.get(ClientsService).named(name);
       await confirm(`Give ${name} its full limits again?`, options.yes);
       await services.get(QuotaResets).reset(found.id);

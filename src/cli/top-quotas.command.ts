@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, SubCommand } from 'nest-commander';
-import type { UsageRanking } from '../modules/quotas';
-import { ListingCommand, administer } from './command';
+import type { UsageRanking } from '../modules/quotas/administration';
+import { ListingCommand, administerAccounts } from './command';
 import { CommandFailure } from './command-failure';
 import { interruptible } from './interruption';
 import { type OutputOptions, print, printMany } from './output';
@@ -44,13 +44,13 @@ export class TopQuotasCommand extends ListingCommand {
   async run(_arguments: string[], options: TopOptions): Promise<void> {
     const most = wholeNumber('--limit', options.limit, { min: 1, max: 1_000 });
     const lastDays = wholeNumber('--days', options.days, { min: 1, max: 90 });
-    const { UsageRanking: Ranking } = await import('../modules/quotas/index.js');
+    const { UsageRanking: Ranking } = await import('../modules/quotas/administration.js');
     const show = async (ranking: UsageRanking) =>
       printMany(await ranking.top(most, lastDays), options, 'There are no requests yet.');
     if (options.watch && !process.stdout.isTTY) {
       throw new UsageError('--watch needs a terminal.');
     }
-    await administer((services) => {
+    await administerAccounts((services) => {
       const ranking = services.get(Ranking);
       return options.watch ? watched(() => show(ranking)) : show(ranking);
     });

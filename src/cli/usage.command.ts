@@ -1,7 +1,7 @@
 import { Option, SubCommand } from 'nest-commander';
 import { terminalOf } from '#libs/terminal';
 import { barLines } from './bar-chart';
-import { ReportingCommand, administer } from './command';
+import { ReportingCommand, administerAccounts } from './command';
 import { type OutputOptions, counted, isForPeople, print, printMany } from './output';
 import { wholeNumber } from './parse';
 
@@ -24,10 +24,10 @@ export class UsageCommand extends ReportingCommand {
   async run([name = '']: string[], options: OutputOptions & { days: string }): Promise<void> {
     const lastDays = wholeNumber('--days', options.days, { min: 1, max: 90 });
     const [{ ClientsService }, { UsageService }] = await Promise.all([
-      import('../modules/auth/index.js'),
-      import('../modules/quotas/index.js'),
+      import('../modules/auth/administration.js'),
+      import('../modules/quotas/administration.js'),
     ]);
-    const days = await administer(async (services) => {
+    const days = await administerAccounts(async (services) => {
       const { id } = await services.get(ClientsService).named(name);
       return services.get(UsageService).of(id, lastDays);
     });

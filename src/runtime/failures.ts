@@ -2,10 +2,10 @@ import { EnvironmentError } from '#libs/config';
 import { isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/errors';
-import { AdministrationError } from '../modules/auth';
+import { AdministrationError } from '../modules/auth/administration';
 import { complaint } from './complaint';
 import { printable } from './text';
-import { InvalidPlanError } from '../modules/quotas';
+import { InvalidPlanError } from '../modules/quotas/administration';
 
 /** A start that could not be; the message is one line for whoever started it. */
 export class StartError extends Error {}

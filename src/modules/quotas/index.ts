@@ -1,6 +1,4 @@
-export { UsageService } from './account/usage.service';
-export { BanRegister } from './bans/ban-register';
-export { BansModule } from './bans/bans.module';
+export * from './administration';
 export {
   BAN_LEVELS,
   LIMITER_DECISIONS,
@@ -9,14 +7,8 @@ export {
   limiterDecisionOf,
 } from './limiter-outcome';
 export { InstanceWatch } from './instance-watch';
-export { OverviewModule } from './overview/overview.module';
-export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
-export { UsageRanking } from './overview/usage-ranking';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
-export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-export { QuotaResets } from './resets/quota-resets';
-export { ResetsModule } from './resets/resets.module';
 export { QuotaStore } from './store/quota-store';
 export { RequestLimiter } from './request-limiter';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AdministrationModule } from '../../auth';
+import { AdministrationModule } from '../../auth/administration';
 import { QuotaRecords } from '../store/quota-records';
 import { UsageService } from '../account/usage.service';
 import { CounterReader } from './counter-reader';

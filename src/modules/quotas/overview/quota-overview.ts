@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ClientsService, KeysService, describeKey } from '../../auth';
+import { ClientsService, KeysService, describeKey } from '../../auth/administration';
 import { banLevel, isBanned, newBanState } from '../ban-rules';
 import { limitsOf } from '../plans';
 import { type WindowStanding, standings } from '../rate-window';
