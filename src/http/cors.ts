@@ -1,6 +1,5 @@
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RequestLimiter } from '../modules/quotas';
+import type { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
 
 /** What a script of another origin may read of an answer; the fetch standard hides everything else. */
@@ -25,15 +24,17 @@ const EXPOSED = [
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
-/**
- * Lets pages of the configured origins call the service. A preflight is answered here and is not counted. The rest of
- * the fields goes to those who name an origin: all others would read past them.
- */
-export function enableCors(app: NestFastifyApplication, { corsOrigins }: Settings): void {
-  const limiter = app.get(RequestLimiter);
-  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+/** Lets pages of the configured origins read what the service answers. Who names no origin would not look at the fields. */
+export function allowOrigins(fastify: FastifyInstance, { corsOrigins }: Settings): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     allowOrigin(request, reply, corsOrigins);
+    done();
+  });
+}
+
+/** Answers preflights, which are not counted. */
+export function answerPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
     if (!isPreflight(request)) {
       done();
       return;
@@ -55,7 +56,7 @@ function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: 
 }
 
 /** As the fetch standard has it: an OPTIONS request with these two header fields. */
-function isPreflight({ method, headers }: FastifyRequest): boolean {
+export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return (
     method === 'OPTIONS' &&
     headers.origin !== undefined &&

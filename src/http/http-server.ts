@@ -12,8 +12,8 @@ import {
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { enableCors } from './cors';
-import { refuseEarly } from './early-refusals';
+import { Admission } from './admission';
+import { allowOrigins, answerPreflights } from './cors';
 import { logRequests } from './request-log';
 
 export interface ServerTimeouts {
@@ -66,16 +66,18 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
     done();
   });
-  takeOverNodeAnswers(fastify, socketAnswer(app.get(RequestLimiter)));
-  enableCors(app, settings);
-  refuseEarly(app);
+  const admission = app.get(Admission);
+  allowOrigins(fastify, settings);
+  admission.watch(fastify);
+  takeOverNodeAnswers(fastify, socketAnswer(admission));
+  answerPreflights(fastify, app.get(RequestLimiter));
   logRequests(fastify);
 }
 
 /** What never became a request is counted by its address, and refused like one when there are too many. */
-function socketAnswer(limiter: RequestLimiter): SocketAnswer {
+function socketAnswer(admission: Admission): SocketAnswer {
   return async (error, address) => {
-    const { refusal, headers } = await limiter.takeAddress(address);
+    const { refusal, headers } = await admission.admitAddress(address);
     const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };
     return { error: refusal ?? error, headers: fields };
   };

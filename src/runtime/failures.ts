@@ -10,6 +10,9 @@ import { InvalidPlanError } from '../modules/quotas/administration';
 /** A start that could not be; the message is one line for whoever started it. */
 export class StartError extends Error {}
 
+/** A start that could not be, for a reason that a worker process has reported already. */
+export class ReportedStartError extends Error {}
+
 /** Failures that are reported in one line, with a code for programs; everything else is a defect and shows where it happened. */
 const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EnvironmentError, 'invalid_configuration'],
@@ -80,6 +83,8 @@ function isUnable(error: unknown): boolean {
 
 /** Ends the process with what there is to say on standard error. */
 export function reportFailure(error: unknown): never {
-  process.stderr.write(explain(error));
+  if (!(error instanceof ReportedStartError)) {
+    process.stderr.write(explain(error));
+  }
   process.exit(1);
 }

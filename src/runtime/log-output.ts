@@ -1,9 +1,12 @@
+import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 
 /** Lines are written together: when there are this many bytes, when it is told to flush, or at the end of the process. */
 const WRITE_BYTES = 8_192;
 /** What waits while nobody reads the output. What comes beyond it is lost, so that a stalled reader does not cost the service its memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** What a pipe takes in one piece on Linux (PIPE_BUF): more could be torn apart by what another worker writes. */
+const PIPE_BYTES = 4_096;
 /** How long the end of the process waits for the last lines. */
 const END_MS = 1_000;
 
@@ -14,8 +17,9 @@ export function openLogOutput(descriptor: number): LogOutput {
   const output = pino.destination({
     dest: descriptor,
     sync: false,
-    minLength: WRITE_BYTES,
+    minLength: cluster.isWorker ? PIPE_BYTES / 2 : WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
+    maxWrite: cluster.isWorker ? PIPE_BYTES : undefined,
   });
   surviveFailures(output);
   return output;

@@ -1,6 +1,6 @@
 import { Turns } from '#libs/coalescing';
 import type { PreparedStatement } from './prepared';
-import type { Session } from './session';
+import type { Session, StoredRow } from './session';
 
 /** Statements that share a connection at a time: few enough that none waits long for those before it. */
 const MAX_TOGETHER = 20;
@@ -20,7 +20,7 @@ interface Read {
   since: number;
   statement: PreparedStatement;
   values: unknown[];
-  resolve: (rows: object[]) => void;
+  resolve: (rows: StoredRow[]) => void;
   reject: (error: unknown) => void;
 }
 
@@ -37,7 +37,7 @@ export class Reads {
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  run(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
+  run(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
     return new Promise((resolve, reject) => {
       if (this.waiting.length >= MAX_WAITING) {
         reject(new ReadTimeoutError('Too many reads wait for the database.'));
@@ -75,7 +75,7 @@ export class Reads {
         Promise.all(
           session.together(() =>
             reads.map(({ statement, values, resolve, reject }) =>
-              session.runWithRetry(statement, values).then(resolve, reject),
+              session.readWithRetry(statement, values).then(resolve, reject),
             ),
           ),
         ),

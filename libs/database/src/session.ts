@@ -3,6 +3,9 @@ import type { PoolClient } from 'pg';
 import { isLostStatement, isOutdatedStatement } from './postgres-errors';
 import type { PreparedStatement, StatementNames } from './prepared';
 
+/** The columns of a row, in the order in which they were selected, as the driver reports them. */
+export type StoredRow = readonly unknown[];
+
 /**
  * One connection of the pool. Statements that are sent without waiting for each other's answer travel together and cost
  * one round trip; PostgreSQL runs them in the order in which they were sent.
@@ -19,27 +22,40 @@ export class Session {
    * @returns the rows as the driver reports them: a `bigint` is text
    * @throws what the driver throws; inside of a transaction, every later statement then fails with 25P02
    */
-  async run<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
-    const name = this.names.current(statement.name);
+  run<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
+    return this.send<Row>(statement, { values });
+  }
+
+  /** As `run`; each row is an array of its columns, which costs the driver half as much. */
+  read(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+    return this.send<StoredRow>(statement, { values, rowMode: 'array' });
+  }
+
+  /** As `read`, for a statement outside of transactions: prepared anew when a migration has outdated what was prepared. */
+  async readWithRetry(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
     try {
-      return (await this.client.query<Row>({ name, text: statement.text, values })).rows;
+      return await this.read(statement, values);
     } catch (error) {
-      this.names.learnFrom(error, statement.name, name, this);
+      if (isOutdatedStatement(error)) {
+        return this.read(statement, values);
+      }
+      if (isLostStatement(error)) {
+        return this.read({ text: statement.text }, values);
+      }
       throw error;
     }
   }
 
-  /** As `run`, for a statement outside of transactions: prepared anew when a migration has outdated what was prepared. */
-  async runWithRetry(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
+  private async send<Row>(
+    statement: PreparedStatement,
+    options: { values: unknown[]; rowMode?: 'array' },
+  ): Promise<Row[]> {
+    const name = this.names.current(statement.name);
     try {
-      return await this.run<object>(statement, values);
+      const { rows } = await this.client.query({ name, text: statement.text, ...options });
+      return rows as Row[];
     } catch (error) {
-      if (isOutdatedStatement(error)) {
-        return this.run<object>(statement, values);
-      }
-      if (isLostStatement(error)) {
-        return this.run<object>({ text: statement.text }, values);
-      }
+      this.names.learnFrom(error, statement.name, name, this);
       throw error;
     }
   }

@@ -43,7 +43,7 @@ const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Store' },
   { name: 'Orders', description: 'Orders for animals.', 'x-parent': 'Store' },
   { name: 'Inventory', description: 'Stock counts per animal.', 'x-parent': 'Store' },
-  { name: 'Account', description: 'Your limits and usage.' },
+  { name: 'Account', description: 'Your API key, limits and usage.' },
 ];
 
 /** The interface description, as it is served. */

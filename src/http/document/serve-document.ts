@@ -7,6 +7,7 @@ import type {
   onSendAsyncHookHandler,
 } from 'fastify';
 import helmet from 'helmet';
+import { NEVER_COUNTED } from '../../modules/quotas';
 import { buildDocument } from './build-document';
 import { serveGuides } from './guides';
 import { servePage } from './page/serve-page';
@@ -36,6 +37,7 @@ export function protectPage(fastify: FastifyInstance): void {
   });
   fastify.addHook('onRoute', (route) => {
     if (/^\/docs(\/|$)/.test(route.url)) {
+      route.config = { ...route.config, ...NEVER_COUNTED };
       const protect: onRequestHookHandler = (request, reply, done) =>
         setHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
       route.onRequest = [protect, ...hooksOf(route.onRequest)];
@@ -52,6 +54,7 @@ function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
     if (!paths.includes(route.url)) {
       return;
     }
+    route.config = { ...route.config, ...NEVER_COUNTED };
     let kept: { type: string; body: Buffer } | undefined;
     const answerKept: onRequestAsyncHookHandler = async (_request, reply) => {
       if (kept) {

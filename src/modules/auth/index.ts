@@ -1,5 +1,4 @@
 export * from './administration';
-export { AccessGuard } from './access.guard';
 export { ApiKeyGuard } from './api-key.guard';
 export { API_KEY_SCHEME, BEARER_SCHEME, Public, RequiresScope } from './auth.decorators';
 export { AuthModule } from './auth.module';

@@ -77,7 +77,9 @@ export class KeysService {
       }
       const issued = await this.enter(transaction, old);
       await transaction.query(
-        `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 millisecond') WHERE id = $1`,
+        `UPDATE api_keys SET (expires_at, overlap_ends_at) =
+           (SELECT ends_at, ends_at FROM least(expires_at, now() + $2 * interval '1 millisecond') AS ends_at)
+         WHERE id = $1`,
         [id, overlapMs],
       );
       await alongside(transaction, issued.record.id);

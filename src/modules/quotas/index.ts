@@ -6,9 +6,11 @@ export {
   earnedBanLevel,
   limiterDecisionOf,
 } from './limiter-outcome';
-export { InstanceWatch } from './instance-watch';
+export { CountForWorkers, CountForWorkersModule } from './workers/count-for-workers';
+export { InstanceWatch, newServiceId } from './fleet/instance-watch';
+export { NEVER_COUNTED, Counted, countingRuleOf } from './counted.decorator';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-export { QuotaStore } from './store/quota-store';
+export { QuotaStore } from './counting/quota-store';
 export { RequestLimiter } from './request-limiter';

@@ -1,5 +1,5 @@
 import { defineError } from '#libs/errors';
-import type { Decision } from './decision';
+import type { Decision } from './rules/decision';
 
 /** Tells a client how close it is to a ban. An address cannot be banned and is told nothing. */
 function warning({ refusalsBeforeBan, nextBanSeconds }: Decision): string {

@@ -2,18 +2,18 @@ import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { RetentionModule } from '#libs/retention';
 import { AuthModule } from '../auth';
-import { AccountController } from './account/account.controller';
-import { USAGE_DAYS, UsageService } from './account/usage.service';
-import { BansModule } from './bans/bans.module';
-import { ChangesListener } from './changes-listener';
-import { InstanceWatch } from './instance-watch';
+import { AccountController } from './account.controller';
+import { USAGE_DAYS, UsageService } from './usage.service';
+import { BansModule } from './admin/bans.module';
+import { ChangesListener } from './counting/changes-listener';
+import { InstanceWatch } from './fleet/instance-watch';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
-import { ADDRESS_LIMITS } from './plans';
-import { MINUTE_MS } from './rate-window';
+import { ADDRESS_LIMITS } from './rules/plans';
+import { MINUTE_MS } from './rules/rate-window';
 import { RequestLimiter } from './request-limiter';
-import { ResetsModule } from './resets/resets.module';
-import { QuotaRecords } from './store/quota-records';
-import { QuotaStore } from './store/quota-store';
+import { ResetsModule } from './admin/resets.module';
+import { QuotaRecords } from './counting/quota-records';
+import { QuotaStore } from './counting/quota-store';
 import { QUOTA_STORE, REDIS_BUDGET_OF_SERVICE } from './fleet/provide-quota-store';
 
 /** How much a client may call: plans, windows, bans, and the header fields that tell. */

@@ -4,7 +4,8 @@ import { QuotasModule } from '../../modules/quotas';
 import { MetricsService } from './metrics.service';
 import { ServiceFigures } from './service-figures';
 
-export { MetricsService, type MetricsAddress } from './metrics.service';
+export { MetricsService } from './metrics.service';
+export { type MetricsAddress, serveMetrics } from './serve-metrics';
 
 @Module({
   imports: [AuthModule, QuotasModule],

@@ -29,7 +29,8 @@ const undeclared = (routes: Route[]) =>
   routes.filter(({ rule }) => rule === undefined).map(({ name }) => name);
 const mismatched = (routes: Route[]) =>
   routes
-    .filter(({ rule, method }) => rule !== 'public' && rule !== (method === 'GET' ? 'read' : 'write'))
+    .filter(({ rule }) => rule !== 'public' && rule !== 'any key')
+    .filter(({ rule, method }) => rule !== (method === 'GET' ? 'read' : 'write'))
     .map(({ name }) => name);
 
 describe('Every route of the application', () => {
@@ -42,8 +43,8 @@ describe('Every route of the application', () => {
     routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
   });
 
-  it('is looked at: the 22 operations and the health checks', () => {
-    expect(routes.length).toBe(24);
+  it('is looked at: the 23 operations and the health checks', () => {
+    expect(routes.length).toBe(25);
   });
 
   it('declares who may call it', () => {
@@ -52,6 +53,11 @@ describe('Every route of the application', () => {
 
   it('needs the scope read to read and write for the rest', () => {
     expect(mismatched(routes)).toEqual([]);
+  });
+
+  it('is open to any valid key for the key itself only', () => {
+    const open = routes.filter(({ rule }) => rule === 'any key').map(({ name }) => name);
+    expect(open).toEqual(['KeyController.getKey']);
   });
 
   it('is open to everybody for health checks only', () => {

@@ -3,7 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/errors';
 import { describeInterface } from '../../../src/http/document/describe-interface';
 import { GUIDES, type GuideName } from '../../../src/http/document/guides-list';
-import { PLANS, limitsOf } from '../../../src/modules/quotas/plans';
+import { PLANS, limitsOf } from '../../../src/modules/quotas/rules/plans';
 import { operationsOf } from '../../support/document';
 import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';
 

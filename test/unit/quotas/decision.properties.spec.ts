@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { BAN_DURATIONS_MS, newBanState } from '../../../src/modules/quotas/ban-rules';
-import { decide, type Decision } from '../../../src/modules/quotas/decision';
-import { rateLimitHeaders } from '../../../src/modules/quotas/rate-limit-headers';
+import { BAN_DURATIONS_MS, newBanState } from '../../../src/modules/quotas/rules/ban-rules';
+import { decide, type Decision } from '../../../src/modules/quotas/rules/decision';
+import { rateLimitHeaders } from '../../../src/modules/quotas/rules/rate-limit-headers';
 import {
   CLOCK_STEP_MS,
   DAY_MS,
@@ -10,7 +10,7 @@ import {
   standings,
   take,
   type Limits,
-} from '../../../src/modules/quotas/rate-window';
+} from '../../../src/modules/quotas/rules/rate-window';
 
 const START = Date.UTC(2026, 10, 21, 23, 50);
 const anyLimits = fc.record({

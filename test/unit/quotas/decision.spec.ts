@@ -1,11 +1,11 @@
-import { newBanState, type BanState } from '../../../src/modules/quotas/ban-rules';
-import { NOTHING_TAKEN, decide, type Decision } from '../../../src/modules/quotas/decision';
+import { newBanState, type BanState } from '../../../src/modules/quotas/rules/ban-rules';
+import { NOTHING_TAKEN, decide, type Decision } from '../../../src/modules/quotas/rules/decision';
 import {
   refund,
   newWindowState,
   type Limits,
   type WindowState,
-} from '../../../src/modules/quotas/rate-window';
+} from '../../../src/modules/quotas/rules/rate-window';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const LIMITS: Limits = { perMinute: 2, perDay: 100 };

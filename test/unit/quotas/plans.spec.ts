@@ -5,7 +5,7 @@ import {
   agreedPlan,
   isPlan,
   limitsOf,
-} from '../../../src/modules/quotas/plans';
+} from '../../../src/modules/quotas/rules/plans';
 
 const NONE = { perMinute: null, perDay: null };
 

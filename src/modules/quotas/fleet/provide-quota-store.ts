@@ -1,9 +1,11 @@
+import cluster from 'node:cluster';
 import type { Provider } from '@nestjs/common';
 import { Clock, SystemClock } from '#libs/clock';
 import { SETTINGS, type Settings } from '../../../settings';
-import { MemoryQuotaStore } from '../store/memory-quota-store';
-import { QuotaRecords } from '../store/quota-records';
-import { QuotaStore } from '../store/quota-store';
+import { MemoryQuotaStore } from '../counting/memory-quota-store';
+import { QuotaRecords } from '../counting/quota-records';
+import { QuotaStore } from '../counting/quota-store';
+import { WorkerQuotaStore } from '../workers/worker-quota-store';
 import { FleetQuotaStore } from './fleet-quota-store';
 import { connectRedis } from './redis-connection';
 import { RedisQuotaStore } from './redis-quota-store';
@@ -13,7 +15,7 @@ import { REDIS_BUDGET_MS } from './script-calls';
 export const REDIS_BUDGET = Symbol('REDIS_BUDGET');
 export const REDIS_BUDGET_OF_SERVICE: Provider = { provide: REDIS_BUDGET, useValue: REDIS_BUDGET_MS };
 
-/** One process counts in its memory; several count together in Redis. */
+/** One process counts in its memory, or in that of the process which started it; several instances count together in Redis. */
 export const QUOTA_STORE: Provider = {
   provide: QuotaStore,
   inject: [SETTINGS, QuotaRecords, Clock, REDIS_BUDGET],
@@ -23,14 +25,17 @@ export const QUOTA_STORE: Provider = {
     clock: Clock,
     budgetMs: number,
   ): QuotaStore => {
+    const shares = redisUrl === undefined ? 1 : instances;
+    const alone = cluster.isWorker
+      ? new WorkerQuotaStore(process, clock)
+      : new MemoryQuotaStore(records, clock, shares);
     if (redisUrl === undefined) {
-      return new MemoryQuotaStore(records, clock);
+      return alone;
     }
     const client = connectRedis(redisUrl);
     // Redis's own clock is the one that all instances share. Another clock than the system's is a test's.
     const testClock = clock instanceof SystemClock ? undefined : () => clock.now();
     const together = new RedisQuotaStore(client, records, testClock, budgetMs);
-    const alone = new MemoryQuotaStore(records, clock, instances);
     return new FleetQuotaStore(client, together, alone, clock, instances);
   },
 };

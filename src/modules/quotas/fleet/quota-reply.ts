@@ -1,6 +1,6 @@
-import type { BanState } from '../ban-rules';
-import type { Outcome } from '../decision';
-import type { WindowName, WindowState } from '../rate-window';
+import type { BanState } from '../rules/ban-rules';
+import type { Outcome } from '../rules/decision';
+import type { WindowName, WindowState } from '../rules/rate-window';
 
 /** What QUOTA_SCRIPT returns for one step. */
 export type Reply = [string, string, ...number[]] | ['unknown'] | ['failed', string];

@@ -1,5 +1,5 @@
-import { BAN_DURATIONS_MS, FORGIVENESS_MS, REFUSALS_BEFORE_BAN } from '../ban-rules';
-import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
+import { BAN_DURATIONS_MS, FORGIVENESS_MS, REFUSALS_BEFORE_BAN } from '../rules/ban-rules';
+import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rules/rate-window';
 
 /**
  * The rules of rate-window.ts, ban-rules.ts and decision.ts as atomic steps inside Redis, on its clock. A test runs

@@ -1,9 +1,9 @@
 import type { Cluster, Redis } from 'ioredis';
-import { type Decision, type Outcome, decisionAfter } from '../decision';
-import { DAY_MS, standings } from '../rate-window';
-import type { ClientSubject, Subject } from '../subject';
-import type { QuotaRecords } from '../store/quota-records';
-import { QuotaStore, type Receipt, type Standing } from '../store/quota-store';
+import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
+import { DAY_MS, standings } from '../rules/rate-window';
+import type { ClientSubject, Subject } from '../counting/subject';
+import type { QuotaRecords } from '../counting/quota-records';
+import { QuotaStore, type Receipt, type Standing } from '../counting/quota-store';
 import { type Reply, type StateAfter, toState } from './quota-reply';
 import { ScriptCalls, type ScriptStep } from './script-calls';
 
@@ -82,6 +82,10 @@ export class RedisQuotaStore extends QuotaStore {
     }
   }
 
+  flush(): Promise<boolean> {
+    return this.records.flush();
+  }
+
   /** Rejects unless Redis does the very work that counting is. */
   async probe(): Promise<void> {
     await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
@@ -89,7 +93,7 @@ export class RedisQuotaStore extends QuotaStore {
 
   /** Has the database asked anew about these clients, who were counted elsewhere meanwhile. */
   async doubt(known: { clientId: number; keyId: number }[]): Promise<void> {
-    await this.records.flush();
+    await this.flush();
     await inSlices(known, ({ clientId, keyId }) =>
       this.calls.run(aStep('doubt', keysOfClient(clientId, keyId))),
     );
