@@ -105,8 +105,8 @@ export function resourcesOver(
     };
   };
   const entries = Object.entries(RESOURCES).map(([name, verbs]) => {
-    const methods = Object.entries(verbs).map(([verb, id]) => [verb, methodOf(id)]);
-    return [name, Object.fromEntries(methods)];
+    const methods = Object.entries(verbs).map(([verb, id]) => [verb, methodOf(id)] as const);
+    return [name, Object.fromEntries(methods)] as const;
   });
   return Object.fromEntries(entries) as Resources;
 }

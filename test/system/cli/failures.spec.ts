@@ -20,10 +20,10 @@ function failure(code: string, message: RegExp, exitCode: number) {
   return { code: exitCode, stdout: '', stderr: failureLine(code, message) };
 }
 
-function failureLine(code: string, message: RegExp) {
+function failureLine(code: string, message: RegExp): string {
   return expect.stringMatching(
     new RegExp(`^{"error":{"code":"${code}","message":"[^\\n]*${message.source}[^\\n]*"}}\\n$`),
-  );
+  ) as string;
 }
 
 it('with --json a failure is JSON on standard error, whatever has failed', async () => {

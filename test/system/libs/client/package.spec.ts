@@ -149,7 +149,7 @@ async function bundle(): Promise<string> {
       filename: 'client.js',
       library: { type: 'var', name: 'client' },
     },
-  })!;
+  });
   const stats = await new Promise<Stats | undefined>((done, fail) => {
     compiler.run((error, result) => (error ? fail(error) : done(result)));
   });
