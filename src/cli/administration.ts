@@ -1,26 +1,22 @@
-import { type INestApplicationContext, Module } from '@nestjs/common';
+import { type INestApplicationContext, Module, type Type } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
-import { CommandsModule } from '#libs/commands';
 import { DatabaseModule, type MigrationState, migrationStates } from '#libs/database';
-import { AuditModule } from '../modules/audit';
-import { AdministrationError } from '../modules/auth';
-import { CatalogueTransferModule } from '../modules/catalogue';
+import { type Actor, AuditModule } from '../modules/audit';
+import { AdministrationError } from '../modules/auth/administration';
 import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
-import { DeprecationReportModule } from '../modules/deprecations';
 import { openDatabase } from '../runtime/open-database';
-import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
-import { SeedModule } from '../runtime/seed';
-import { type Settings, asConfiguration, readSettings } from '../settings';
+import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas/administration';
+import { asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
 import { PETSTORE } from '../runtime/command-name';
 
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */
 export class DatabaseBehindError extends AdministrationError {
   constructor() {
-    super(`The database is not up to date. Run: ${PETSTORE} db migrate`);
+    super(`The database is not up to date. Run: ${PETSTORE} db migrate`, 'database_behind');
   }
 }
 
@@ -43,14 +39,20 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Runs a command with the services of the application, but without its server. */
+/**
+ * Runs a command with the services of the application, but without its server.
+ * @param reason why something is changed, for the audit log
+ * @param further modules beside those for clients, keys and limits
+ */
 export async function withServices<Result>(
   work: (services: INestApplicationContext) => Promise<Result>,
+  reason: string | undefined,
+  further: readonly Type[],
 ): Promise<Result> {
   return withDatabase(async (url, options, embedded) => {
     const connect = embedded ? connectAndMigrate : connectUpToDate;
     const services = await NestFactory.createApplicationContext(
-      moduleFor(url, options, connect, readSettings(process.env)),
+      moduleFor(url, options, connect, { ...operator(process.env), reason }, further),
       { logger: false, abortOnError: false },
     );
     try {
@@ -74,22 +76,21 @@ function moduleFor(
   url: string,
   options: DataSourceOptions,
   connect: (options: DataSourceOptions) => Promise<DataSource>,
-  settings: Settings,
+  actor: Actor,
+  further: readonly Type[],
 ) {
+  const settings = readSettings(process.env);
   return {
     module: AdministrationRoot,
     imports: [
       ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
       ClockModule,
       DatabaseModule.forRoot(url, options, connect),
-      CommandsModule,
-      AuditModule.forRoot(operator(process.env)),
-      SeedModule,
-      CatalogueTransferModule,
+      AuditModule.forRoot(actor),
       BansModule,
       ResetsModule,
       OverviewModule,
-      DeprecationReportModule,
+      ...further,
     ],
   };
 }

@@ -10,6 +10,8 @@ import { KEY_COMMANDS } from './keys.command';
 import { OpenapiCommand } from './openapi.command';
 import { QUOTA_COMMANDS } from './quotas.command';
 import { ServeCommand } from './serve.command';
+import { STORE_COMMANDS } from './store';
+import { VersionCommand } from './version.command';
 
 /** All commands. They load what they need when they run, so that --help does not wait for it. */
 @Module({
@@ -18,6 +20,7 @@ import { ServeCommand } from './serve.command';
     ...CLIENT_COMMANDS,
     ...KEY_COMMANDS,
     ...QUOTA_COMMANDS,
+    ...STORE_COMMANDS,
     DeprecationsCommand,
     AuditCommand,
     ImportCommand,
@@ -25,6 +28,7 @@ import { ServeCommand } from './serve.command';
     ...DB_COMMANDS,
     OpenapiCommand,
     CompletionCommand,
+    VersionCommand,
   ],
 })
 export class CliModule {}

@@ -15,7 +15,12 @@ export function complaint(message: string, given: readonly string[] = process.ar
     (text, argument) => text.replaceAll(argument, () => beginning(argument)),
     message,
   );
-  return `petstore: ${printable(short)}\n`;
+  return `petstore: ${printable(withoutKeys(short))}\n`;
+}
+
+/** A message may repeat what was typed, and messages are kept in logs. The last four characters tell which key it was. */
+export function withoutKeys(message: string): string {
+  return message.replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1');
 }
 
 /** What stands behind the equals sign of `--name=value`. */

@@ -52,6 +52,14 @@ export class CatalogueStage {
       FROM staged_pets JOIN (${known}) AS known ON known.file_id = file_category_id ORDER BY line`;
   }
 
+  /** How many rows a query has. */
+  async count(query: string): Promise<number> {
+    const [row] = await this.transaction.query<{ count: string }[]>(
+      `SELECT count(*) AS count FROM (${query}) AS counted`,
+    );
+    return Number(row!.count);
+  }
+
   async add(line: number, record: CategoryRecord | PetRecord): Promise<void> {
     if (record.kind === 'category') {
       await this.addRow(CATEGORIES, [line, record.id, record.name, record.description ?? null]);

@@ -7,6 +7,6 @@ import { CategoriesService } from './categories.service';
 @Module({
   controllers: [CategoriesController],
   providers: [CategoriesService, BulkCategories],
-  exports: [BulkCategories],
+  exports: [BulkCategories, CategoriesService],
 })
 export class CategoriesModule {}

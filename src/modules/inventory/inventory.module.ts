@@ -9,6 +9,6 @@ import { InventoryService } from './inventory.service';
   imports: [PetsModule],
   controllers: [InventoryController],
   providers: [InventoryService, BulkStock],
-  exports: [BulkStock],
+  exports: [BulkStock, InventoryService],
 })
 export class InventoryModule {}

@@ -5,7 +5,7 @@ import { type Page, idBefore, pageOf } from '#libs/paging';
 import { type KnownPet, PetLifecycle, type PetLifecycleListener, PetNotFoundError } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
 import { inventoryListStatement } from './inventory-list-statement';
-import type { ListInventoryQuery } from './inventory.dto';
+import { type InventoryItemDto, type ListInventoryQuery, toInventoryItemDto } from './inventory.dto';
 import { FIRST_QUANTITY } from './stock-fields';
 import { Stock } from './stock.entity';
 
@@ -29,18 +29,18 @@ export class InventoryService implements OnModuleInit, PetLifecycleListener {
     state.insert(Stock, pet.id, { petId: pet.id, quantity: FIRST_QUANTITY[pet.status] });
   }
 
-  async list({ limit, cursor, ...filters }: ListInventoryQuery): Promise<Page<InventoryItem>> {
+  async list({ limit, cursor, ...filters }: ListInventoryQuery): Promise<Page<InventoryItemDto>> {
     const columns = this.database.table(InventoryItem).names;
     const statement = inventoryListStatement(columns, filters, idBefore(cursor), limit + 1);
     const rows = await this.database.rows(InventoryItem, statement);
-    return pageOf(rows, limit, ({ petId }) => petId);
+    return pageOf(rows.map(toInventoryItemDto), limit, ({ petId }) => petId);
   }
 
-  async get(petId: number): Promise<InventoryItem> {
+  async get(petId: number): Promise<InventoryItemDto> {
     const item = await this.items.find(petId);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }
-    return item;
+    return toInventoryItemDto(item);
   }
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { InventoryModule } from '../inventory';
 import { PetsModule } from '../pets';
 import { OpenOrdersKeepPets } from './open-orders';
+import { OrderChanges } from './order-changes';
 import { OrdersController } from './orders.controller';
 import { OrdersService } from './orders.service';
 
@@ -9,6 +10,7 @@ import { OrdersService } from './orders.service';
 @Module({
   imports: [PetsModule, InventoryModule],
   controllers: [OrdersController],
-  providers: [OrdersService, OpenOrdersKeepPets],
+  providers: [OrdersService, OrderChanges, OpenOrdersKeepPets],
+  exports: [OrdersService, OrderChanges],
 })
 export class OrdersModule {}

@@ -10,6 +10,6 @@ import { PetsService } from './pets.service';
   imports: [CategoriesModule],
   controllers: [PetsController],
   providers: [PetsService, PetLifecycle, BulkPets],
-  exports: [PetLifecycle, BulkPets],
+  exports: [PetLifecycle, BulkPets, PetsService],
 })
 export class PetsModule {}

@@ -1,5 +1,4 @@
-export { BanRegister } from './admin/ban-register';
-export { BansModule } from './admin/bans.module';
+export * from './administration';
 export {
   BAN_LEVELS,
   LIMITER_DECISIONS,
@@ -9,15 +8,9 @@ export {
 } from './limiter-outcome';
 export { CountForWorkers, CountForWorkersModule } from './workers/count-for-workers';
 export { InstanceWatch, newServiceId } from './fleet/instance-watch';
-export { OverviewModule } from './admin/overview.module';
-export { QuotaOverview, type ClientOverview } from './admin/quota-overview';
-export { UsageRanking } from './admin/usage-ranking';
 export { NEVER_COUNTED, Counted, countingRuleOf } from './counted.decorator';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
-export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './rules/plans';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-export { QuotaResets } from './admin/quota-resets';
-export { ResetsModule } from './admin/resets.module';
 export { QuotaStore } from './counting/quota-store';
 export { RequestLimiter } from './request-limiter';

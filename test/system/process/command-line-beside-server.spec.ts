@@ -40,7 +40,7 @@ describe('the CLI beside a running server on the embedded database', () => {
   it('revokes a key', async () => {
     const { id, key } = await issue();
     expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
-    expect((await petstore(['keys', 'revoke', String(id)], environment)).code).toBe(0);
+    expect((await petstore(['keys', 'revoke', String(id), '--yes'], environment)).code).toBe(0);
     await until(async () => (await service.send(key, 'GET', '/pets')).status === 401);
   });
 

@@ -5,7 +5,6 @@ import { SETTINGS, type Settings } from '../../../settings';
 import { type BanState, newBanState } from '../rules/ban-rules';
 import { DAY_MS, type WindowState, newWindowState } from '../rules/rate-window';
 import { QuotaRecords } from '../counting/quota-records';
-import { readRedis } from '../fleet/read-redis';
 
 /** Whether Redis was asked (there is a REDIS_URL), and whether it answered. */
 export type RedisPart = 'off' | 'answered' | 'silent';
@@ -38,6 +37,8 @@ export class CounterReader {
     }
     try {
       // A client or key that Redis does not know is one that the database remembers.
+      // Without Redis, which most have no use for, its driver is not loaded.
+      const { readRedis } = await import('../fleet/read-redis.js');
       const { windows, bans, now } = await readRedis(redisUrl, clientId, keyIds);
       return {
         redis: 'answered',

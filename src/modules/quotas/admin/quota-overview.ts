@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ClientsService, KeysService, describeKey } from '../../auth';
+import { ClientsService, KeysService, describeKey } from '../../auth/administration';
 import { banLevel, isBanned, newBanState } from '../rules/ban-rules';
 import { limitsOf } from '../rules/plans';
 import { type WindowStanding, standings } from '../rules/rate-window';
