@@ -87,7 +87,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
 
   /** Days are read again before they are used, and bans too; minutes stand. */
   reloadDays(): Promise<void> {
-    this.memory.doubt();
+    this.memory.markStale();
     return Promise.resolve();
   }
 
