@@ -12,7 +12,15 @@ export { OverviewModule } from './admin/overview.module';
 export { QuotaOverview, type ClientOverview } from './admin/quota-overview';
 export { UsageRanking } from './admin/usage-ranking';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
-export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './rules/plans';
+export {
+  ADDRESS_LIMITS,
+  InvalidPlanError,
+  PLANS,
+  PLAN_LIMITS,
+  agreedPlan,
+  limitsOf,
+  type Plan,
+} from './rules/plans';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { QuotaResets } from './admin/quota-resets';
