@@ -56,7 +56,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     const decision = decide(client, key, this.limitsOf(subject, client, now), now);
     if (decision.outcome === 'allowed') {
       this.counts.add(client, client.day, 1);
-    } else if (decision.newlyBanned) {
+    } else if (decision.earnedBanLevel > 0) {
       this.records.saveBan(subject.keyId, key, now);
     }
     return decision;
