@@ -14,7 +14,7 @@ import { RequestLimiter } from './request-limiter';
 import { ResetsModule } from './admin/resets.module';
 import { QuotaRecords } from './counting/quota-records';
 import { QuotaStore } from './counting/quota-store';
-import { QUOTA_STORE, REDIS_BUDGET_OF_SERVICE } from './fleet/provide-quota-store';
+import { QUOTA_STORE, REDIS_TIMING_PROVIDER } from './fleet/provide-quota-store';
 
 /** How much a client may call: plans, windows, bans, and the header fields that tell. */
 @Module({
@@ -34,7 +34,7 @@ import { QUOTA_STORE, REDIS_BUDGET_OF_SERVICE } from './fleet/provide-quota-stor
     PlanThrottlerGuard,
     QUOTA_STORE,
     InstanceWatch,
-    REDIS_BUDGET_OF_SERVICE,
+    REDIS_TIMING_PROVIDER,
     ChangesListener,
   ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
