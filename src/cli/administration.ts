@@ -11,7 +11,7 @@ import { CatalogueTransferModule } from '../modules/catalogue';
 import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
 import { DeprecationReportModule } from '../modules/deprecations';
 import { openDatabase } from '../runtime/open-database';
-import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
+import { QuotaAdministrationModule } from '../modules/quotas';
 import { SeedModule } from '../runtime/seed';
 import { type Settings, asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
@@ -86,9 +86,7 @@ function moduleFor(
       AuditModule.forRoot(operator(process.env)),
       SeedModule,
       CatalogueTransferModule,
-      BansModule,
-      ResetsModule,
-      OverviewModule,
+      QuotaAdministrationModule,
       DeprecationReportModule,
     ],
   };

@@ -1,5 +1,5 @@
 export { BanRegister } from './admin/ban-register';
-export { BansModule } from './admin/bans.module';
+export { QuotaAdministrationModule } from './admin/administration.module';
 export {
   BAN_LEVELS,
   LIMITER_DECISIONS,
@@ -8,7 +8,6 @@ export {
   limiterDecisionOf,
 } from './limiter-outcome';
 export { InstanceWatch } from './fleet/instance-watch';
-export { OverviewModule } from './admin/overview.module';
 export { QuotaOverview, type ClientOverview } from './admin/quota-overview';
 export { UsageRanking } from './admin/usage-ranking';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
@@ -24,6 +23,5 @@ export {
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { QuotaResets } from './admin/quota-resets';
-export { ResetsModule } from './admin/resets.module';
 export { QuotaStore } from './counting/quota-store';
 export { RequestLimiter } from './request-limiter';

@@ -4,15 +4,13 @@ import { RetentionModule } from '#libs/retention';
 import { AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { USAGE_DAYS, UsageService } from './usage.service';
-import { BansModule } from './admin/bans.module';
+import { QuotaAdministrationModule } from './admin/administration.module';
 import { ChangesListener } from './counting/changes-listener';
 import { InstanceWatch } from './fleet/instance-watch';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { ADDRESS_LIMITS } from './rules/plans';
 import { MINUTE_MS } from './rules/rate-window';
 import { RequestLimiter } from './request-limiter';
-import { ResetsModule } from './admin/resets.module';
-import { QuotaRecords } from './counting/quota-records';
 import { QuotaStore } from './counting/quota-store';
 import { QUOTA_STORE, REDIS_TIMING_PROVIDER } from './fleet/provide-quota-store';
 
@@ -20,15 +18,13 @@ import { QUOTA_STORE, REDIS_TIMING_PROVIDER } from './fleet/provide-quota-store'
 @Module({
   imports: [
     AuthModule,
-    BansModule,
-    ResetsModule,
+    QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', dayColumn: 'day', days: USAGE_DAYS }),
     // The module asks for a throttler to name; its numbers are not used, because PlanThrottlerGuard counts by plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
   providers: [
-    QuotaRecords,
     UsageService,
     RequestLimiter,
     PlanThrottlerGuard,
