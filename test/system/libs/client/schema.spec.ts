@@ -24,7 +24,7 @@ beforeAll(async () => {
   document = await describeInterface('json');
 });
 
-it('The types are those of the document; `npm run client:types` renews them', () => {
+it('The types are those of the document; `npm run generate` renews them', () => {
   expect(generate()).toBe(readFileSync(join(CLIENT, 'src/schema.ts'), 'utf8'));
 });
 
