@@ -1,25 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Database, RowReader } from '#libs/database';
-import { type Page, idBefore, pageOf } from '#libs/paging';
+import { type Page, PageReader, type Selection } from '#libs/paging';
 import { CategoryNotFoundError } from './categories.errors';
 import type { ListCategoriesQuery } from './categories.dto';
-import { categoryListStatement } from './category-list-statement';
 import { Category } from './category.entity';
 
 /** Reads of categories; what changes them has files of its own. */
 @Injectable()
 export class CategoriesService {
   private readonly categories: RowReader<Category>;
+  private readonly pages: PageReader<Category, ListCategoriesQuery>;
 
-  constructor(private readonly database: Database) {
+  constructor(database: Database) {
     this.categories = new RowReader(database, Category);
+    this.pages = new PageReader(database, Category, selectCategories);
   }
 
-  async list({ limit, cursor, ...filters }: ListCategoriesQuery): Promise<Page<Category>> {
-    const columns = this.database.table(Category).names;
-    const statement = categoryListStatement(columns, filters, idBefore(cursor), limit + 1);
-    const rows = await this.database.rows(Category, statement);
-    return pageOf(rows, limit, ({ id }) => id);
+  list(query: ListCategoriesQuery): Promise<Page<Category>> {
+    return this.pages.read(query);
   }
 
   async get(id: number): Promise<Category> {
@@ -29,4 +27,9 @@ export class CategoriesService {
     }
     return category;
   }
+}
+
+function selectCategories({ name }: ListCategoriesQuery): Selection {
+  const named = name === undefined ? undefined : { prefix: name };
+  return { statement: 'categories-page', conditions: [], named };
 }
