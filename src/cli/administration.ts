@@ -8,7 +8,7 @@ import { type Actor, AuditModule } from '../modules/audit';
 import { AdministrationError } from '../modules/auth/administration';
 import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
 import { openDatabase } from '../runtime/open-database';
-import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas/administration';
+import { QuotaAdministrationModule } from '../modules/quotas/administration';
 import { asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
 import { PETSTORE } from '../runtime/command-name';
@@ -87,9 +87,7 @@ function moduleFor(
       ClockModule,
       DatabaseModule.forRoot(url, options, connect),
       AuditModule.forRoot(actor),
-      BansModule,
-      ResetsModule,
-      OverviewModule,
+      QuotaAdministrationModule,
       ...further,
     ],
   };

@@ -7,9 +7,12 @@ import { Client } from '../modules/auth/client.entity';
 import { Category } from '../modules/categories/category.entity';
 import { InventoryItem } from '../modules/inventory/inventory-item.entity';
 import { Stock } from '../modules/inventory/stock.entity';
+import { KeyBan } from '../modules/quotas/key-ban.entity';
 import { MIGRATIONS } from '../migrations';
 import { Order } from '../modules/orders/order.entity';
 import { Pet } from '../modules/pets/pet.entity';
+import { QuotaReset } from '../modules/quotas/quota-reset.entity';
+import { UsageDay } from '../modules/quotas/usage-day.entity';
 
 /** How long one statement may run, and a request may wait for a connection, before it is answered 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -20,7 +23,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     type: 'postgres',
     url,
     // Parents before children: commands lock and write their rows in this order.
-    entities: [Client, ApiKey, Category, Pet, Stock, Order, InventoryItem],
+    entities: [Client, ApiKey, Category, Pet, Stock, Order, InventoryItem, UsageDay, KeyBan, QuotaReset],
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,

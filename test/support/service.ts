@@ -9,7 +9,8 @@ import { NEST_OPTIONS, configureServer } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logger';
 import { agreedPlan } from '../../src/modules/quotas';
-import { REDIS_BUDGET } from '../../src/modules/quotas/fleet/provide-quota-store';
+import { TIMING_OF_REDIS } from '../../src/modules/quotas/fleet/provide-quota-store';
+import type { RedisTiming } from '../../src/modules/quotas/fleet/script-calls';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
@@ -108,8 +109,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
     .overrideProvider(Clock)
     .useValue(clock)
-    .overrideProvider(REDIS_BUDGET)
-    .useValue(PATIENT_REDIS_MS)
+    .overrideProvider(TIMING_OF_REDIS)
+    .useValue({ budgetMs: PATIENT_REDIS_MS, now: () => clock.now() } satisfies RedisTiming)
     .setLogger(nestLogger(logger))
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(

@@ -97,6 +97,11 @@ export class EntityTable<Row extends object> {
     return row as Row;
   }
 
+  /** Name of the key's column. */
+  get idColumn(): string {
+    return this.key.name;
+  }
+
   private get key(): Column {
     return this.columns[0]!;
   }

@@ -88,6 +88,7 @@ export class AccountController {
     stability: 'experimental',
   })
   async getUsage(@Req() request: FastifyRequest, @Query() query: UsageQuery): Promise<UsageDto> {
+    await this.store.flush();
     return { days: await this.usage.of(holderOf(request).clientId, query.days) };
   }
 }

@@ -21,7 +21,6 @@ export function limiterDecisionOf({ verdict }: FastifyRequest, status: number): 
 
 /** The level of the ban that this very request has earned its key; 0 when it earned none. */
 export function earnedBanLevel({ verdict }: FastifyRequest): number {
-  // The receipt of a refused request is the decision itself. Its wait is the whole ban when the ban has just begun.
-  const { newlyBanned, retryAfterSeconds } = (verdict?.receipt ?? {}) as Partial<Decision>;
-  return newlyBanned && retryAfterSeconds ? BAN_DURATIONS_MS.indexOf(retryAfterSeconds * 1000) + 1 : 0;
+  // The receipt of a refused request is the decision itself.
+  return (verdict?.receipt as Partial<Decision> | undefined)?.earnedBanLevel ?? 0;
 }

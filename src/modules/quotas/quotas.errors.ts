@@ -18,7 +18,7 @@ const EXAMPLE: Decision = {
   retryAfterSeconds: 42,
   refusalsBeforeBan: 10,
   nextBanSeconds: 120,
-  newlyBanned: false,
+  earnedBanLevel: 0,
   takenAt: -1,
   decidedAt: 0,
 };

@@ -54,7 +54,11 @@ describe('a refused client', () => {
     const bans = newBanState();
     const limits: Limits = { perMinute: 0, perDay: null };
     let now = START;
-    for (const duration of [...BAN_DURATIONS_MS, ...BAN_DURATIONS_MS.slice(-1)]) {
+    const bansInTurn = [
+      ...BAN_DURATIONS_MS.entries(),
+      [BAN_DURATIONS_MS.length - 1, BAN_DURATIONS_MS.at(-1)!],
+    ];
+    for (const [index, duration] of bansInTurn as [number, number][]) {
       for (let left = 10; left >= 1; left -= 1) {
         expect(decide(windows, bans, limits, now)).toMatchObject({
           outcome: 'limited',
@@ -64,7 +68,7 @@ describe('a refused client', () => {
       }
       expect(decide(windows, bans, limits, now)).toMatchObject({
         outcome: 'banned',
-        newlyBanned: true,
+        earnedBanLevel: index + 1,
         retryAfterSeconds: duration / 1000,
       });
       expect(decide(windows, bans, limits, now + duration - 1).outcome).toBe('banned');

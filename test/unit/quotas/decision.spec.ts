@@ -28,7 +28,7 @@ describe('an allowed request', () => {
       retryAfterSeconds: 0,
       refusalsBeforeBan: 0,
       nextBanSeconds: 0,
-      newlyBanned: false,
+      earnedBanLevel: 0,
       takenAt: NOW,
       decidedAt: NOW,
     });
@@ -73,7 +73,7 @@ describe('a refused request', () => {
     expect(decisions.slice(0, 10).every((d) => d.outcome === 'limited')).toBe(true);
     expect(decisions[10]).toMatchObject({
       outcome: 'banned',
-      newlyBanned: true,
+      earnedBanLevel: 1,
       exhausted: null,
       retryAfterSeconds: 120,
       nextBanSeconds: 600,
@@ -96,7 +96,7 @@ describe('a request with a banned key', () => {
     for (let now = NOW + 500; now < until; now += 1_000) {
       expect(decide(windows, bans, LIMITS, now)).toMatchObject({
         outcome: 'banned',
-        newlyBanned: false,
+        earnedBanLevel: 0,
         retryAfterSeconds: Math.ceil((until - now) / 1000),
         takenAt: NOTHING_TAKEN,
       });

@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database, type Transaction, int8ToNumber } from '#libs/database';
+import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
+import { KeyBan, banOf } from '../key-ban.entity';
 import { type BanState, ban, isBanned, newBanState, unban } from '../rules/ban-rules';
-
-interface BanRow {
-  level: number;
-  banned_until: Date;
-}
 
 /** Bans for those who run the service. Whatever is written here holds on every instance within a second. */
 @Injectable()
@@ -57,11 +54,9 @@ export class BanRegister {
 
   /** The ends of the bans that hold now, by key. Bans of the last second may be missing. */
   async running(): Promise<Map<number, Date>> {
-    const rows = await this.database.query<BanRow & { key_id: string }>(
-      `SELECT key_id, level, banned_until FROM key_bans WHERE banned_until > $1`,
-      [new Date(this.clock.now()).toISOString()],
-    );
-    return new Map(rows.map((row) => [int8ToNumber(row.key_id), row.banned_until]));
+    const bannedUntil = MoreThan(new Date(this.clock.now()));
+    const bans = await this.database.reader.findBy(KeyBan, { bannedUntil });
+    return new Map(bans.map((one) => [one.keyId, one.bannedUntil]));
   }
 
   /** A new key in place of another inherits its ban, or rotating would be the way out of it. */
@@ -75,20 +70,13 @@ export class BanRegister {
 }
 
 async function stateOf(keyId: number, transaction: Transaction): Promise<BanState> {
-  const [row] = await transaction.query<BanRow[]>(
-    `SELECT level, banned_until FROM key_bans WHERE key_id = $1 FOR UPDATE`,
-    [keyId],
-  );
-  const known = row ? { level: row.level, bannedUntil: row.banned_until.getTime() } : {};
-  return { ...newBanState(), ...known };
+  const stored = await transaction.findOne(KeyBan, { where: { keyId }, lock: { mode: 'pessimistic_write' } });
+  return { ...newBanState(), ...(stored ? banOf(stored) : {}) };
 }
 
 async function save(keyId: number, bans: BanState, transaction: Transaction): Promise<void> {
-  await transaction.query(
-    `INSERT INTO key_bans (key_id, level, banned_until) VALUES ($1, $2, $3)
-     ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until`,
-    [keyId, bans.level, toText(bans)],
-  );
+  const { level, bannedUntil } = bans;
+  await transaction.upsert(KeyBan, { keyId, level, bannedUntil: new Date(bannedUntil) }, ['keyId']);
 }
 
 function toText({ bannedUntil }: BanState): string {

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database, int8ToNumber } from '#libs/database';
+import { Database } from '#libs/database';
 import { SETTINGS, type Settings } from '../../../settings';
+import { KeyBan, banOf } from '../key-ban.entity';
 import { type BanState, newBanState } from '../rules/ban-rules';
 import { DAY_MS, type WindowState, newWindowState } from '../rules/rate-window';
 import { QuotaRecords } from '../counting/quota-records';
@@ -55,14 +57,8 @@ export class CounterReader {
     const now = this.clock.now();
     const windows = newWindowState(now);
     const { requests } = await this.records.usedOf(clientId, Math.floor(now / DAY_MS));
-    const rows = await this.database.query<{ key_id: string; level: number; banned_until: Date }>(
-      `SELECT key_id, level, banned_until FROM key_bans WHERE key_id = ANY($1::bigint[])`,
-      [keyIds],
-    );
-    const bans = rows.map(({ key_id, level, banned_until }): [number, BanState] => [
-      int8ToNumber(key_id),
-      { ...newBanState(), level, bannedUntil: banned_until.getTime() },
-    ]);
-    return { redis: 'off', windows: { ...windows, dayCount: requests }, bans: new Map(bans), now };
+    const stored = await this.database.reader.findBy(KeyBan, { keyId: In(keyIds) });
+    const bans = new Map(stored.map((one) => [one.keyId, { ...newBanState(), ...banOf(one) }]));
+    return { redis: 'off', windows: { ...windows, dayCount: requests }, bans, now };
   }
 }

@@ -43,7 +43,7 @@ export class MemoryQuotaStore extends QuotaStore {
     const decision = decide(client, key, this.limitsOf(subject, client, now), now);
     if (decision.outcome === 'allowed') {
       this.counts.add(client, client.day, 1);
-    } else if (decision.newlyBanned) {
+    } else if (decision.earnedBanLevel > 0) {
       this.records.saveBan(subject.keyId, key, now);
     }
     return decision;
@@ -74,7 +74,7 @@ export class MemoryQuotaStore extends QuotaStore {
 
   /** Days are read again before they are used, and bans too; minutes stand. */
   reloadDays(): Promise<void> {
-    this.memory.doubt();
+    this.memory.markStale();
     return Promise.resolve();
   }
 

@@ -1,8 +1,11 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 import { AuditTrail } from '../../audit';
+import { KeyBan, banOf } from '../key-ban.entity';
+import { QuotaReset } from '../quota-reset.entity';
 import type { BanState } from '../rules/ban-rules';
 import { DAY_MS } from '../rules/rate-window';
 import { EarnedBans } from './earned-bans';
@@ -124,20 +127,15 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   /** Resets of a client's windows, or all that were made in the last day. */
   async resets(clientId?: number): Promise<{ clientId: number; resetAt: number }[]> {
-    const since = new Date(this.clock.now() - DAY_MS).toISOString();
-    const rows = await this.database.query<{ client_id: string; reset_at: Date }>(
-      `SELECT client_id, reset_at FROM quota_resets WHERE client_id = $1 OR ($1 IS NULL AND reset_at > $2)`,
-      [clientId ?? null, since],
-    );
-    return rows.map((row) => ({ clientId: int8ToNumber(row.client_id), resetAt: row.reset_at.getTime() }));
+    const since = new Date(this.clock.now() - DAY_MS);
+    const which = clientId === undefined ? { resetAt: MoreThan(since) } : { clientId };
+    const resets = await this.database.reader.findBy(QuotaReset, which);
+    return resets.map((one) => ({ clientId: one.clientId, resetAt: one.resetAt.getTime() }));
   }
 
   async banOf(keyId: number): Promise<Pick<BanState, 'level' | 'bannedUntil'> | null> {
-    const [row] = await this.database.query<{ level: number; banned_until: Date }>(
-      `SELECT level, banned_until FROM key_bans WHERE key_id = $1`,
-      [keyId],
-    );
-    return row ? { level: row.level, bannedUntil: row.banned_until.getTime() } : null;
+    const stored = await this.database.reader.findOneBy(KeyBan, { keyId });
+    return stored && banOf(stored);
   }
 
   /** What the database knows of today's count and of the key's bans, for a counter that has not seen them. */

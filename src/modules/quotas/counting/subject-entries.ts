@@ -9,22 +9,16 @@ export interface ClientEntry extends WindowState, Uncounted {
   usedBefore: number;
   /** Unix milliseconds of the reset that the windows know of; 0 for none. */
   resetAt: number;
-  seenAt: SeenAt;
+  seenAt: UnixSeconds;
 }
 
-/**
- * When somebody was last seen, in unix seconds: a small integer needs no place of its own, and unix milliseconds would.
- * Negative while what is remembered of them is in doubt; FORGOTTEN for what is not here any more, so that whoever still
- * holds it has to look again. One member for all three, because each more costs every look-up.
- */
-type SeenAt = number;
-
-const FORGOTTEN = 0;
+/** A small integer needs no place of its own in memory; unix milliseconds would. */
+type UnixSeconds = number;
 
 /** A key holds its client's entry, so that a request costs one look-up. */
 export interface KeyEntry extends BanState {
   client: ClientEntry;
-  seenAt: SeenAt;
+  seenAt: UnixSeconds;
 }
 
 /** @param used what the client has used of the day, and when its windows were last reset */
@@ -74,26 +68,11 @@ export function bansOf({ refusals, refusalsUntil, level, bannedUntil }: KeyEntry
   return { refusals, refusalsUntil, level, bannedUntil };
 }
 
-export function isCertain({ seenAt }: { seenAt: SeenAt }): boolean {
-  return seenAt > FORGOTTEN;
+/** A clock that was set back must not keep anybody here, so the distance counts in either direction. */
+export function isIdle({ seenAt }: { seenAt: UnixSeconds }, now: number, idleSeconds: number): boolean {
+  return Math.abs(secondsOf(now) - seenAt) > idleSeconds;
 }
 
-export function isForgotten({ seenAt }: { seenAt: SeenAt }): boolean {
-  return seenAt === FORGOTTEN;
-}
-
-export function doubt(entry: { seenAt: SeenAt }): void {
-  entry.seenAt = -Math.abs(entry.seenAt);
-}
-
-export function markForgotten(entry: { seenAt: SeenAt }): void {
-  entry.seenAt = FORGOTTEN;
-}
-
-export function isIdle({ seenAt }: { seenAt: SeenAt }, now: number, idleSeconds: number): boolean {
-  return Math.abs(secondsOf(now) - Math.abs(seenAt)) > idleSeconds;
-}
-
-export function secondsOf(milliseconds: number): number {
+export function secondsOf(milliseconds: number): UnixSeconds {
   return Math.floor(milliseconds / 1000);
 }

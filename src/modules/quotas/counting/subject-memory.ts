@@ -4,16 +4,13 @@ import { MINUTE_MS, newWindowState } from '../rules/rate-window';
 import type { ClientSubject } from './subject';
 import { AddressMemory } from './address-memory';
 import type { QuotaRecords } from './quota-records';
+import { Entries } from './entries';
 import {
   type ClientEntry,
   type KeyEntry,
   clientEntry,
-  doubt,
-  isCertain,
-  isForgotten,
   isIdle,
   keyEntry,
-  markForgotten,
   secondsOf,
   takeOverDay,
 } from './subject-entries';
@@ -26,8 +23,9 @@ const NEVER_BANNED = { level: 0, bannedUntil: 0 };
 
 /** The states of everybody seen lately: bounded, and read from the database when somebody is first seen. */
 export class SubjectMemory {
-  private readonly clients = new Map<number, ClientEntry>();
-  private readonly keys = new Map<number, KeyEntry>();
+  private readonly clients = new Entries<ClientEntry>();
+  /** A fresh key's client is fresh, too: a request needs the key's look-up only. */
+  private readonly keys = new Entries<KeyEntry>();
   readonly addresses = new AddressMemory();
   private readonly loading = new Map<string, Promise<void>>();
   private readonly sweeper: NodeJS.Timeout;
@@ -54,11 +52,10 @@ export class SubjectMemory {
 
   /** The states of a client and its key; undefined when they have to be loaded first. */
   find({ keyId }: ClientSubject, now: number): KeyEntry | undefined {
-    const key = this.keys.get(keyId);
-    if (key === undefined || !isCertain(key) || !isCertain(key.client)) {
-      return undefined;
+    const key = this.keys.find(keyId);
+    if (key !== undefined) {
+      key.seenAt = key.client.seenAt = secondsOf(now);
     }
-    key.seenAt = key.client.seenAt = secondsOf(now);
     return key;
   }
 
@@ -71,7 +68,7 @@ export class SubjectMemory {
   async reloadBans(keyId?: number): Promise<void> {
     this.changes += 1;
     for (const { keyId: id, level, bannedUntil } of await this.records.bans(keyId)) {
-      const key = this.keys.get(id);
+      const key = this.keys.known(id);
       // A ban made here that is still to be written is newer than anything the database knows.
       if (key && !this.records.hasUnsavedBan(id)) {
         Object.assign(key, { level, bannedUntil });
@@ -84,7 +81,7 @@ export class SubjectMemory {
     this.changes += 1;
     const now = this.clock.now();
     for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
-      const client = this.clients.get(id);
+      const client = this.clients.known(id);
       if (client && client.resetAt < resetAt) {
         Object.assign(client, newWindowState(now), { usedBefore: 0, resetAt });
       }
@@ -92,10 +89,10 @@ export class SubjectMemory {
   }
 
   /** Has days and bans read again before they are used: they may have been counted elsewhere. Minutes stand. */
-  doubt(): void {
+  markStale(): void {
     this.changes += 1;
-    this.clients.forEach(doubt);
-    this.keys.forEach(doubt);
+    this.clients.markAllStale();
+    this.keys.markAllStale();
   }
 
   /** All requests that wait for the same state share one look-up: a second state would count a second quota. */
@@ -109,26 +106,25 @@ export class SubjectMemory {
   }
 
   private async loadClient(clientId: number): Promise<void> {
-    const known = this.clients.get(clientId);
-    if (known && isCertain(known)) {
+    if (this.clients.find(clientId)) {
       return;
     }
     const { day } = newWindowState(this.clock.now());
     const used = await this.unchanged(() => this.records.usedOf(clientId, day));
     const now = this.clock.now();
-    const entry = clientEntry(clientId, now, used);
-    if (known && !isForgotten(known)) {
-      takeOverDay(known, entry);
-    } else {
-      this.clients.set(clientId, entry);
+    const read = clientEntry(clientId, now, used);
+    const known = this.clients.known(clientId);
+    if (known) {
+      takeOverDay(known, read);
     }
+    this.clients.set(clientId, known ?? read);
   }
 
   private async loadKey(clientId: number, keyId: number): Promise<void> {
     const ban = await this.unchanged(() => this.records.banOf(keyId));
-    const known = this.keys.get(keyId);
-    const client = this.clients.get(clientId);
-    // Without its client, everybody was forgotten meanwhile; then it is all read again.
+    const known = this.keys.known(keyId);
+    const client = this.clients.find(clientId);
+    // Its client may have become stale or been forgotten meanwhile; then both are read again.
     if (client) {
       // A ban made here that is still to be written is newer than what was read.
       const read = known && this.records.hasUnsavedBan(keyId) ? {} : (ban ?? NEVER_BANNED);
@@ -155,20 +151,13 @@ export class SubjectMemory {
     // waits is written here and now: whatever is idle has added nothing since.
     if (await this.records.flush()) {
       const idle = (entry: ClientEntry | KeyEntry) => isIdle(entry, now, IDLE_SECONDS);
-      forget(this.clients, idle);
-      forget(this.keys, (key) => idle(key) && !isBanned(key, now) && now >= key.refusalsUntil);
-    }
-  }
-}
-
-function forget<Entry extends ClientEntry | KeyEntry>(
-  entries: Map<number, Entry>,
-  isToGo: (entry: Entry) => boolean,
-): void {
-  for (const [id, entry] of entries) {
-    if (isToGo(entry)) {
-      markForgotten(entry);
-      entries.delete(id);
+      this.clients.lookThrough((client) => (idle(client) ? 'forget' : 'keep'));
+      this.keys.lookThrough((key) => {
+        if (idle(key) && !isBanned(key, now) && now >= key.refusalsUntil) {
+          return 'forget';
+        }
+        return idle(key.client) ? 'mark stale' : 'keep';
+      });
     }
   }
 }

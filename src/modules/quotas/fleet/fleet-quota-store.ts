@@ -177,7 +177,7 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
     const owed = [...this.countedAlone.values()];
     this.countedAlone.clear();
     try {
-      await this.together.doubt(owed);
+      await this.together.markStale(owed);
     } catch (error) {
       owed.forEach((subject) => this.countedAlone.set(subject.keyId, subject));
       throw error;

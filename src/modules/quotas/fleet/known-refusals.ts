@@ -45,7 +45,7 @@ export class KnownRefusals {
       this.refusals.delete(nameOf(subject));
       return null;
     }
-    return { ...decision, newlyBanned: false, decidedAt: decision.decidedAt + age };
+    return { ...decision, earnedBanLevel: 0, decidedAt: decision.decidedAt + age };
   }
 }
 

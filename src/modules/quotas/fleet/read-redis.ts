@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import type { BanState } from '../rules/ban-rules';
 import { connectRedis } from './redis-connection';
-import { keysOfClient } from './redis-quota-store';
+import {
+  BAN_FIELDS,
+  WINDOW_FIELDS,
+  bansFrom,
+  keysOfClient,
+  windowsFrom,
+  windowsOfClient,
+} from './redis-state';
 import { withinBudget } from './within-budget';
 import type { WindowState } from '../rules/rate-window';
 
@@ -23,17 +30,17 @@ export interface RedisReading {
 export async function readRedis(url: string, clientId: number, keyIds: number[]): Promise<RedisReading> {
   const redis = connectRedis(url);
   redis.on('error', () => undefined);
-  const fields = async (key: string, ...names: string[]) => numbers(await redis.hmget(key, ...names));
-  const [windowsKey = ''] = keysOfClient(clientId, 0);
+  const valuesOf = async (key: string, fields: Record<string, string>) =>
+    numbers(await redis.hmget(key, ...Object.values(fields)));
   const read = async (): Promise<RedisReading> => {
     const [windows, bans, [seconds, microseconds]] = await Promise.all([
-      fields(windowsKey, 's', 'm', 'p', 'd', 'n', 'q'),
-      Promise.all(keyIds.map((keyId) => fields(keysOfClient(clientId, keyId)[1]!, 'r', 'u', 'l', 'b'))),
+      valuesOf(windowsOfClient(clientId), WINDOW_FIELDS),
+      Promise.all(keyIds.map((keyId) => valuesOf(keysOfClient(clientId, keyId)[1], BAN_FIELDS))),
       redis.time(),
     ]);
     return {
-      windows: windows && windowState(windows),
-      bans: new Map(keyIds.flatMap((keyId, index) => (bans[index] ? [[keyId, banState(bans[index])]] : []))),
+      windows: windows && windowsFrom(windows),
+      bans: new Map(keyIds.flatMap((keyId, index) => (bans[index] ? [[keyId, bansFrom(bans[index])]] : []))),
       now: Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000),
     };
   };
@@ -48,13 +55,4 @@ export async function readRedis(url: string, clientId: number, keyIds: number[])
 /** All fields of a hash are there, or none. */
 function numbers(values: (string | null)[]): number[] | null {
   return values[0] == null ? null : values.map(Number);
-}
-
-function windowState(fields: number[]): WindowState {
-  const [minuteStart = 0, minuteCount = 0, minuteRefunds = 0, day = 0, dayCount = 0, dayRefunds = 0] = fields;
-  return { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds };
-}
-
-function banState([refusals = 0, refusalsUntil = 0, level = 0, bannedUntil = 0]: number[]): BanState {
-  return { refusals, refusalsUntil, level, bannedUntil };
 }

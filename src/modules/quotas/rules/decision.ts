@@ -23,8 +23,8 @@ export interface Decision {
   refusalsBeforeBan: number;
   /** How long the next ban would last; 0 when allowed, and for an address. */
   nextBanSeconds: number;
-  /** True for the one request whose refusal banned the key. */
-  newlyBanned: boolean;
+  /** Level of the ban that this very request has earned its key, 1 to 5; 0 when it has earned none. */
+  earnedBanLevel: number;
   /** What `refund` takes; -1 when nothing was taken, which it ignores. */
   takenAt: number;
   /** Unix milliseconds of the decision, on the clock that made it. */
@@ -34,23 +34,29 @@ export interface Decision {
 export const NOTHING_TAKEN = -1;
 
 export function decide(windows: WindowState, bans: BanState | null, limits: Limits, now: number): Decision {
-  if (bans !== null && isBanned(bans, now)) return banned(windows, bans, limits, now, false);
+  if (bans !== null && isBanned(bans, now)) return banned(windows, bans, limits, now, 0);
 
   const exhausted = take(windows, limits, now);
   const current = standings(windows, limits, now);
   if (exhausted === null) {
     if (bans !== null) endSeries(bans);
-    return decision('allowed', current, null, 0, bans, now, false);
+    return decision('allowed', current, null, 0, bans, now, 0);
   }
 
   const resetAt = endOf(current, exhausted);
-  if (bans !== null && strike(bans, now, resetAt)) return banned(windows, bans, limits, now, true);
-  return decision('limited', current, exhausted, wholeSeconds(resetAt - now), bans, now, false);
+  if (bans !== null && strike(bans, now, resetAt)) return banned(windows, bans, limits, now, bans.level);
+  return decision('limited', current, exhausted, wholeSeconds(resetAt - now), bans, now, 0);
 }
 
-function banned(windows: WindowState, bans: BanState, limits: Limits, now: number, newly: boolean): Decision {
+function banned(
+  windows: WindowState,
+  bans: BanState,
+  limits: Limits,
+  now: number,
+  earnedBanLevel: number,
+): Decision {
   const wait = wholeSeconds(bans.bannedUntil - now);
-  return decision('banned', standings(windows, limits, now), null, wait, bans, now, newly);
+  return decision('banned', standings(windows, limits, now), null, wait, bans, now, earnedBanLevel);
 }
 
 function decision(
@@ -60,7 +66,7 @@ function decision(
   retryAfterSeconds: number,
   bans: BanState | null,
   now: number,
-  newlyBanned: boolean,
+  earnedBanLevel: number,
 ): Decision {
   const isWarned = bans !== null && outcome !== 'allowed';
   return {
@@ -70,7 +76,7 @@ function decision(
     retryAfterSeconds,
     refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
     nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
-    newlyBanned,
+    earnedBanLevel,
     takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
     decidedAt: now,
   };
@@ -87,10 +93,11 @@ export function decisionAfter(
   state: { windows: WindowState; bans: BanState | null; limits: Limits; now: number },
 ): Decision {
   const { windows, bans, limits, now } = state;
-  if (outcome === 'banned' && bans !== null) return banned(windows, bans, limits, now, newlyBanned);
+  if (outcome === 'banned' && bans !== null)
+    return banned(windows, bans, limits, now, newlyBanned ? bans.level : 0);
   const current = standings(windows, limits, now);
   const wait = exhausted === null ? 0 : wholeSeconds(endOf(current, exhausted) - now);
-  return decision(outcome, current, exhausted, wait, bans, now, false);
+  return decision(outcome, current, exhausted, wait, bans, now, 0);
 }
 
 function endOf(current: WindowStanding[], name: WindowName): number {

@@ -1,20 +1,25 @@
-// What each plan allows. Enterprise limits are set for each client by agreement, both of them.
+// The plans, and what each of them allows.
 import type { Limits } from './rate-window';
 
-export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
-export type Plan = (typeof PLANS)[number];
+/** What each plan allows; null where both limits are agreed on with each client. */
+export const PLAN_LIMITS = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+  enterprise: null,
+} as const satisfies Record<string, Limits | null>;
+
+export type Plan = keyof typeof PLAN_LIMITS;
+export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
+
+/** For look-ups by a name that may be no plan. One object for each fixed plan, so that nothing is allocated for a request. */
+const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
 /** Requests a minute for an address that shows no valid key; it has no day's limit. */
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 
-/** Largest limit that can be agreed on: what a column holds. */
-export const MAX_LIMIT = 2_147_483_647;
-
-const FIXED: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> = {
-  free: { perMinute: 60, perDay: 1_000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1_000, perDay: 100_000 },
-};
+/** Plans whose limits are agreed on with each client. */
+const AGREED = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
 /** A plan together with the limits agreed on, if it is one that needs them. */
 export interface AgreedPlan {
@@ -26,33 +31,31 @@ export interface AgreedPlan {
 /** The choice does not make a plan; the message says why, for whoever chose. */
 export class InvalidPlanError extends Error {}
 
-export function isPlan(name: string): name is Plan {
-  return PLANS.some((plan) => plan === name);
-}
-
-/** @throws InvalidPlanError for an unknown plan, an enterprise plan without both limits, or another plan with one. */
+/** @throws InvalidPlanError for an unknown plan, one without fixed limits that lacks a limit, or one with fixed limits and another. */
 export function agreedPlan(plan: string, perMinute?: number, perDay?: number): AgreedPlan {
-  if (!isPlan(plan)) {
+  const fixed = LIMITS.get(plan);
+  if (fixed === undefined) {
     throw new InvalidPlanError(`There is no plan ${plan}. Plans are ${PLANS.join(', ')}.`);
   }
-  if (plan === 'enterprise') {
+  if (fixed === null) {
     if (perMinute === undefined || perDay === undefined) {
-      throw new InvalidPlanError('The plan enterprise needs both --per-minute and --per-day.');
+      throw new InvalidPlanError(`The plan ${plan} needs both --per-minute and --per-day.`);
     }
     return { plan, perMinute, perDay };
   }
   if (perMinute !== undefined || perDay !== undefined) {
     throw new InvalidPlanError(
-      `The plan ${plan} has fixed limits; only enterprise takes --per-minute and --per-day.`,
+      `The plan ${plan} has fixed limits; only ${AGREED.join(' and ')} takes --per-minute and --per-day.`,
     );
   }
   return { plan, perMinute: null, perDay: null };
 }
 
-/** The limits in force for a client. One object for each fixed plan, so that nothing is allocated for a request. */
+/** The limits in force for a client. */
 export function limitsOf({ plan, perMinute, perDay }: AgreedPlan): Limits {
-  if (plan === 'free' || plan === 'pro' || plan === 'business') {
-    return FIXED[plan];
+  const fixed = LIMITS.get(plan);
+  if (fixed) {
+    return fixed;
   }
   if (perMinute === null || perDay === null) {
     throw new Error(`The plan ${plan} of a client has no limits.`);

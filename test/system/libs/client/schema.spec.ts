@@ -25,7 +25,7 @@ beforeAll(async () => {
   document = await describeInterface('json');
 });
 
-it('Types, routes and error classes are those of the document; `npm run client:types` renews them', () => {
+it('Types, routes and error classes are those of the document; `npm run generate` renews them', () => {
   expect(generate()).toEqual(
     Object.fromEntries(GENERATED.map((name) => [name, readFileSync(join(CLIENT, 'src', name), 'utf8')])),
   );

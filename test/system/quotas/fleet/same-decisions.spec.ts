@@ -116,7 +116,7 @@ test('Redis and this process answer every history alike', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (run) => {
       const clock = new ManualClock(START);
-      const redis = new RedisQuotaStore(client, FORGETFUL, () => clock.now(), BUDGET_MS);
+      const redis = new RedisQuotaStore(client, FORGETFUL, { budgetMs: BUDGET_MS, now: () => clock.now() });
       const memory = new MemoryQuotaStore(FORGETFUL, clock);
       try {
         await compare(redis, memory, clock, run);
