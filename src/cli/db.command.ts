@@ -1,6 +1,8 @@
 import { Command, SubCommand } from 'nest-commander';
+import { BackupCommand } from './backup.command';
 import { CommandGroup, ReportingCommand, administer } from './command';
 import { print, printMany, printOne } from './output';
+import { RestoreCommand } from './restore.command';
 import { PETSTORE } from '../runtime/command-name';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
@@ -39,8 +41,15 @@ export class SeedCommand extends ReportingCommand {
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand],
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand],
 })
 export class DbCommand extends CommandGroup {}
 
-export const DB_COMMANDS = [DbCommand, MigrateCommand, StatusCommand, SeedCommand];
+export const DB_COMMANDS = [
+  DbCommand,
+  MigrateCommand,
+  StatusCommand,
+  SeedCommand,
+  BackupCommand,
+  RestoreCommand,
+];
