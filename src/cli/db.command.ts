@@ -2,6 +2,7 @@ import { Command, SubCommand } from 'nest-commander';
 import { BackupCommand } from './backup.command';
 import { CommandGroup, ReportingCommand, administer } from './command';
 import { print, printMany, printOne } from './output';
+import { CopyCommand } from './copy.command';
 import { RestoreCommand } from './restore.command';
 import { PETSTORE } from '../runtime/command-name';
 
@@ -41,7 +42,7 @@ export class SeedCommand extends ReportingCommand {
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand],
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand, CopyCommand],
 })
 export class DbCommand extends CommandGroup {}
 
@@ -52,4 +53,5 @@ export const DB_COMMANDS = [
   SeedCommand,
   BackupCommand,
   RestoreCommand,
+  CopyCommand,
 ];

@@ -1,0 +1,48 @@
+import { Help, Option, SubCommand } from 'nest-commander';
+import { ReportingCommand, UsageError, examples } from './command';
+import { interruptible } from './interruption';
+import { counted, print, printMany } from './output';
+
+@SubCommand({
+  name: 'copy',
+  description: 'copy everything to an empty PostgreSQL, all or nothing; stop the service first',
+})
+export class CopyCommand extends ReportingCommand {
+  @Option({
+    flags: '--to <url>',
+    description: 'an empty database, postgres://user@host:5432/name; PGPASSWORD may hold the password',
+    required: true,
+  })
+  parseTo(text: string): string {
+    if (!/^postgres(ql)?:\/\/./.test(text) || !URL.canParse(text)) {
+      // It is not repeated: it may hold a password.
+      throw new UsageError('--to takes a URL that starts with postgres:// or postgresql://.');
+    }
+    return text;
+  }
+
+  @Help('after')
+  examples(): string {
+    return examples('db copy --to postgres://petstore@db.example:5432/petstore');
+  }
+
+  async run(_arguments: string[], { to, json }: { to: string; json?: boolean }): Promise<void> {
+    const [{ copyStore }, { withProgress }] = await Promise.all([
+      import('./copy-store.js'),
+      import('./progress.js'),
+    ]);
+    const place = { title: 'Copying', unit: 'rows', stream: process.stderr } as const;
+    const tables = await interruptible('the target is empty', (signal) =>
+      withProgress(place, (show) =>
+        copyStore(to, { signal, onRows: (done, total) => show({ done, total, lines: done }) }),
+      ),
+    );
+    printMany(tables, json, 'There are no tables.');
+    if (!json) {
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+      print(
+        `\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. Set DATABASE_URL to the new database.`,
+      );
+    }
+  }
+}
