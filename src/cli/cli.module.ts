@@ -10,6 +10,7 @@ import { KEY_COMMANDS } from './keys.command';
 import { OpenapiCommand } from './openapi.command';
 import { QUOTA_COMMANDS } from './quotas.command';
 import { ServeCommand } from './serve.command';
+import { StoreStatusCommand } from './status.command';
 
 /** All commands. They load what they need when they run, so that --help does not wait for it. */
 @Module({
@@ -23,6 +24,7 @@ import { ServeCommand } from './serve.command';
     ImportCommand,
     ExportCommand,
     ...DB_COMMANDS,
+    StoreStatusCommand,
     OpenapiCommand,
     CompletionCommand,
   ],

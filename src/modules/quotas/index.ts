@@ -10,6 +10,7 @@ export {
 export { InstanceWatch } from './instance-watch';
 export { OverviewModule } from './overview/overview.module';
 export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
+export { type RedisState, redisState } from './overview/redis-state';
 export { UsageRanking } from './overview/usage-ranking';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
@@ -19,3 +20,4 @@ export { QuotaResets } from './resets/quota-resets';
 export { ResetsModule } from './resets/resets.module';
 export { QuotaStore } from './store/quota-store';
 export { RequestLimiter } from './request-limiter';
+export { RUNNING_INSTANCES, type RunningInstance, shareLimits } from './running-instances';
