@@ -29,6 +29,7 @@ async function commandLines(): Promise<string[][]> {
     ...command.options
       .filter(({ mandatory }) => mandatory)
       .flatMap((option) => [option.long!, VALUES[option.attributeName()] ?? ANYTHING]),
+    ...command.options.filter(({ long }) => long === '--yes').map(({ long }) => long!),
   ]);
 }
 

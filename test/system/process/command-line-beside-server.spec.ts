@@ -49,7 +49,7 @@ describe('the CLI beside a running server on the embedded database', () => {
     const ending = service.end();
     for (const { code, stdout } of await Promise.all(commands)) {
       expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject([{ name: 'acme' }, { name: 'demo' }]);
+      expect(JSON.parse(stdout)).toMatchObject([{ name: 'demo' }, { name: 'acme' }]);
     }
     expect(await ending).toEqual({ code: 0, signal: null });
     expect(bench.postmaster()).toBeUndefined();
