@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
@@ -136,7 +136,7 @@ function locationOf(url: string): string {
 }
 
 function sizeOf(folder: string): number {
-  const files = (readdirSync(folder, { recursive: true, withFileTypes: true }) as Dirent[]).filter((entry) =>
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);

@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { type Entry, extract } from 'tar-stream';
 import { codeOf, messageOf } from '../errors';
-import { type BackedUpFile, CLUSTER, DamagedBackupError, MANIFEST, PASSWORD } from './manifest';
+import { type BackedUpFile, DamagedBackupError, MANIFEST } from './manifest';
 
-/** No path of a cluster needs more, and none leads out of the folder. */
-const SAFE_PATH = new RegExp(`^(${PASSWORD}|${CLUSTER}(/(?!\\.\\.?(/|$))[\\w.-]+)*/?)$`);
+/** `PASSWORD` and what is in `CLUSTER`. No path of a cluster needs more, and none leads out of the folder. */
+const SAFE_PATH = /^(password|data(\/(?!\.\.?(\/|$))[\w.-]+)*\/?)$/;
 
 export interface ArchiveContent {
   manifest: string;

@@ -27,10 +27,10 @@ export interface BackupOptions {
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { url, signal } = options;
   signal?.throwIfAborted();
-  let outputFailure: unknown;
+  let outputFailure: Error | undefined;
   const write = (chunk: Buffer): Promise<void> =>
     options.write(chunk).catch((error: unknown) => {
-      outputFailure = error;
+      outputFailure = error as Error;
       throw error;
     });
   try {

@@ -33,12 +33,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   const path = resolve(options.dataDirectory);
   const wasThere = fs.existsSync(path);
   const log = options.log ?? (() => undefined);
-  let sourceFailure: unknown;
+  let sourceFailure: Error | undefined;
   const source = (async function* () {
     try {
       yield* options.source;
     } catch (error) {
-      sourceFailure = error;
+      sourceFailure = error as Error;
       throw error;
     }
   })();

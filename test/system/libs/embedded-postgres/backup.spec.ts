@@ -140,7 +140,7 @@ describe('a backup that is not whole changes nothing', () => {
     archive.entry({ name }, 'x');
     archive.finalize();
     const chunks: Buffer[] = [];
-    for await (const chunk of archive) chunks.push(chunk as Buffer);
+    for await (const chunk of archive) chunks.push(chunk);
     return Buffer.concat(chunks);
   }
 
