@@ -50,7 +50,7 @@ export async function withServices<Result>(
   further: readonly Type[],
 ): Promise<Result> {
   return withDatabase(async (url, options, embedded) => {
-    const connect = embedded ? connectAndMigrate : connectUpToDate;
+    const connect = (given: DataSourceOptions) => connectStore(given, embedded);
     const services = await NestFactory.createApplicationContext(
       moduleFor(url, options, connect, { ...operator(process.env), reason }, further),
       { logger: false, abortOnError: false },
@@ -61,6 +61,11 @@ export async function withServices<Result>(
       await services.close();
     }
   });
+}
+
+/** Opens the database at the newest migration: an embedded one is brought there, any other one has to be. */
+export function connectStore(options: DataSourceOptions, embedded: boolean): Promise<DataSource> {
+  return embedded ? connectAndMigrate(options) : connectUpToDate(options);
 }
 
 async function connectUpToDate(options: DataSourceOptions): Promise<DataSource> {

@@ -42,7 +42,7 @@ function standardInput(): CatalogueInput {
     throw new CommandFailure(`${name} is a folder, not a file.`);
   }
   if (process.stdin.isTTY) {
-    throw new UsageError('import needs a file, or the catalogue on standard input.');
+    throw new UsageError('a file is needed, or its content on standard input.');
   }
   return { name, stream: process.stdin, bytes: undefined };
 }

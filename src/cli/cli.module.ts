@@ -12,6 +12,7 @@ import { QUOTA_COMMANDS } from './quotas.command';
 import { ServeCommand } from './serve.command';
 import { STORE_COMMANDS } from './store';
 import { VersionCommand } from './version.command';
+import { StoreStatusCommand } from './status.command';
 
 /** All commands. They load what they need when they run, so that --help does not wait for it. */
 @Module({
@@ -26,6 +27,7 @@ import { VersionCommand } from './version.command';
     ImportCommand,
     ExportCommand,
     ...DB_COMMANDS,
+    StoreStatusCommand,
     OpenapiCommand,
     CompletionCommand,
     VersionCommand,

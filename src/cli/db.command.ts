@@ -1,6 +1,9 @@
 import { Command, SubCommand } from 'nest-commander';
+import { BackupCommand } from './backup.command';
 import { CommandGroup, ListingCommand, ReportingCommand, administer } from './command';
+import { CopyCommand } from './copy.command';
 import { type OutputOptions, isForPeople, print, printMany, printOne } from './output';
+import { RestoreCommand } from './restore.command';
 import { PETSTORE } from '../runtime/command-name';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
@@ -45,8 +48,16 @@ export class SeedCommand extends ReportingCommand {
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand],
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand, CopyCommand],
 })
 export class DbCommand extends CommandGroup {}
 
-export const DB_COMMANDS = [DbCommand, MigrateCommand, StatusCommand, SeedCommand];
+export const DB_COMMANDS = [
+  DbCommand,
+  MigrateCommand,
+  StatusCommand,
+  SeedCommand,
+  BackupCommand,
+  RestoreCommand,
+  CopyCommand,
+];

@@ -1,11 +1,13 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { defaults } from 'pg';
 import type { Logger } from 'pino';
 import type { FastifyInstance } from 'fastify';
 import { AppModule } from '../app.module';
 import { serveDocument } from '../http/document';
 import { MetricsService } from './metrics';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
+import { instanceName } from './instance-name';
 import { bindWithoutDeprecatedProperty } from './lean-async-bind';
 import { nestLogger } from './logger';
 import type { Settings } from '../settings';
@@ -34,6 +36,8 @@ export async function createApp(
   logger: Logger,
   tracing?: Tracing,
 ): Promise<NestFastifyApplication> {
+  // Of sessions that say nothing else of themselves, that of the instance's lock among them.
+  defaults.application_name = instanceName();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings, databaseUrl),
     createHttpAdapter(settings, logger),

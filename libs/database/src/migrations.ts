@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { DataSource } from 'typeorm';
+import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
 
 /** Any number that no other program uses on the same database will do; this one spells "migr". */
 const MIGRATION_LOCK = 0x6d696772;
@@ -22,6 +22,13 @@ export async function migrate(dataSource: DataSource, url: string): Promise<stri
   } finally {
     await lock.end();
   }
+}
+
+/** Brings an empty database to the newest migration, together with what else the transaction does. */
+export async function migrateWithin(transaction: EntityManager): Promise<void> {
+  const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
+  executor.transaction = 'none';
+  await executor.executePendingMigrations();
 }
 
 /** One migration, by its name, and whether it has run. */

@@ -9,8 +9,10 @@ export {
 export { CountForWorkers, CountForWorkersModule } from './workers/count-for-workers';
 export { InstanceWatch, newServiceId } from './fleet/instance-watch';
 export { NEVER_COUNTED, Counted, countingRuleOf } from './counted.decorator';
+export { type RedisState, redisState } from './admin/redis-state';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { QuotaStore } from './counting/quota-store';
 export { RequestLimiter } from './request-limiter';
+export { RUNNING_INSTANCES, type RunningInstance, shareLimits } from './admin/running-instances';

@@ -3,8 +3,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../../../settings';
 
 /** First numbers of the advisory locks that instances hold, by how they count. The second number is the instance's own. */
-const COUNTS_ALONE = 1_885_696_627;
-const COUNTS_IN_REDIS = COUNTS_ALONE + 1;
+export const COUNTS_ALONE = 1_885_696_627;
+export const COUNTS_IN_REDIS = COUNTS_ALONE + 1;
 
 /** A number that tells an instance from all others. The worker processes of one service share it. */
 export function newServiceId(): number {
