@@ -23,13 +23,13 @@ export class UsageCommand extends ReportingCommand {
 
   async run([name = '']: string[], options: OutputOptions & { days: string }): Promise<void> {
     const lastDays = wholeNumber('--days', options.days, { min: 1, max: 90 });
-    const [{ ClientsService }, { UsageService }] = await Promise.all([
+    const [{ ClientsService }, { UsageRanking }] = await Promise.all([
       import('../modules/auth/administration.js'),
       import('../modules/quotas/administration.js'),
     ]);
     const days = await administerAccounts(async (services) => {
       const { id } = await services.get(ClientsService).named(name);
-      return services.get(UsageService).of(id, lastDays);
+      return services.get(UsageRanking).byDay(id, lastDays);
     });
     if (!isForPeople(options) || options.columns !== undefined) {
       await printMany(

@@ -4,6 +4,7 @@ import { Database, int8ToNumber } from '#libs/database';
 import { limitsOf } from '../rules/plans';
 import { DAY_MS } from '../rules/rate-window';
 import { dateOf } from '../counting/quota-records';
+import { type UsageDay, readUsageDays } from '../usage-days';
 
 interface UsageRow {
   name: string;
@@ -44,6 +45,11 @@ export class UsageRanking {
       [dateOf(today - days + 1), limit],
     );
     return rows.map((row) => rank(row, days === 1));
+  }
+
+  /** The last so many UTC days of a client, oldest first, today included. */
+  byDay(clientId: number, days: number): Promise<UsageDay[]> {
+    return readUsageDays(this.database, clientId, Math.floor(this.clock.now() / DAY_MS), days);
   }
 }
 
