@@ -17,17 +17,17 @@ export class Admission {
     private readonly limiter: RequestLimiter,
   ) {}
 
-  /** Called before any hook is added that refuses requests. */
+  /** Call it before any hook is added that refuses requests. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, _reply, done) => this.admit(request, done));
   }
 
-  /** What never became a request is counted for the address it came from. */
+  /** Counts malformed HTTP, which never became a request, for its address. */
   admitAddress(address: string): ReturnType<RequestLimiter['takeAddress']> {
     return this.limiter.takeAddress(address);
   }
 
-  // Callbacks and no promises where the answer is known at once: this runs for every request.
+  // Callbacks instead of promises where the result is known at once: this runs for every request.
   private admit(request: FastifyRequest, done: HookHandlerDoneFunction): void {
     const rule = countingRuleOf(request);
     if (rule === 'never' || isPreflight(request)) {

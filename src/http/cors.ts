@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
 
-/** What a script of another origin may read of an answer; the fetch standard hides everything else. */
+/** Header fields that scripts of other origins may read; browsers hide all others. */
 const EXPOSED = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -24,7 +24,7 @@ const EXPOSED = [
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
-/** Lets pages of the configured origins read what the service answers. Who names no origin would not look at the fields. */
+/** Lets pages of the configured origins read responses. A request without `Origin` does not need these fields. */
 export function allowOrigins(fastify: FastifyInstance, { corsOrigins }: Settings): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     allowOrigin(request, reply, corsOrigins);
@@ -47,7 +47,7 @@ export function answerPreflights(fastify: FastifyInstance, limiter: RequestLimit
 
 function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: string[]): void {
   const { origin } = headers;
-  // Answers differ by the origin, and whoever stores one has to know.
+  // Responses differ by origin, and caches have to know.
   void reply.header('Vary', 'Origin');
   if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
     void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
@@ -55,7 +55,7 @@ function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: 
   }
 }
 
-/** As the fetch standard has it: an OPTIONS request with these two header fields. */
+/** An OPTIONS request with these two header fields, as the Fetch standard defines it. */
 export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return (
     method === 'OPTIONS' &&

@@ -16,12 +16,12 @@ export class ErrorFilter implements ExceptionFilter {
     private readonly headers: AnswerHeaders,
   ) {}
 
-  /** Answers at once where it can: Nest does not look at what a filter promises. */
+  /** Responds synchronously where it can: Nest does not await filters. */
   catch(failure: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     try {
-      // Unknown paths and bad requests are no way around the limits: a refusal comes before what else is wrong.
+      // A refusal by the limits comes first, so that unknown paths and bad requests are no way around them.
       const error = request.verdict?.refusal ?? toApiError(failure, request.url, this.allowedMethods);
       if (error.status >= 500) {
         this.log(error, failure, request);

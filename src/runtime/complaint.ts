@@ -1,10 +1,10 @@
 import { printable } from './text';
 
-/** More of an argument is not repeated: who typed it knows the rest, and the message would be lost in it. */
+/** Longer arguments are cut: the user knows the rest, and the message would get lost. */
 const REPEATED = 100;
 
 /**
- * What is written to standard error of a failure: one line, in which nothing commands the terminal.
+ * A failure as one line for standard error, without control characters.
  * @param given what the command was called with, which the message may repeat
  */
 export function complaint(message: string, given: readonly string[] = process.argv.slice(2)): string {

@@ -7,10 +7,10 @@ import { complaint } from './complaint';
 import { printable } from './text';
 import { InvalidPlanError } from '../modules/quotas/administration';
 
-/** A start that could not be; the message is one line for whoever started it. */
+/** The service could not start; the message is one line for the operator. */
 export class StartError extends Error {}
 
-/** A start that could not be, for a reason that a worker process has reported already. */
+/** The service could not start, for a reason that a worker process has already reported. */
 export class ReportedStartError extends Error {}
 
 /** Failures that are reported in one line, with a code for programs; everything else is a defect and shows where it happened. */
@@ -28,12 +28,12 @@ export interface ExplainedFailure {
 
 /** PostgreSQL's codes (its appendix A) of a refused user or password, an unknown database and a missing right. */
 const REFUSED_CODE = /^(28...|3D000|42501)$/;
-/** A full disk, want of memory, a statement that took too long, or a standby: it was reached, and told why it refuses. */
+/** A full disk, want of memory, a statement that took too long, or a standby: the database was reached and said why it refuses. */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** What the driver and Node say of an encrypted connection that cannot be; their codes differ from case to case. */
 const REFUSED_TEXT = /^The server does not support SSL|certificate/;
 
-/** What is to be written of a failure: one line where it can be explained. */
+/** The text that reports a failure: one line where it can be explained. */
 export function explain(error: unknown): string {
   const known = explanationOf(error);
   return known === undefined ? traceOf(error) : complaint(known.message);
@@ -81,7 +81,7 @@ function isUnable(error: unknown): boolean {
   return UNABLE_CODE.test(String((error as { code?: unknown }).code));
 }
 
-/** Ends the process with what there is to say on standard error. */
+/** Reports the failure on standard error and ends the process. */
 export function reportFailure(error: unknown): never {
   if (!(error instanceof ReportedStartError)) {
     process.stderr.write(explain(error));

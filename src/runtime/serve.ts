@@ -15,12 +15,12 @@ import type { Settings } from '../settings';
 import { type RunningService, shutDown } from './shutdown';
 import { listenToStopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
-import { listenToPrimary } from './workers/worker-processes';
+import { listenToPrimary } from './workers';
 
-/** Runs the service until it is told to stop (SIGTERM, SIGINT), then ends what is under way and writes what is waiting. */
+/** Runs the service until it is told to stop (SIGTERM, SIGINT), then finishes open requests and writes what is buffered. */
 export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
   const signals = cluster.isWorker ? listenToPrimary() : listenToStopSignals();
-  // Whoever read the output may have had enough of it, which is no reason to stop.
+  // The reader of the output may be gone, which is no reason to stop.
   process.stdout.on('error', () => undefined);
   const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), () => ({
     worker: cluster.worker?.id,
@@ -44,7 +44,7 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
     }
   };
   try {
-    // A start that waits for something (another instance that migrates, say) can be broken off as well.
+    // A start that waits, for example for another instance's migration, can be interrupted too.
     await Promise.race([begin(), signals.first]);
     logger.info(`${await signals.first}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
+import { usableCores } from '#libs/config';
 import type { Settings } from '../settings';
-import { usableCores } from './workers/usable-cores';
 
 /** Adds the variables of `.env` in the working directory; those that are set already win. */
 export function loadEnvironmentFile(): void {
@@ -12,13 +12,13 @@ export function loadEnvironmentFile(): void {
 }
 
 /**
- * Runs the service: in this process, or with several workers in processes that this one starts. Drivers are traced as they are loaded, so tracing comes before the
- * service; without a collector it is not loaded.
+ * Runs the service: in this process, or with several workers in processes that this one starts. Drivers are traced as
+ * they are loaded, so tracing comes before the service; without a collector it is not loaded.
  */
 export async function start(settings: Settings): Promise<void> {
   const workers = settings.workers === 'auto' ? usableCores() : settings.workers;
   if (workers > 1 && cluster.isPrimary) {
-    const { serveWithWorkers } = await import('./workers/serve-with-workers.js');
+    const { serveWithWorkers } = await import('./workers/index.js');
     await serveWithWorkers(settings, workers);
     return;
   }

@@ -5,7 +5,7 @@ import { Test } from '@nestjs/testing';
 import { Clock, ManualClock } from '#libs/clock';
 import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
-import { NEST_OPTIONS, furnish } from '../../src/runtime/create-app';
+import { NEST_OPTIONS, configureServer } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logger';
 import { agreedPlan } from '../../src/modules/quotas';
@@ -116,7 +116,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     createHttpAdapter(settings, logger, options.timeouts),
     NEST_OPTIONS,
   );
-  furnish(app, settings);
+  configureServer(app, settings);
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as OpenAPIObject;

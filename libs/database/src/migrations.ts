@@ -7,12 +7,12 @@ const MIGRATION_LOCK = 0x6d696772;
 /**
  * Brings the database to the newest migration while holding an advisory lock, so that any number of instances may
  * start at once: one migrates, the others wait and find nothing left to do. The lock lives on a connection of its
- * own, so a process that dies in the middle gives it back.
+ * own, so it is released when the process dies.
  * @returns the names of the migrations that were run now.
  */
 export async function migrate(dataSource: DataSource, url: string): Promise<string[]> {
   const lock = new Client({ connectionString: url });
-  // A connection that is lost meanwhile is told of by the next statement.
+  // If the connection is lost, the next statement reports it.
   lock.on('error', () => undefined);
   await lock.connect();
   try {

@@ -7,11 +7,11 @@ const MAX_TOGETHER = 20;
 /** Connections that such statements take from other work. */
 const AT_ONCE = 3;
 
-/** How many reads may wait, and for how long: more would be answered too late. */
+/** How many reads may wait, and for how long. */
 const MAX_WAITING = 5_000;
 const PATIENCE_MS = 5_000;
 
-/** Recognised as a database that is away. */
+/** Recognised as an unavailable database. */
 class ReadTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
 }
@@ -81,7 +81,7 @@ export class Reads {
         ),
       );
     } catch (error) {
-      // There was no connection to be had, or it failed.
+      // No connection was available, or it failed.
       reads.forEach(({ reject }) => reject(error));
     }
   }

@@ -20,7 +20,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** The service can do its work and is to be sent some; 503 while the database is away, while it can hardly take connections, and when it is about to stop. */
+  /** The service can take requests; 503 while the database is unavailable, while file descriptors run out, and when it is about to stop. */
   @Get('ready')
   @Public()
   @Counted('never')

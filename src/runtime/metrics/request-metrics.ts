@@ -42,7 +42,7 @@ export class RequestMetrics {
     });
   }
 
-  /** Has every answer counted. Unknown paths share one label: a label for each would be anybody's to multiply. */
+  /** Counts every response. Unknown paths share one label: callers could create any number of them. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       this.count(request, reply);

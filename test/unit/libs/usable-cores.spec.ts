@@ -1,4 +1,4 @@
-import { usableCores } from '../../src/runtime/workers/usable-cores';
+import { usableCores } from '#libs/config';
 
 test.each([
   ['without a limit, all cores', 8, 'max 100000\n', 8],
