@@ -11,6 +11,7 @@ import { ApiKeyGuard, AuthModule } from './modules/auth';
 import { CategoriesModule } from './modules/categories';
 import { connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { DeprecationsModule, SunsetGuard } from './modules/deprecations';
+import { EventsModule } from './modules/events';
 import { HealthModule } from './runtime/health';
 import { InventoryModule } from './modules/inventory';
 import { OrdersModule } from './modules/orders';
@@ -60,6 +61,7 @@ export class AppModule {
         PetsModule,
         InventoryModule,
         OrdersModule,
+        EventsModule,
         HealthModule,
         SeedModule,
         MetricsModule,

@@ -3,6 +3,7 @@ import { AuditCommand } from './audit.command';
 import { CLIENT_COMMANDS } from './clients.command';
 import { CompletionCommand } from './completion.command';
 import { DB_COMMANDS } from './db.command';
+import { EventsCommand } from './events.command';
 import { DeprecationsCommand } from './deprecations.command';
 import { ExportCommand } from './export.command';
 import { ImportCommand } from './import.command';
@@ -23,6 +24,7 @@ import { StoreStatusCommand } from './status.command';
     ...QUOTA_COMMANDS,
     ...STORE_COMMANDS,
     DeprecationsCommand,
+    EventsCommand,
     AuditCommand,
     ImportCommand,
     ExportCommand,

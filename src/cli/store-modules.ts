@@ -1,6 +1,7 @@
 import { CommandsModule } from '#libs/commands';
 import { CatalogueTransferModule } from '../modules/catalogue';
 import { DeprecationReportModule } from '../modules/deprecations';
+import { EventLogModule } from '../modules/events';
 import { OrdersModule } from '../modules/orders';
 import { SeedModule } from '../runtime/seed';
 
@@ -11,4 +12,5 @@ export const STORE_MODULES = [
   CatalogueTransferModule,
   OrdersModule,
   DeprecationReportModule,
+  EventLogModule,
 ];

@@ -6,6 +6,7 @@ import { QuotaResets1795300000000 } from './1795300000000-quota-resets';
 import { RecentBans1795350000000 } from './1795350000000-recent-bans';
 import { IndexesOfLists1795400000000 } from './1795400000000-indexes-of-lists';
 import { RotationOverlap1795420000000 } from './1795420000000-rotation-overlap';
+import { Events1795500000000 } from './1795500000000-events';
 
 /** In the order in which they run. */
 export const MIGRATIONS = [
@@ -17,4 +18,5 @@ export const MIGRATIONS = [
   RecentBans1795350000000,
   IndexesOfLists1795400000000,
   RotationOverlap1795420000000,
+  Events1795500000000,
 ];

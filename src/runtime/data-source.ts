@@ -5,6 +5,7 @@ import { giveUpSilentConnection, migrate } from '#libs/database';
 import { ApiKey } from '../modules/auth/api-key.entity';
 import { Client } from '../modules/auth/client.entity';
 import { Category } from '../modules/categories/category.entity';
+import { StoredEvent } from '../modules/events/event.entity';
 import { InventoryItem } from '../modules/inventory/inventory-item.entity';
 import { Stock } from '../modules/inventory/stock.entity';
 import { KeyBan } from '../modules/quotas/key-ban.entity';
@@ -23,7 +24,19 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     type: 'postgres',
     url,
     // Parents before children: commands lock and write their rows in this order.
-    entities: [Client, ApiKey, Category, Pet, Stock, Order, InventoryItem, UsageDay, KeyBan, QuotaReset],
+    entities: [
+      Client,
+      ApiKey,
+      Category,
+      Pet,
+      Stock,
+      Order,
+      InventoryItem,
+      UsageDay,
+      KeyBan,
+      QuotaReset,
+      StoredEvent,
+    ],
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import type { Connections } from '#libs/http';
+import { EventTail } from '../modules/events';
 import { Readiness } from './health';
 import type { StopSignals } from './stop-signals';
 
@@ -36,6 +37,8 @@ export async function shutDown(
     setTimeout(() => process.exit(1), HURRY_MS).unref();
   });
   await Promise.race([pause(delayMs), signals.second]);
+  // Whoever waits for events is answered at once, and goes on elsewhere.
+  app.get(EventTail).end();
   await connections.end(patienceMs);
   await app.close();
 }

@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import { Exchange } from './exchange.ts';
+import { EventStream, type EventsInput } from './follow.ts';
 import type {
   Answer,
   Caller,
@@ -37,6 +38,8 @@ export interface PetStoreClient extends Resources {
     path: Path,
     input?: Input<OperationOf<Path, 'get'>>,
   ): AsyncGenerator<EntryOf<Path>, void, undefined>;
+  /** What happened in the store; with `follow: true`, also what happens from now on, until it is aborted. */
+  events(input?: EventsInput): EventStream;
   /** What the latest answer said of the caller's limits; undefined before the first one. */
   readonly rateLimit: RateLimit | undefined;
 }
@@ -74,6 +77,7 @@ export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
         yield* page;
       }
     },
+    events: (input: EventsInput = {}) => new EventStream(get as never, configuration, input),
     get rateLimit() {
       return exchange.rateLimit;
     },

@@ -22,7 +22,8 @@ export async function* readPages<Input extends ListInput, Entry>(
     const { data, response } = await read({ ...input, params: { ...input.params, query } });
     yield data;
     const next = nextCursor(response.headers);
-    if (next === undefined) {
+    // The feed of events says where to go on even at its end.
+    if (next === undefined || data.length === 0) {
       return;
     }
     if (next === cursor) {

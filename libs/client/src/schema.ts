@@ -290,6 +290,26 @@ export interface paths {
     patch: operations['updateOrder'];
     trace?: never;
   };
+  '/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Follow what happens
+     * @description Returns a page of events in the order in which they were committed, oldest first. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one. Events are kept for 30 days.
+     */
+    get: operations['listEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -689,6 +709,112 @@ export interface components {
        * @example 404
        */
       status: number;
+    };
+    /**
+     * @description What happened.
+     * @enum {string}
+     */
+    EventType:
+      | 'pet.created'
+      | 'pet.updated'
+      | 'pet.deleted'
+      | 'category.created'
+      | 'category.updated'
+      | 'category.deleted'
+      | 'order.placed'
+      | 'order.updated'
+      | 'order.completed'
+      | 'order.cancelled'
+      | 'inventory.updated';
+    /** @description Something that happened in the store. `type` says what, and what `data` is. */
+    Event:
+      | components['schemas']['PetEvent']
+      | components['schemas']['CategoryEvent']
+      | components['schemas']['OrderEvent']
+      | components['schemas']['InventoryEvent'];
+    /** @description Something happened to a resource of type Pet. */
+    PetEvent: {
+      /**
+       * @description Unique identifier. The same event has the same id wherever it is sent.
+       * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'pet.created' | 'pet.updated' | 'pet.deleted';
+      /**
+       * Format: date-time
+       * @description When it happened, in UTC, to the microsecond.
+       * @example 2026-11-21T09:30:00.123456Z
+       */
+      timestamp: string;
+      /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+      data: components['schemas']['Pet'];
+    };
+    /** @description Something happened to a resource of type Category. */
+    CategoryEvent: {
+      /**
+       * @description Unique identifier. The same event has the same id wherever it is sent.
+       * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'category.created' | 'category.updated' | 'category.deleted';
+      /**
+       * Format: date-time
+       * @description When it happened, in UTC, to the microsecond.
+       * @example 2026-11-21T09:30:00.123456Z
+       */
+      timestamp: string;
+      /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+      data: components['schemas']['Category'];
+    };
+    /** @description Something happened to a resource of type Order. */
+    OrderEvent: {
+      /**
+       * @description Unique identifier. The same event has the same id wherever it is sent.
+       * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'order.placed' | 'order.updated' | 'order.completed' | 'order.cancelled';
+      /**
+       * Format: date-time
+       * @description When it happened, in UTC, to the microsecond.
+       * @example 2026-11-21T09:30:00.123456Z
+       */
+      timestamp: string;
+      /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+      data: components['schemas']['Order'];
+    };
+    /** @description Something happened to a resource of type InventoryItem. */
+    InventoryEvent: {
+      /**
+       * @description Unique identifier. The same event has the same id wherever it is sent.
+       * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'inventory.updated';
+      /**
+       * Format: date-time
+       * @description When it happened, in UTC, to the microsecond.
+       * @example 2026-11-21T09:30:00.123456Z
+       */
+      timestamp: string;
+      /** @description The resource right after the event; right before, if it was deleted or cancelled. */
+      data: components['schemas']['InventoryItem'];
     };
     /** @description One page of pets. */
     Pets: components['schemas']['Pet'][];
@@ -1407,6 +1533,37 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Order'];
+        };
+      };
+    };
+  };
+  listEvents: {
+    parameters: {
+      query?: {
+        /** @description Maximum number of entries on a page. */
+        limit?: number;
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+        cursor?: string;
+        /** @description Only events of one of these types. */
+        type?: components['schemas']['EventType'][];
+        /** @description Only events about this pet, its stock and its orders. */
+        petId?: number;
+        /** @description How many seconds to wait for an event if there is none yet. */
+        wait?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The next events; none if nothing has happened since. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Event'][];
         };
       };
     };

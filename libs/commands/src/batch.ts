@@ -10,7 +10,7 @@ import {
   keep,
   replay,
 } from './idempotency-records';
-import { BatchState, type Change, type Entity } from './state';
+import { BatchState, type Change, type Consequences, type Entity } from './state';
 
 /** Rows that are read without a lock may be locked by somebody else when they are written. */
 const BEGIN = { text: `BEGIN; SET LOCAL lock_timeout = '5s'` };
@@ -18,6 +18,11 @@ const COMMIT = { text: 'COMMIT' };
 const ROLLBACK = { text: 'ROLLBACK' };
 
 type Outcome = () => void;
+
+interface Write {
+  statement: PreparedStatement;
+  values: unknown[];
+}
 
 /** Commands about rows that other transactions hold, and these rows. */
 interface Skipped<Item> {
@@ -41,8 +46,9 @@ export class Batch<Item extends Entry> {
     private readonly entries: readonly Item[],
     private readonly locked: 'wait' | 'skip',
     now: Date,
+    consequences: Consequences,
   ) {
-    this.state = new BatchState(now);
+    this.state = new BatchState(now, consequences);
   }
 
   /**
@@ -53,6 +59,7 @@ export class Batch<Item extends Entry> {
     try {
       const skipped = await this.loadAndDecide();
       await this.write();
+      this.state.afterCommit.forEach((effect) => effect());
       this.outcomes.forEach((settle) => settle());
       return skipped;
     } catch (error) {
@@ -108,21 +115,32 @@ export class Batch<Item extends Entry> {
 
   private async write(): Promise<void> {
     // All of them are made before the first is sent: a commit must not follow if one cannot be made.
-    const writes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
+    const changes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
       this.tables.inOrder.flatMap((entity) => this.writeOf(entity, change)),
     );
+    // Last, because a table may take such inserts in turns: whoever holds the turn only has to commit.
+    const writes = [...changes, ...this.appends()];
     const nothing = writes.length === 0 && this.kept.length === 0;
     await Promise.all(
       this.session.together(() => [
-        ...writes.map(({ statement, values }) => this.session.run(statement, values)),
         ...(this.kept.length > 0 ? [keep(this.session, this.kept)] : []),
+        ...writes.map(({ statement, values }) => this.session.run(statement, values)),
         // A rollback does not wait for the disk. A commit after a write that the database refused rolls back.
         this.session.run(nothing ? ROLLBACK : COMMIT),
       ]),
     );
   }
 
-  private writeOf(entity: Entity, change: Change): { statement: PreparedStatement; values: unknown[] }[] {
+  private appends(): Write[] {
+    const { appended } = this.state;
+    return [...new Set(appended.map(({ entity }) => entity))].map((entity) => {
+      const table = this.tables.of(entity);
+      const rows = appended.flatMap((added) => (added.entity === entity ? [added.row] : []));
+      return { statement: table.append(), values: table.appendedOf(rows) };
+    });
+  }
+
+  private writeOf(entity: Entity, change: Change): Write[] {
     const changes = this.state.changes.of(entity);
     const ids = changes === undefined ? [] : [...changes.keys()].filter((id) => changes.get(id) === change);
     if (ids.length === 0) {

@@ -8,7 +8,7 @@ import { type Entry, workedOn } from './batch-loader';
 import type { Command, Origin } from './command';
 import { FairQueue } from './fair-queue';
 import { IdempotencyInProgressError } from './idempotency-errors';
-import type { Entity } from './state';
+import type { Consequence, Entity } from './state';
 
 /** One batch waits for the disk, or for this process, while another one works. With more, each would hold fewer commands. */
 const AT_ONCE = 2;
@@ -22,10 +22,7 @@ const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
 /** How long a command may wait for its turn before the answer is 503. */
 const PATIENCE_MS = 10_000;
 
-interface Waiting extends Entry, ReturnType<typeof workedOn> {
-  owner: number;
-  since: number;
-}
+type Waiting = Entry & ReturnType<typeof workedOn> & { owner: number; since: number };
 
 /**
  * Runs commands. Those that come at the same time share a transaction: its two round trips and its wait for the disk.
@@ -44,6 +41,7 @@ export class CommandExecutor implements OnModuleDestroy {
   private readonly busy = new Set<string>();
   /** The Idempotency-Keys of commands that are not answered yet. */
   private readonly usedKeys = new Set<string>();
+  private consequences = new Map<Entity, Consequence>();
   private soon = false;
   private expiry?: NodeJS.Timeout;
 
@@ -58,6 +56,13 @@ export class CommandExecutor implements OnModuleDestroy {
   onModuleDestroy(): void {
     clearInterval(this.expiry);
     this.expiry = undefined;
+  }
+
+  /** Has every change of the entity's rows entail something in the same transaction; children before their parents. */
+  onChange<Row extends object>(entity: Entity<Row>, entail: Consequence<Row>): void {
+    const all = new Map(this.consequences).set(entity, entail as Consequence);
+    const place = ([one]: [Entity, Consequence]): number => this.database.entities.indexOf(one);
+    this.consequences = new Map([...all].sort((a, b) => place(b) - place(a)));
   }
 
   /**
@@ -177,7 +182,9 @@ export class CommandExecutor implements OnModuleDestroy {
       inOrder: this.database.entities as readonly Entity[],
       of: (entity: Entity) => this.database.table(entity),
     };
-    return this.database.session((session) => new Batch(session, tables, entries, locked, now).run());
+    return this.database.session((session) =>
+      new Batch(session, tables, entries, locked, now, this.consequences).run(),
+    );
   }
 
   private refuseExpired(): void {

@@ -1,4 +1,5 @@
 // What a batch of commands decides on: the rows that were loaded, with what earlier commands of the batch have changed.
+import { Shelf } from './shelf';
 
 /** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;
@@ -11,6 +12,12 @@ export interface Figure {
 }
 
 type Row = object | null;
+
+/** A row whose key the database assigns. */
+interface Appended {
+  entity: Entity;
+  row: object;
+}
 export type Change = 'inserted' | 'updated' | 'deleted';
 
 /** What a command sees and changes. Rows are never modified: `update` takes a new one. */
@@ -28,35 +35,23 @@ export interface State {
   delete(entity: Entity, id: number): void;
   /** Adds to a figure, if any command of the batch asked for it. */
   adjust(figure: Figure, id: number, by: number): void;
+  /** Adds a row whose key the database assigns; rows of an entity are written in the order in which they were added. */
+  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void;
+  /** Has something done in this process once all this is committed. */
+  afterCommit(effect: () => void): void;
 }
 
-/** Values by what they belong to and an id. */
-class Shelf<Of, Value> {
-  private readonly values = new Map<Of, Map<number, Value>>();
-
-  get(of: Of, id: number): Value | undefined {
-    return this.values.get(of)?.get(id);
-  }
-
-  set(of: Of, id: number, value: Value): void {
-    let values = this.values.get(of);
-    if (values === undefined) {
-      values = new Map();
-      this.values.set(of, values);
-    }
-    values.set(id, value);
-  }
-
-  of(of: Of): ReadonlyMap<number, Value> | undefined {
-    return this.values.get(of);
-  }
-
-  addAll(other: Shelf<Of, Value>): void {
-    for (const [of, values] of other.values) {
-      values.forEach((value, id) => this.set(of, id, value));
-    }
-  }
+/** A row before a command and after it, which are not alike; null where there is none. */
+export interface RowChange<Changed extends object = object> {
+  before: Changed | null;
+  after: Changed | null;
 }
+
+/** What a changed row entails. Called when the command has decided, once for each row that it changed, and may change more. */
+export type Consequence<Changed extends object = object> = (change: RowChange<Changed>, state: State) => void;
+
+/** By entity, in the order in which they are called. */
+export type Consequences = ReadonlyMap<Entity, Consequence>;
 
 /** The state of a batch. */
 export class BatchState {
@@ -64,8 +59,13 @@ export class BatchState {
   readonly figures = new Shelf<Figure, number>();
   readonly newIds = new Map<Entity, number[]>();
   readonly changes = new Shelf<Entity, Change>();
+  readonly appended: Appended[] = [];
+  readonly afterCommit: (() => void)[] = [];
 
-  constructor(readonly now: Date) {}
+  constructor(
+    readonly now: Date,
+    private readonly consequences: Consequences = new Map(),
+  ) {}
 
   /**
    * Lets a command decide. What it changed is kept if it returns, and forgotten if it throws.
@@ -74,10 +74,23 @@ export class BatchState {
   decide<Answer>(command: { decide(state: State): Answer }): Answer {
     const draft = new Draft(this);
     const answer = command.decide(draft);
+    this.consequences.forEach((entail, entity) => this.entail(entity, entail, draft));
     this.rows.addAll(draft.rows);
     this.figures.addAll(draft.figures);
     this.changes.addAll(draft.changes);
+    this.appended.push(...draft.appended);
+    this.afterCommit.push(...draft.effects);
     return answer;
+  }
+
+  private entail(entity: Entity, entail: Consequence, draft: Draft): void {
+    draft.rows.of(entity)?.forEach((after, id) => {
+      const before = this.rows.get(entity, id) ?? null;
+      const isUnchanged = after === null ? before === null : isSame(before, after);
+      if (!isUnchanged) {
+        entail({ before, after }, draft);
+      }
+    });
   }
 }
 
@@ -85,6 +98,8 @@ class Draft implements State {
   readonly rows = new Shelf<Entity, Row>();
   readonly figures = new Shelf<Figure, number>();
   readonly changes = new Shelf<Entity, Change>();
+  readonly appended: Appended[] = [];
+  readonly effects: (() => void)[] = [];
 
   constructor(private readonly batch: BatchState) {}
 
@@ -138,6 +153,14 @@ class Draft implements State {
     if (value !== undefined) {
       this.figures.set(figure, id, value + by);
     }
+  }
+
+  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void {
+    this.appended.push({ entity, row });
+  }
+
+  afterCommit(effect: () => void): void {
+    this.effects.push(effect);
   }
 
   private change(entity: Entity, id: number, row: Row, change: Change): void {

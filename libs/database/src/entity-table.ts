@@ -11,6 +11,8 @@ interface Column {
   name: string;
   /** PostgreSQL's type, for arrays of values. */
   type: string;
+  /** Takes its value from the row; else the database assigns it to an appended row. */
+  isInsert: boolean;
   toStored: (value: unknown) => unknown;
   fromStored: (value: unknown) => unknown;
 }
@@ -52,7 +54,17 @@ export class EntityTable<Row extends object> {
   insert(): PreparedStatement {
     return this.statement(
       'insert',
-      () => `INSERT INTO ${this.name} (${this.names}) OVERRIDING SYSTEM VALUE SELECT * FROM ${this.rows()}`,
+      () =>
+        `INSERT INTO ${this.name} (${this.names}) OVERRIDING SYSTEM VALUE SELECT * FROM ${rowsOf(this.columns)}`,
+    );
+  }
+
+  /** Takes what is `appendedOf` the rows, for which the database assigns keys and columns with `insert: false`. */
+  append(): PreparedStatement {
+    const names = this.appended.map(({ name }) => name).join(', ');
+    return this.statement(
+      'append',
+      () => `INSERT INTO ${this.name} (${names}) SELECT * FROM ${rowsOf(this.appended)}`,
     );
   }
 
@@ -60,7 +72,7 @@ export class EntityTable<Row extends object> {
   update(): PreparedStatement {
     return this.statement('update', () => {
       const assignments = this.columns.slice(1).map(({ name }) => `${name} = changed.${name}`);
-      return `UPDATE ${this.name} SET ${assignments.join(', ')} FROM ${this.rows()} AS changed (${this.names})
+      return `UPDATE ${this.name} SET ${assignments.join(', ')} FROM ${rowsOf(this.columns)} AS changed (${this.names})
         WHERE ${this.name}.${this.key.name} = changed.${this.key.name}`;
     });
   }
@@ -83,9 +95,12 @@ export class EntityTable<Row extends object> {
 
   /** An array of values for each column. */
   columnsOf(rows: readonly Row[]): unknown[][] {
-    return this.columns.map(({ property, toStored }) =>
-      rows.map((row) => asText(toStored((row as Record<string, unknown>)[property]))),
-    );
+    return valuesOf(this.columns, rows);
+  }
+
+  /** As `columnsOf`, without what the database assigns. */
+  appendedOf(rows: readonly Partial<Row>[]): unknown[][] {
+    return valuesOf(this.appended, rows);
   }
 
   /** @param stored the columns of a row, in the order of `names` */
@@ -106,6 +121,10 @@ export class EntityTable<Row extends object> {
     return this.columns[0]!;
   }
 
+  private get appended(): Column[] {
+    return this.columns.filter(({ isInsert }, index) => isInsert && index > 0);
+  }
+
   /** Made when it is first asked for. */
   private statement(purpose: string, text: () => string): PreparedStatement {
     let statement = this.statements.get(purpose);
@@ -116,18 +135,25 @@ export class EntityTable<Row extends object> {
     }
     return statement;
   }
-
-  private rows(): string {
-    return `unnest(${this.columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
-  }
 }
 
-function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetadata): Column {
+function rowsOf(columns: readonly Column[]): string {
+  return `unnest(${columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
+}
+
+function valuesOf(columns: readonly Column[], rows: readonly object[]): unknown[][] {
+  return columns.map(({ property, toStored }) =>
+    rows.map((row) => asText(toStored((row as Record<string, unknown>)[property]))),
+  );
+}
+
+function columnOf({ propertyName, databaseName, type, transformer, isInsert }: ColumnMetadata): Column {
   const [{ to, from } = { to: same, from: same }] = [transformer ?? []].flat();
   return {
     property: propertyName,
     name: databaseName,
     type: typeof type === 'string' ? type : 'text',
+    isInsert,
     toStored: to.bind(undefined) as Column['toStored'],
     fromStored: from.bind(undefined) as Column['fromStored'],
   };

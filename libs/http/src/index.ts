@@ -16,6 +16,7 @@ export {
   UnsupportedMediaTypeError,
   ValidationFailedError,
 } from './errors';
+export { HungUp } from './hung-up.decorator';
 export { JsonBodyGuard, deferBodyParsing } from './json-body.guard';
 export { MAX_BODY_BYTES, parseJson } from './read-json';
 export { JSON_TYPE, RepresentedBy, representationOf, type Representation } from './representation';

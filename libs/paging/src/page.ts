@@ -7,7 +7,7 @@ import { InvalidCursorError, cursorAfter } from './cursor';
 /** One page of a list in ascending id. */
 export interface Page<Entry> {
   entries: Entry[];
-  /** Id of the last entry when more entries follow, null on the last page. */
+  /** Id of the last entry when more entries follow, null on the last page of a list that has an end. */
   lastId: number | null;
 }
 
@@ -47,11 +47,12 @@ function nextTarget(request: FastifyRequest, lastId: number): string {
   return `${path}?${parameters.toString()}`;
 }
 
-/** The operation answers a Page. */
-export function Paged(): MethodDecorator {
+/** The operation answers a Page. @param link what its `Link` means, if it is more than the next page of a list */
+export function Paged(link?: string): MethodDecorator {
+  const example = `<{path}?cursor=${cursorAfter(20)}>; rel="next"`;
   return applyDecorators(
     RepresentedBy(asPage),
-    documentHeaders('success', { name: 'Link', example: `<{path}?cursor=${cursorAfter(20)}>; rel="next"` }),
+    documentHeaders('success', { name: 'Link', example, description: link }),
     documentErrors(InvalidCursorError),
   );
 }

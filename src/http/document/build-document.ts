@@ -46,6 +46,7 @@ const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Store' },
   { name: 'Orders', description: 'Orders for animals.', 'x-parent': 'Store' },
   { name: 'Inventory', description: 'Stock counts per animal.', 'x-parent': 'Store' },
+  { name: 'Events', description: 'What happens in the store.' },
   { name: 'Account', description: 'Your API key, limits and usage.' },
 ];
 

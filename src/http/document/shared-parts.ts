@@ -3,6 +3,7 @@ import { MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError } f
 import { isNotKept } from '#libs/commands';
 import { type ErrorNote, type SharedParts, errorWith } from '#libs/openapi';
 import { MAX_PAGE_SIZE } from '#libs/paging';
+import { EVENT_SCHEMAS } from '../../modules/events';
 import { HEADERS } from './header-fields';
 
 type Schema = SharedParts['schemas'][string];
@@ -115,6 +116,7 @@ export function sharedParts(): SharedParts {
     parameters: PARAMETERS,
     schemas: {
       Error: errorSchema(),
+      ...EVENT_SCHEMAS,
       Pets: {
         type: 'array',
         description: 'One page of pets.',

@@ -1,14 +1,16 @@
 import { Module } from '@nestjs/common';
+import { EventLogModule } from '../events';
 import { PetsModule } from '../pets';
 import { BulkStock } from './bulk-stock';
 import { InventoryController } from './inventory.controller';
 import { InventoryService } from './inventory.service';
+import { StockEvents } from './stock-events';
 
 /** How many of each animal there are. */
 @Module({
-  imports: [PetsModule],
+  imports: [PetsModule, EventLogModule],
   controllers: [InventoryController],
-  providers: [InventoryService, BulkStock],
+  providers: [InventoryService, StockEvents, BulkStock],
   exports: [BulkStock, InventoryService],
 })
 export class InventoryModule {}

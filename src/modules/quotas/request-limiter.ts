@@ -29,6 +29,9 @@ declare module 'fastify' {
   }
 }
 
+/** After so long, the limits are looked at again before the answer says how they stand. */
+const OUTDATED_MS = 1_000;
+
 /** An answer with this status does not use quota: nothing was sent that the caller did not have, or we failed. */
 function isRefunded(status: number): boolean {
   return status === 304 || status >= 500;
@@ -62,7 +65,7 @@ export class RequestLimiter {
     }
     const { receipt } = verdict;
     if (receipt.takenAt === NOTHING_TAKEN || !isRefunded(status)) {
-      return this.headersOf(verdict);
+      return this.isOutdated(verdict) ? this.headersOfOutdated(verdict) : this.headersOf(verdict);
     }
     verdict.receipt = { takenAt: NOTHING_TAKEN };
     const refunded = this.store.refund(verdict.subject, receipt);
@@ -85,6 +88,18 @@ export class RequestLimiter {
       refusal: refusalOf(decision),
       headers: this.headersOf({ ...decision, clockOffset: this.offsetTo(decision) }),
     };
+  }
+
+  private isOutdated({ receipt, clockOffset }: Verdict): boolean {
+    const { takenAt } = receipt;
+    return takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS;
+  }
+
+  /** While the request waited, others of its sender were counted. */
+  private async headersOfOutdated(verdict: Verdict): Promise<Record<string, string>> {
+    // As with refunds, what was said last is the best there is if whoever counts has gone away.
+    const { standings } = await Promise.resolve(this.store.look(verdict.subject)).catch(() => verdict);
+    return this.headersOf({ ...verdict, standings });
   }
 
   private async headersOfUncounted(request: FastifyRequest): Promise<Record<string, string>> {

@@ -35,6 +35,7 @@ it('has the tags in their order; Pets and Store group others, without a descript
     ['Store', undefined],
     ['Orders', 'Store'],
     ['Inventory', 'Store'],
+    ['Events', undefined],
     ['Account', undefined],
   ]);
   expect(tags.filter(({ name }) => ['Pets', 'Store'].includes(name))).toEqual([
@@ -42,7 +43,7 @@ it('has the tags in their order; Pets and Store group others, without a descript
     { name: 'Store' },
   ]);
   const used = new Set(operations.flatMap(([, { tags: names }]) => names));
-  expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Inventory', 'Orders']);
+  expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Events', 'Inventory', 'Orders']);
 });
 
 it('knows two ways to send a key, and neither is a query parameter', () => {

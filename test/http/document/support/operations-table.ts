@@ -149,6 +149,7 @@ export const TABLE: Row[] = [
     body: 'InventoryAdjustment',
     markers: experimental,
   },
+  list('GET /events', 'listEvents', 'Events', 'Event[]', experimental),
   list('GET /key', 'getKey', 'Account', 'Key', beta),
   list('GET /rate-limit', 'getRateLimit', 'Account', 'RateLimitStatus', beta),
   list('GET /usage', 'getUsage', 'Account', 'Usage', experimental),

@@ -1,0 +1,89 @@
+import { PetStoreError } from './errors.ts';
+import { nextCursor } from './links.ts';
+import type { Answer, Schemas } from './operations.ts';
+import type { Configuration } from './options.ts';
+
+/** Something that happened, told apart by its `type`. */
+export type Event = Schemas['Event'];
+export type EventType = Event['type'];
+
+export interface EventsInput {
+  /** Only events of these types; all by default. */
+  types?: EventType[];
+  /** Only events about this pet, its stock and its orders. */
+  petId?: number;
+  /** Where to go on: the `cursor` of an earlier event, or `now`. By default the oldest event comes first. */
+  cursor?: string;
+  /** Goes on with new events as they happen, instead of ending with the newest one. */
+  follow?: boolean;
+  signal?: AbortSignal;
+}
+
+type Read = (
+  path: '/events',
+  input: { params: { query: object }; signal?: AbortSignal },
+) => Promise<Answer<unknown>>;
+
+/** Below the time after which an attempt counts as not answered. */
+const MOST_WAIT_SECONDS = 25;
+/** A page that comes back empty sooner than asked for (the service restarts, or too many wait) is asked for again after this. */
+const PAUSE_MS = 1_000;
+
+/** The events of the feed, one after another. With `follow` it goes on after errors that may pass, as long as it takes. */
+export class EventStream implements AsyncIterable<Event> {
+  private position: string | undefined;
+
+  constructor(
+    private readonly read: Read,
+    private readonly configuration: Configuration,
+    private readonly input: EventsInput,
+  ) {
+    this.position = input.cursor;
+  }
+
+  /** Where to go on another time. It moves on when all events of a page were taken, so the last ones can come again. */
+  get cursor(): string | undefined {
+    return this.position;
+  }
+
+  /** @throws PetStoreError what asking again cannot mend; the signal's reason */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+    const { sleep, now } = this.configuration;
+    const { follow = false, signal = new AbortController().signal } = this.input;
+    for (;;) {
+      signal.throwIfAborted();
+      const startedAt = now();
+      try {
+        const { events, cursor } = await this.readPage(signal);
+        yield* events;
+        this.position = cursor;
+        if (events.length === 0 && !follow) {
+          return;
+        }
+        if (events.length === 0 && now() - startedAt < PAUSE_MS) {
+          await sleep(PAUSE_MS, signal);
+        }
+      } catch (error) {
+        if (!follow || !mayPass(error)) {
+          throw error;
+        }
+        await sleep((error.retryAfterSeconds ?? 1) * 1_000, signal);
+      }
+    }
+  }
+
+  private async readPage(signal: AbortSignal): Promise<{ events: Event[]; cursor: string | undefined }> {
+    const { types, petId, follow = false } = this.input;
+    const patience = Math.floor(this.configuration.attemptTimeoutSeconds) - 5;
+    const wait = follow ? Math.max(0, Math.min(MOST_WAIT_SECONDS, patience)) : 0;
+    const query = { limit: 100, type: types, petId, cursor: this.position, wait };
+    const { data, response } = await this.read('/events', { params: { query }, signal });
+    return { events: data as Event[], cursor: nextCursor(response.headers) ?? this.position };
+  }
+}
+
+function mayPass(error: unknown): error is PetStoreError {
+  return (
+    error instanceof PetStoreError && (error.status === 0 || error.status === 429 || error.status >= 500)
+  );
+}

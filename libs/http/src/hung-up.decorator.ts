@@ -1,0 +1,20 @@
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/**
+ * Parameter decorator: a signal that is aborted when the caller is gone, for an operation that can take long. A caller who
+ * closes half of the connection meanwhile cannot be told from one who is gone.
+ */
+export const HungUp = createParamDecorator((_data: unknown, context: ExecutionContext): AbortSignal => {
+  const http = context.switchToHttp();
+  const { socket } = http.getRequest<FastifyRequest>();
+  const { raw } = http.getResponse<FastifyReply>();
+  const controller = new AbortController();
+  const leave = (): void => void socket.destroy();
+  socket.once('end', leave);
+  raw.once('close', () => {
+    socket.off('end', leave);
+    controller.abort();
+  });
+  return controller.signal;
+});

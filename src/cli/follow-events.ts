@@ -1,0 +1,74 @@
+import type { EventDto, EventReader } from '../modules/events';
+import { administer } from './command';
+import { interruptible } from './interruption';
+
+type Filter = Parameters<EventReader['after']>[1];
+
+/** Events read at a time. */
+const BATCH = 500;
+
+/**
+ * Reports the newest events, and then every new one as soon as it is committed, until Ctrl-C.
+ * @param most how many of those that are there already
+ */
+export async function followEvents(
+  filter: Filter,
+  most: number,
+  report: (event: EventDto) => void,
+): Promise<void> {
+  const { EventReader, EVENTS_CHANNEL, toEventDto } = await import('../modules/events/index.js');
+  const { DatabaseUrl, NotificationListener } = await import('#libs/database');
+  await administer((services) =>
+    interruptible('no more events are shown', async (signal) => {
+      const events = services.get(EventReader);
+      const news = new News(signal);
+      const listener = new NotificationListener({
+        url: services.get(DatabaseUrl).value,
+        channels: [EVENTS_CHANNEL],
+        onNotification: () => news.arrive(),
+        // What happened while nothing was heard is read now.
+        onState: (listening) => listening && news.arrive(),
+      });
+      await listener.start();
+      try {
+        let position = await events.end();
+        const earlier = (await events.newest(filter, most)).filter((event) => event.position <= position);
+        earlier.forEach((event) => report(toEventDto(event)));
+        for (;;) {
+          const found = await events.after(position, filter, BATCH);
+          found.forEach((event) => report(toEventDto(event)));
+          position = found.at(-1)?.position ?? position;
+          if (found.length < BATCH) {
+            await news.next();
+          }
+        }
+      } finally {
+        await listener.close();
+      }
+    }),
+  );
+}
+
+/** Word of new events, of which none is lost that comes while somebody reads. */
+class News {
+  private hasArrived = false;
+  private wake?: () => void;
+
+  constructor(private readonly signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.arrive());
+  }
+
+  arrive(): void {
+    this.hasArrived = true;
+    this.wake?.();
+  }
+
+  /** @throws the signal's reason */
+  async next(): Promise<void> {
+    if (!this.hasArrived) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+    this.hasArrived = false;
+    this.signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,22 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RowChange } from '#libs/commands';
+import { EventLog, type Occurrence } from '../events';
+import { toCategoryDto } from './categories.dto';
+import { Category } from './category.entity';
+
+/** What is reported of categories. */
+@Injectable()
+export class CategoryEvents implements OnModuleInit {
+  constructor(private readonly log: EventLog) {}
+
+  onModuleInit(): void {
+    this.log.report(Category, eventsOf);
+  }
+}
+
+function eventsOf({ before, after }: RowChange<Category>): Occurrence[] {
+  if (after === null) {
+    return [{ type: 'category.deleted', data: toCategoryDto(before!) }];
+  }
+  return [{ type: before === null ? 'category.created' : 'category.updated', data: toCategoryDto(after) }];
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { CommandExecutor, type Entity, type RowChange, type State } from '#libs/commands';
+import { EVENT_TYPES, type EventType } from './event-types';
+import { StoredEvent } from './event.entity';
+
+/** What happened, in the words of the module that it happened in. */
+export interface Occurrence {
+  type: EventType;
+  /** The pet that it is about, if any. */
+  petId?: number;
+  /** The resource, as its GET would answer right after; right before, if it is gone. */
+  data: object;
+}
+
+/** Where modules declare which changes of their rows are events. What they declare is written with the change. */
+@Injectable()
+export class EventLog {
+  /** Events that this process has written, by their type. */
+  readonly written: Record<string, number> = Object.fromEntries(EVENT_TYPES.map((type) => [type, 0]));
+
+  constructor(private readonly commands: CommandExecutor) {}
+
+  /**
+   * @param eventsOf what a changed row means, none, one or several events; the state is the one after the command
+   */
+  report<Row extends object>(
+    entity: Entity<Row>,
+    eventsOf: (change: RowChange<Row>, state: State) => Occurrence[],
+  ): void {
+    this.commands.onChange(entity, (change, state) => {
+      for (const { type, petId = null, data } of eventsOf(change, state)) {
+        state.append(StoredEvent, { type, petId, data });
+        state.afterCommit(() => (this.written[type]! += 1));
+      }
+    });
+  }
+}

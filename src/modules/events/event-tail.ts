@@ -1,0 +1,122 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { DatabaseUrl, NotificationListener } from '#libs/database';
+import type { EventFilter } from './event-list-statement';
+import { EventReader } from './event-reader';
+import { EventWatch } from './event-watch';
+
+/** Notified by the table, once for each transaction that inserts. */
+export const EVENTS_CHANNEL = 'petstore_events';
+/** Events read at a time. */
+const BATCH = 500;
+/** Reading is tried again so long after it has failed. */
+const RETRY_MS = 1_000;
+/** How many requests may wait for events, in all and of one client. */
+const MAX_WATCHES = 2_000;
+const MAX_OF_CLIENT = 50;
+
+/**
+ * The end of the feed, for requests that wait there. New events are read once, however many wait, and are compared with
+ * what each of them wants in memory. While nobody waits nothing is read.
+ */
+@Injectable()
+export class EventTail implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(EventTail.name);
+  private readonly listener: NotificationListener;
+  private readonly watches = new Set<EventWatch>();
+  /** All events up to this position were shown to all who wait; undefined when nobody knows any more. */
+  private head?: number;
+  private reading?: Promise<void>;
+  private isBehind = false;
+  private ended = false;
+
+  constructor(
+    private readonly events: EventReader,
+    databaseUrl: DatabaseUrl,
+  ) {
+    this.listener = new NotificationListener({
+      url: databaseUrl.value,
+      channels: [EVENTS_CHANNEL],
+      onNotification: () => this.wake(),
+      // What happened while nothing was heard is read now.
+      onState: (listening) => listening && this.wake(),
+    });
+  }
+
+  get waiting(): number {
+    return this.watches.size;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.listener.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.end();
+    await this.listener.close();
+  }
+
+  /** Lets nobody wait any longer, and nobody from now on. */
+  end(): void {
+    this.ended = true;
+    this.watches.forEach((watch) => watch.end());
+  }
+
+  /**
+   * Watches for events after a position, from before this resolves until the watch is closed. Whoever then reads the feed
+   * and finds nothing has missed nothing.
+   * @param client who watches
+   * @returns undefined when too many watch already, or nobody may any more
+   * @throws what the driver throws
+   */
+  async watch(
+    after: number,
+    filter: EventFilter,
+    most: number,
+    client: number,
+  ): Promise<EventWatch | undefined> {
+    const ofClient = [...this.watches].filter((watch) => watch.client === client).length;
+    if (this.ended || this.watches.size >= MAX_WATCHES || ofClient >= MAX_OF_CLIENT) {
+      return undefined;
+    }
+    const watch = new EventWatch(after, filter, most, client, () => this.watches.delete(watch));
+    this.watches.add(watch);
+    if (this.head === undefined) {
+      await this.catchUp().catch((error: unknown) => {
+        watch.close();
+        throw error;
+      });
+    }
+    return watch;
+  }
+
+  private wake(): void {
+    if (this.watches.size === 0) {
+      this.head = undefined;
+      return;
+    }
+    this.catchUp().catch((error: unknown) => {
+      this.logger.warn(`New events could not be read and will be read again: ${String(error)}`);
+      setTimeout(() => this.wake(), RETRY_MS).unref();
+    });
+  }
+
+  private catchUp(): Promise<void> {
+    this.isBehind = true;
+    this.reading ??= this.readOn().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async readOn(): Promise<void> {
+    while (this.isBehind) {
+      this.isBehind = false;
+      if (this.head === undefined) {
+        this.head = await this.events.end();
+        continue;
+      }
+      const events = await this.events.after(this.head, {}, BATCH);
+      this.head = events.at(-1)?.position ?? this.head;
+      this.watches.forEach((watch) => watch.show(events));
+      this.isBehind ||= events.length === BATCH;
+    }
+  }
+}

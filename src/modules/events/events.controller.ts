@@ -1,0 +1,40 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { type Origin, SentBy } from '#libs/commands';
+import { HungUp } from '#libs/http';
+import { Operation } from '#libs/openapi';
+import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
+import { RequiresScope } from '../auth';
+import { EVENT_EXAMPLE } from './event-schemas';
+import { type EventDto, ListEventsQuery } from './events.dto';
+import { EventsService } from './events.service';
+
+@ApiTags('Events')
+@Controller('events')
+export class EventsController {
+  constructor(private readonly events: EventsService) {}
+
+  @Get()
+  @RequiresScope('read')
+  @Paged('Where the feed goes on, as `rel="next"` (RFC 8288). Every page has it, an empty one too.')
+  @Operation({
+    id: 'listEvents',
+    summary: 'Follow what happens',
+    description:
+      'Returns a page of events in the order in which they were committed, oldest first. Follow `Link` with `rel="next"`, which every page has, and you read every event once. `wait` keeps an empty response open until an event comes; it counts as one request. `cursor=now` starts with the next event instead of the oldest one. Events are kept for 30 days.',
+    answer: {
+      description: 'The next events; none if nothing has happened since.',
+      schema: 'Event',
+      maxItems: MAX_PAGE_SIZE,
+      example: [EVENT_EXAMPLE],
+    },
+    stability: 'experimental',
+  })
+  list(
+    @Query() query: ListEventsQuery,
+    @SentBy() { owner }: Origin,
+    @HungUp() hungUp: AbortSignal,
+  ): Promise<Page<EventDto>> {
+    return this.events.list(query, owner, hungUp);
+  }
+}

@@ -1,0 +1,41 @@
+import { PageQuery } from '#libs/paging';
+import { QueryField, RepeatableQueryField, identifier, integer, oneOf } from '#libs/validation';
+import { EVENT_TYPES, type EventType } from './event-types';
+import type { StoredEvent } from './event.entity';
+
+/** An event as it is sent. */
+export interface EventDto {
+  id: string;
+  type: EventType;
+  timestamp: string;
+  data: object;
+}
+
+export function toEventDto({ id, type, timestamp, data }: StoredEvent): EventDto {
+  return { id: `evt_${id.replaceAll('-', '')}`, type, timestamp, data };
+}
+
+export const MAX_WAIT_SECONDS = 30;
+
+export class ListEventsQuery extends PageQuery {
+  @RepeatableQueryField(oneOf(EVENT_TYPES), {
+    description: 'Only events of one of these types.',
+    example: ['order.placed', 'order.cancelled'],
+    maxItems: EVENT_TYPES.length,
+    enumName: 'EventType',
+  })
+  type?: EventType[];
+
+  @QueryField(identifier, {
+    description: 'Only events about this pet, its stock and its orders.',
+    example: 1,
+  })
+  petId?: number;
+
+  @QueryField(integer({ min: 0, max: MAX_WAIT_SECONDS }), {
+    description: 'How many seconds to wait for an event if there is none yet.',
+    default: 0,
+    example: 20,
+  })
+  wait: number = 0;
+}

@@ -1,0 +1,25 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RowChange, State } from '#libs/commands';
+import { EventLog, type Occurrence } from '../events';
+import { PetCatalog } from '../pets';
+import { toInventoryItemDto } from './inventory.dto';
+import { Stock } from './stock.entity';
+
+/** What is reported of the stock: every change of a count. The first one comes with the new pet. */
+@Injectable()
+export class StockEvents implements OnModuleInit {
+  constructor(private readonly log: EventLog) {}
+
+  onModuleInit(): void {
+    this.log.report(Stock, eventsOf);
+  }
+}
+
+function eventsOf({ before, after }: RowChange<Stock>, state: State): Occurrence[] {
+  if (before === null) {
+    return [];
+  }
+  const { petId, quantity } = after!;
+  const { status } = PetCatalog.find(state, petId)!;
+  return [{ type: 'inventory.updated', petId, data: toInventoryItemDto({ petId, quantity, status }) }];
+}

@@ -1,0 +1,30 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RowChange } from '#libs/commands';
+import { EventLog, type Occurrence } from '../events';
+import { Order } from './order.entity';
+import { toOrderDto } from './orders.dto';
+
+/** What is reported of orders. */
+@Injectable()
+export class OrderEvents implements OnModuleInit {
+  constructor(private readonly log: EventLog) {}
+
+  onModuleInit(): void {
+    this.log.report(Order, eventsOf);
+  }
+}
+
+/** The row of a cancelled order stays. An order can be placed, or rescheduled, and completed in one step. */
+function eventsOf({ before, after }: RowChange<Order>): Occurrence[] {
+  const { petId, shipDate, complete, cancelledAt } = after!;
+  if (cancelledAt !== null) {
+    return [{ type: 'order.cancelled', petId, data: toOrderDto(before!) }];
+  }
+  const data = toOrderDto(after!);
+  const isRescheduled = before !== null && shipDate?.getTime() !== before.shipDate?.getTime();
+  return [
+    ...(before === null ? [{ type: 'order.placed', petId, data } as const] : []),
+    ...(isRescheduled ? [{ type: 'order.updated', petId, data } as const] : []),
+    ...(complete && before?.complete !== true ? [{ type: 'order.completed', petId, data } as const] : []),
+  ];
+}

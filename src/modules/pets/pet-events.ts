@@ -1,0 +1,26 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RowChange } from '#libs/commands';
+import { EventLog, type Occurrence } from '../events';
+import { Pet } from './pet.entity';
+import { toPetDto } from './pets.dto';
+
+/** What is reported of pets, whatever changed them: a caller, an order or the stock. */
+@Injectable()
+export class PetEvents implements OnModuleInit {
+  constructor(private readonly log: EventLog) {}
+
+  onModuleInit(): void {
+    this.log.report(Pet, eventsOf);
+  }
+}
+
+/** The row of a deleted pet stays. */
+function eventsOf({ before, after }: RowChange<Pet>): Occurrence[] {
+  const { id: petId, deletedAt } = after!;
+  if (before === null) {
+    return [{ type: 'pet.created', petId, data: toPetDto(after!) }];
+  }
+  return deletedAt === null
+    ? [{ type: 'pet.updated', petId, data: toPetDto(after!) }]
+    : [{ type: 'pet.deleted', petId, data: toPetDto(before) }];
+}

@@ -1,0 +1,203 @@
+import { Database } from '#libs/database';
+import { cursorAfter } from '#libs/paging';
+import { Retention } from '#libs/retention';
+import { EventTail } from '../../../src/modules/events';
+import type { ErrorBody } from '../../support/api-client';
+import { type Pet, aPet } from '../../support/builders';
+import { until } from '../../support/eventually';
+import { limitsIn } from '../../support/limits';
+import { useStore } from '../../support/use-service';
+import { type Event, Follower, nextOf } from './support/feed';
+
+const { service, caller, arrange } = useStore();
+const tail = () => service.app.get(EventTail);
+
+let pet: Pet;
+let other: Pet;
+beforeAll(async () => {
+  pet = await arrange.pet(aPet(), 50);
+  other = await arrange.pet(aPet(), 50);
+});
+
+const types = (events: Event[]) => events.map(({ type }) => type);
+const rename = (name: string, { id } = pet) => caller.patch(`/pets/${id}`, { name });
+
+/** A follower who stands at the end, and asks for this from then on. */
+async function atTheEnd(more = ''): Promise<Follower> {
+  const follower = new Follower('/events?cursor=now');
+  await follower.read(caller);
+  expect(follower.events).toEqual([]);
+  follower.target += more;
+  return follower;
+}
+
+/** Sends a request; resolves when it waits. */
+async function waiting(target: string) {
+  const before = tail().waiting;
+  const answer = caller.get<Event[]>(target);
+  await until(() => tail().waiting > before);
+  return { answer };
+}
+
+describe('Pages', () => {
+  it('always say where the feed goes on, the last and an empty one too', async () => {
+    const follower = await atTheEnd();
+    const [first] = [follower.target];
+    expect(await follower.read(caller)).toEqual([]);
+    expect(follower.target).toBe(first);
+    await rename('Ada');
+    expect(types(await follower.read(caller))).toEqual(['pet.updated']);
+    expect(await follower.read(caller)).toEqual([]);
+  });
+
+  it('begin with the oldest event, and are as long as wanted', async () => {
+    const one = new Follower('/events?limit=1');
+    const all = new Follower('/events?limit=100');
+    await Promise.all([one.readAll(caller), all.readAll(caller)]);
+    expect(one.events).toEqual(all.events);
+    expect(all.events[0]!.type).toBe('category.created');
+  });
+
+  it('have the same header fields without their body', async () => {
+    const { status, headers, text } = await caller.send('HEAD', '/events?limit=1');
+    expect([status, text, headers.get('Link')]).toEqual([200, '', expect.stringContaining('rel="next"')]);
+  });
+
+  it.each([
+    ['made up', '3'],
+    ['of another spelling', `${cursorAfter(2)}=`.slice(0, -1).toUpperCase()],
+    ['of a position that is not there yet', cursorAfter(9_007_199_254_740_991)],
+  ])('cannot begin at a cursor that is %s', async (_what, cursor) => {
+    const { status, body } = await caller.get<ErrorBody>(`/events?cursor=${cursor}`);
+    expect([status, body.code]).toEqual([400, 'invalid_cursor']);
+  });
+
+  it.each(['wait=31', 'wait=-1', 'wait=1.5', 'type=pet.sold', 'petId=0', 'limit=101', 'since=now'])(
+    'cannot be asked for with %s',
+    async (query) => {
+      const { status, body } = await caller.get<ErrorBody>(`/events?${query}`);
+      expect([status, body.code]).toEqual([400, 'validation_failed']);
+    },
+  );
+});
+
+describe('Filters', () => {
+  it('keep events of some types, of a pet with its stock and orders, or both', async () => {
+    const followers = await Promise.all(
+      [
+        '',
+        '&type=order.placed&type=pet.updated',
+        `&petId=${pet.id}`,
+        `&petId=${pet.id}&type=order.placed`,
+      ].map(atTheEnd),
+    );
+    await arrange.order(pet.id);
+    await arrange.order(other.id);
+    await rename('Bea');
+    await rename('Cleo', other);
+    await arrange.category('Fish');
+    for (const follower of followers) {
+      await follower.readAll(caller);
+    }
+    expect(followers.map(({ events }) => types(events))).toEqual([
+      [
+        'order.placed',
+        'inventory.updated',
+        'order.placed',
+        'inventory.updated',
+        'pet.updated',
+        'pet.updated',
+        'category.created',
+      ],
+      ['order.placed', 'order.placed', 'pet.updated', 'pet.updated'],
+      ['order.placed', 'inventory.updated', 'pet.updated'],
+      ['order.placed'],
+    ]);
+  });
+});
+
+describe('A request that waits', () => {
+  it('is answered when something happens that it wants, and not before', async () => {
+    const { target } = await atTheEnd(`&petId=${pet.id}&wait=30`);
+    const { answer } = await waiting(target);
+    await rename('Dora', other);
+    await rename('Emil');
+    const { body } = await answer;
+    expect(body.map(({ data }) => data.name)).toEqual(['Emil']);
+    expect(tail().waiting).toBe(0);
+  });
+
+  it('is answered with what it wants that is there already', async () => {
+    const follower = await atTheEnd('&wait=30');
+    await rename('Fritz');
+    expect(types(await follower.read(caller))).toEqual(['pet.updated']);
+  });
+
+  it('ends with an empty page when its time is over', async () => {
+    const { target } = await atTheEnd('&wait=1');
+    const page = await caller.get<Event[]>(target);
+    expect(page.body).toEqual([]);
+    expect(new URLSearchParams(nextOf(page).split('?')[1]).get('cursor')).toBe(
+      new URLSearchParams(target.split('?')[1]).get('cursor'),
+    );
+  });
+
+  it('counts once, and says how the limits stand when it is answered', async () => {
+    const limited = await service.caller({ plan: 'free' });
+    const { target } = await atTheEnd('&wait=30');
+    const before = tail().waiting;
+    const answer = limited.get<Event[]>(target);
+    await until(() => tail().waiting > before);
+    await limited.get('/pets');
+    await limited.get('/pets');
+    service.clock.advance(2_000);
+    await rename('Gina');
+    const { remaining } = limitsIn(await answer);
+    expect(remaining).toBe(57);
+  });
+
+  it('takes no connection to the database', async () => {
+    const { target } = await atTheEnd('&wait=30');
+    const answers = Array.from({ length: 20 }, () => caller.get<Event[]>(target));
+    await until(() => tail().waiting === 20);
+    await until(() => service.app.get(Database).poolUse.busy === 0);
+    await rename('Hugo', other);
+    const bodies = (await Promise.all(answers)).map(({ body }) => body.map(({ data }) => data.name));
+    expect(bodies).toEqual(Array(20).fill(['Hugo']));
+  });
+
+  it('is answered at once when its client has fifty already; others may wait', async () => {
+    const { target } = await atTheEnd('&wait=30');
+    const answers = Array.from({ length: 50 }, () => caller.get<Event[]>(target));
+    await until(() => tail().waiting === 50);
+    expect((await caller.get<Event[]>(target)).body).toEqual([]);
+    const stranger = (await service.caller()).get<Event[]>(target);
+    await until(() => tail().waiting === 51);
+    await rename('Ines');
+    expect((await Promise.all([...answers, stranger])).every(({ body }) => body.length === 1)).toBe(true);
+  });
+});
+
+it('Events leave after thirty days, and whoever has read them goes on', async () => {
+  const follower = await atTheEnd();
+  const { pool } = service.database;
+  const { rows } = await pool.query<{ day: string }>(`SELECT max(day)::text AS day FROM events`);
+  service.clock.set(Date.parse(`${rows[0]!.day}T12:00:00Z`));
+  await pool.query(`UPDATE events SET day = day - 31 WHERE position % 2 = 0`);
+  await pool.query(`UPDATE events SET day = day - 30 WHERE position % 2 = 1`);
+  const retention = service.app.get(Retention, { each: true }) as unknown as Retention[];
+  await Promise.all([retention].flat().map((one) => one.deleteOld()));
+  const left = await pool.query<{ left: number }>(`SELECT DISTINCT (position % 2)::int AS left FROM events`);
+  expect(left.rows).toEqual([{ left: 1 }]);
+  await rename('Jan');
+  expect(types(await follower.read(caller))).toEqual(['pet.updated']);
+});
+
+// Last: nobody waits any more after it.
+it('Whoever waits when the service ends is answered with an empty page', async () => {
+  const { target } = await atTheEnd('&wait=30');
+  const { answer } = await waiting(target);
+  tail().end();
+  expect((await answer).body).toEqual([]);
+  expect((await caller.get<Event[]>(target)).body).toEqual([]);
+});
