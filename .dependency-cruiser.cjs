@@ -10,6 +10,7 @@ const KNOWS = {
   pets: ['categories', 'events'],
   categories: ['events'],
   events: [],
+  webhooks: ['events', 'audit'],
   catalogue: ['categories', 'pets', 'inventory', 'audit'],
   quotas: ['auth', 'audit'],
   auth: ['audit'],
@@ -17,12 +18,15 @@ const KNOWS = {
   deprecations: [],
 };
 /** Modules that read the service's settings. */
-const READ_SETTINGS = ['quotas', 'deprecations'];
+const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
 /** Folders with a face. */
 const FOLDER = '(?:modules|runtime)/[^/]+|migrations';
 /** `administration.ts` is a second face, for those who run the service: quick to load. */
 const INDEX = `^src/(?:(?:${FOLDER})/index|modules/[^/]+/administration)\\.ts$`;
-const PURE = ['^src/modules/quotas/rules/', '/(order-status|pet-status|catalogue-line|bad-lines)\\.ts$'];
+const PURE = [
+  '^src/modules/quotas/rules/',
+  '/(order-status|pet-status|catalogue-line|bad-lines|schedule|address-policy|allowances)\\.ts$',
+];
 
 function sentenceOf(module, known) {
   return known.length === 0
@@ -53,7 +57,7 @@ module.exports = {
       name: 'The store knows auth in its controllers only',
       severity: 'error',
       from: {
-        path: '^src/modules/(orders|inventory|pets|categories|events|catalogue|deprecations)/',
+        path: '^src/modules/(orders|inventory|pets|categories|events|webhooks|catalogue|deprecations)/',
         pathNot: '\\.controller\\.ts$',
       },
       to: { path: '^src/modules/auth/' },

@@ -22,6 +22,7 @@ import { AnswerHeaders } from './http/answer-headers';
 import { AnswerInterceptor } from './http/answer.interceptor';
 import { ErrorFilter } from './http/error.filter';
 import { PlanThrottlerGuard, QuotasModule } from './modules/quotas';
+import { WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
 import { type Settings, asConfiguration } from './settings';
 
@@ -62,6 +63,7 @@ export class AppModule {
         InventoryModule,
         OrdersModule,
         EventsModule,
+        WebhooksModule,
         HealthModule,
         SeedModule,
         MetricsModule,

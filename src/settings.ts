@@ -20,6 +20,10 @@ export interface Settings {
   metrics: { host: string; port: number } | undefined;
   logLevel: LogLevel;
   afterSunset: 'serve' | 'gone';
+  /** Networks and addresses that webhooks may call although they are not public. */
+  webhookNetworks: string[];
+  /** Encrypts the secrets of webhooks. Absent: the one in `dataDirectory` with an embedded PostgreSQL, else none. */
+  webhookKey: Buffer | undefined;
   /** How long everything is served after the signal to stop, while `/health/ready` says that it is not ready. */
   shutdownDelaySeconds: number;
   /** Processes that share the port and the limits; `auto` is one for each core. */
@@ -35,6 +39,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const PORTS = { min: 0, max: 65_535 };
 const MAX_WORKERS = 256;
+export const WEBHOOK_KEY_BYTES = 32;
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
 /**
@@ -64,6 +69,12 @@ function readAll(reader: EnvironmentReader): Settings {
     metrics: readMetricsAddress(reader),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     afterSunset: reader.oneOf('AFTER_SUNSET', ['serve', 'gone'] as const, 'serve'),
+    webhookNetworks: reader.list(
+      'WEBHOOK_NETWORKS',
+      'networks or addresses, such as 10.0.0.0/8',
+      isPlainNetwork,
+    ),
+    webhookKey: readWebhookKey(reader),
     shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
     workers: reader.text('WORKERS') === 'auto' ? 'auto' : readWorkers(reader),
     serviceId: reader.integer('PETSTORE_SERVICE_ID', 0, { min: 0, max: 2 ** 31 }) || undefined,
@@ -120,11 +131,25 @@ function readMetricsAddress(reader: EnvironmentReader): Settings['metrics'] {
   return { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
 }
 
+/** The value is kept out of the message. */
+function readWebhookKey(reader: EnvironmentReader): Buffer | undefined {
+  const text = reader.text('WEBHOOK_KEY');
+  const key = text === undefined ? undefined : Buffer.from(text, 'base64');
+  if (key !== undefined && (key.length !== WEBHOOK_KEY_BYTES || key.toString('base64') !== text)) {
+    throw new EnvironmentError('WEBHOOK_KEY', '32 random bytes in base64 (openssl rand -base64 32)', '…');
+  }
+  return key;
+}
+
 function isNetwork(text: string): boolean {
+  return NAMED_NETWORKS.includes(text) || isPlainNetwork(text);
+}
+
+function isPlainNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = isIP(address) === 6 ? 128 : 32;
   const hasPrefix = prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits);
-  return NAMED_NETWORKS.includes(text) || (isIP(address) !== 0 && hasPrefix && rest.length === 0);
+  return isIP(address) !== 0 && hasPrefix && rest.length === 0;
 }
 
 /** The settings as a configuration of @nestjs/config, to be loaded by its module. */

@@ -7,6 +7,7 @@ import { RecentBans1795350000000 } from './1795350000000-recent-bans';
 import { IndexesOfLists1795400000000 } from './1795400000000-indexes-of-lists';
 import { RotationOverlap1795420000000 } from './1795420000000-rotation-overlap';
 import { Events1795500000000 } from './1795500000000-events';
+import { Webhooks1795550000000 } from './1795550000000-webhooks';
 
 /** In the order in which they run. */
 export const MIGRATIONS = [
@@ -19,4 +20,5 @@ export const MIGRATIONS = [
   IndexesOfLists1795400000000,
   RotationOverlap1795420000000,
   Events1795500000000,
+  Webhooks1795550000000,
 ];

@@ -14,6 +14,8 @@ import { Order } from '../modules/orders/order.entity';
 import { Pet } from '../modules/pets/pet.entity';
 import { QuotaReset } from '../modules/quotas/quota-reset.entity';
 import { UsageDay } from '../modules/quotas/usage-day.entity';
+import { WebhookDelivery } from '../modules/webhooks/webhook-delivery.entity';
+import { Webhook } from '../modules/webhooks/webhook.entity';
 
 /** How long one statement may run, and a request may wait for a connection, before it is answered 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -36,6 +38,8 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
       KeyBan,
       QuotaReset,
       StoredEvent,
+      Webhook,
+      WebhookDelivery,
     ],
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',

@@ -6,6 +6,7 @@ import { AdministrationError } from '../modules/auth/administration';
 import { complaint } from './complaint';
 import { printable } from './text';
 import { InvalidPlanError } from '../modules/quotas/administration';
+import { WebhookKeyError } from '../modules/webhooks';
 
 /** The service could not start; the message is one line for the operator. */
 export class StartError extends Error {}
@@ -19,6 +20,7 @@ const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, co
   [EmbeddedPostgresError, 'database_unavailable'],
   [InvalidPlanError, 'invalid_plan'],
   [StartError, 'cannot_start'],
+  [WebhookKeyError, 'invalid_webhook_key'],
 ];
 
 export interface ExplainedFailure {

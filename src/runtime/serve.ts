@@ -16,6 +16,7 @@ import { type RunningService, shutDown } from './shutdown';
 import { listenToStopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { listenToPrimary } from './workers';
+import { withWebhookKey } from './webhook-key';
 
 /** Runs the service until it is told to stop (SIGTERM, SIGINT), then finishes open requests and writes what is buffered. */
 export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
@@ -35,7 +36,7 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
   let service: RunningService | undefined;
   let delayMs = 0;
   const begin = async () => {
-    const app = await createApp(settings, database.url, logger, tracing);
+    const app = await createApp(await withWebhookKey(settings), database.url, logger, tracing);
     service = { app, connections: watchConnections(app) };
     await listen(app, settings);
     if (!cluster.isWorker) {

@@ -34,6 +34,9 @@ export interface KeyOptions {
   expiresAt?: Date;
 }
 
+/** Receivers of webhooks in tests listen on loopback addresses. */
+export const WEBHOOK_KEY = Buffer.alloc(32, 'k').toString('base64');
+
 /** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
 const PATIENT_REDIS_MS = 1_000;
 
@@ -96,7 +99,7 @@ export class TestService {
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const settings = {
-    ...readSettings({ METRICS_PORT: 'off' }),
+    ...readSettings({ METRICS_PORT: 'off', WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' }),
     ...options.settings,
   };
   const database = options.database ?? (await createTestDatabase());

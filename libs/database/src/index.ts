@@ -14,6 +14,7 @@ export {
   isRefusedStatement,
   isSerializationConflict,
   mayRunAgain,
+  violatesCheck,
   violatesForeignKey,
   violatesUnique,
 } from './postgres-errors';

@@ -111,6 +111,10 @@ export function violatesUnique(error: unknown, constraint: string): boolean {
   return codeOf(error) === '23505' && fieldsOf(error).constraint === constraint;
 }
 
+export function violatesCheck(error: unknown, constraint: string): boolean {
+  return codeOf(error) === '23514' && fieldsOf(error).constraint === constraint;
+}
+
 /** True when PostgreSQL has rolled the transaction back for a reason that is gone when it is run again. */
 export function mayRunAgain(error: unknown): boolean {
   return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);

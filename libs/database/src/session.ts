@@ -31,19 +31,14 @@ export class Session {
     return this.send<StoredRow>(statement, { values, rowMode: 'array' });
   }
 
-  /** As `read`, for a statement outside of transactions: prepared anew when a migration has outdated what was prepared. */
-  async readWithRetry(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
-    try {
-      return await this.read(statement, values);
-    } catch (error) {
-      if (isOutdatedStatement(error)) {
-        return this.read(statement, values);
-      }
-      if (isLostStatement(error)) {
-        return this.read({ text: statement.text }, values);
-      }
-      throw error;
-    }
+  /** As `run`, outside of transactions: the statement is prepared again when a migration has outdated it. */
+  runWithRetry<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
+    return withRetry(statement, (current) => this.run<Row>(current, values));
+  }
+
+  /** As `read`, outside of transactions: the statement is prepared again when a migration has outdated it. */
+  readWithRetry(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+    return withRetry(statement, (current) => this.read(current, values));
   }
 
   private async send<Row>(
@@ -69,5 +64,22 @@ export class Session {
     } finally {
       stream.uncork();
     }
+  }
+}
+
+async function withRetry<Rows>(
+  statement: PreparedStatement,
+  run: (statement: PreparedStatement) => Promise<Rows>,
+): Promise<Rows> {
+  try {
+    return await run(statement);
+  } catch (error) {
+    if (isOutdatedStatement(error)) {
+      return run(statement);
+    }
+    if (isLostStatement(error)) {
+      return run({ text: statement.text });
+    }
+    throw error;
   }
 }

@@ -8,11 +8,12 @@ import { JSON_TYPE, RepresentedBy } from './representation';
 /** Gives a single resource its ETag, and answers 304 to a GET that holds the same one already. */
 function asSingleResource(
   resource: object,
+  tagged: object,
   request: FastifyRequest,
   reply: FastifyReply,
 ): string | undefined {
   const body = JSON.stringify(resource);
-  const tag = entityTag(body);
+  const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
   void reply.header('ETag', tag);
   const ifNoneMatch = request.headers['if-none-match'];
   const reads = request.method === 'GET' || request.method === 'HEAD';
@@ -24,10 +25,17 @@ function asSingleResource(
   return body;
 }
 
-/** The answer is one resource: it carries an ETag, and `If-None-Match` is honoured on reads. */
-export function SingleResource(): MethodDecorator {
+/**
+ * The answer is one resource: it carries an ETag, and `If-None-Match` is honoured on reads.
+ * @param read what a GET would answer, where this operation answers more
+ */
+export function SingleResource<Resource extends object>(
+  read: (resource: Resource) => object = (resource) => resource,
+): MethodDecorator {
   return applyDecorators(
-    RepresentedBy(asSingleResource),
+    RepresentedBy((resource: Resource, request: FastifyRequest, reply: FastifyReply) =>
+      asSingleResource(resource, read(resource), request, reply),
+    ),
     documentHeaders('success', 'ETag'),
     documentParameters({ onlyFor: ['get'], name: 'If-None-Match' }),
   );

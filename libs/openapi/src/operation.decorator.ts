@@ -1,5 +1,12 @@
 import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiExtraModels, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiExtension,
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  type OperationObject,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { AnyDefinedError } from '#libs/errors';
 import { type Examples, documentErrors } from './operation-notes';
 
@@ -10,7 +17,7 @@ export interface OperationOptions {
   description: string;
   answer: {
     /** 200 when absent. */
-    status?: 200 | 201 | 204;
+    status?: 200 | 201 | 202 | 204;
     description: string;
     /** The resource's class; none for 204. */
     type?: Type<unknown>;
@@ -26,15 +33,17 @@ export interface OperationOptions {
   errors?: AnyDefinedError[];
   stability?: 'experimental' | 'beta';
   hideTryItPanel?: boolean;
+  /** Requests that the service sends because of this one. */
+  callbacks?: OperationObject['callbacks'];
 }
 
 /** Names an operation, fixes its successful status, and documents it. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, answer, errors = [], stability, hideTryItPanel } = options;
+  const { id, summary, description, answer, errors = [], stability, hideTryItPanel, callbacks } = options;
   const status = answer.status ?? 200;
   return applyDecorators(
     HttpCode(status),
-    ApiOperation({ operationId: id, summary, description }),
+    ApiOperation({ operationId: id, summary, description, ...(callbacks ? { callbacks } : {}) }),
     ApiResponse({ status, description: answer.description, ...contentOf(answer) }),
     ...(answer.type ? [ApiExtraModels(answer.type)] : []),
     documentErrors(...errors),

@@ -4,6 +4,7 @@ import { isNotKept } from '#libs/commands';
 import { type ErrorNote, type SharedParts, errorWith } from '#libs/openapi';
 import { MAX_PAGE_SIZE } from '#libs/paging';
 import { EVENT_SCHEMAS } from '../../modules/events';
+import { WEBHOOK_SCHEMAS } from '../../modules/webhooks';
 import { HEADERS } from './header-fields';
 
 type Schema = SharedParts['schemas'][string];
@@ -117,6 +118,7 @@ export function sharedParts(): SharedParts {
     schemas: {
       Error: errorSchema(),
       ...EVENT_SCHEMAS,
+      ...WEBHOOK_SCHEMAS,
       Pets: {
         type: 'array',
         description: 'One page of pets.',

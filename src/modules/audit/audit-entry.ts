@@ -43,6 +43,9 @@ export type AuditEntry =
   | (OfKey & { action: 'key.revoked'; details: Record<string, never> })
   | (OfKey & { action: 'key.banned'; details: { level: number; bannedUntil: string } })
   | (OfKey & { action: 'key.unbanned'; details: { level: Change<number>; bannedUntil: Change<string> } })
+  | (OfClient & { action: 'webhook.enabled'; details: { webhookId: number } })
+  | (OfClient & { action: 'webhook.disabled'; details: { webhookId: number; reason: string } })
+  | (OfClient & { action: 'webhook.deliveries_retried'; details: { webhookId: number; deliveries: number } })
   | (OfClient & { action: 'quota.reset'; details: Record<string, never> })
   | { action: 'catalogue.imported'; details: { categories: number; pets: number; linesLeftOut: number } };
 

@@ -28,6 +28,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   private reading?: Promise<void>;
   private isBehind = false;
   private ended = false;
+  private readonly audience: (() => void)[] = [];
 
   constructor(
     private readonly events: EventReader,
@@ -53,6 +54,11 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.end();
     await this.listener.close();
+  }
+
+  /** Calls somebody who follows the feed by himself, whenever there may be something new. */
+  onNews(call: () => void): void {
+    this.audience.push(call);
   }
 
   /** Lets nobody wait any longer, and nobody from now on. */
@@ -90,6 +96,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   }
 
   private wake(): void {
+    this.audience.forEach((call) => call());
     if (this.watches.size === 0) {
       this.head = undefined;
       return;

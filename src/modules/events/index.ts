@@ -1,6 +1,6 @@
 export { EventLog, type Occurrence } from './event-log';
 export { EventReader } from './event-reader';
-export { EVENT_SCHEMAS } from './event-schemas';
+export { EVENT_EXAMPLE, EVENT_SCHEMAS } from './event-schemas';
 export { EVENTS_CHANNEL, EventTail } from './event-tail';
 export { EVENT_TYPES, type EventType } from './event-types';
 export { type EventDto, toEventDto } from './events.dto';

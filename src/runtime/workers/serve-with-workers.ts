@@ -23,6 +23,7 @@ import { openDatabase } from '../open-database';
 import { SeedModule } from '../seed';
 import { type StopSignals, listenToStopSignals } from '../stop-signals';
 import { terminalLog } from '../terminal-log';
+import { withWebhookKey } from '../webhook-key';
 import { WorkerProcesses } from './worker-processes';
 
 /** Connections for counting. The workers divide the pool among themselves, with so many for each at least. */
@@ -49,7 +50,7 @@ export async function serveWithWorkers(settings: Settings, count: number): Promi
   let metrics: Server | undefined;
   const begin = async () => {
     context = await countingContext(settings, database.url, logger);
-    workers = workersOf(settings, count, database.url, context, logger);
+    workers = workersOf(await withWebhookKey(settings), count, database.url, context, logger);
     metrics = await listenForMetrics(settings);
     const address = await workers.start();
     if (address === null) {
@@ -91,7 +92,7 @@ function countingContext(settings: Settings, url: string, logger: Logger): Promi
 }
 
 function workersOf(
-  { databasePool }: Settings,
+  { databasePool, webhookKey }: Settings,
   count: number,
   databaseUrl: string,
   context: INestApplicationContext,
@@ -101,6 +102,7 @@ function workersOf(
     DATABASE_URL: databaseUrl,
     DATABASE_POOL: String(Math.max(LEAST_POOL, Math.floor(databasePool / count))),
     PETSTORE_SERVICE_ID: String(newServiceId()),
+    ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64') }),
   };
   // What is sent between processes keeps its types (Infinity, undefined), which JSON would change.
   cluster.setupPrimary({ serialization: 'advanced' });

@@ -1,0 +1,53 @@
+import type { Command } from '#libs/commands';
+import { type WebhookOfClient, foundWebhook, lockOf } from './change-webhooks';
+import { type DeliveryDto, toDeliveryDto } from './deliveries.dto';
+import { WebhookDelivery } from './webhook-delivery.entity';
+import { DeliveryNotFoundError } from './webhooks.errors';
+
+/** Sends an event that nothing has happened for; also to a webhook that is disabled, to find out whether it would work. */
+export function testWebhook(which: WebhookOfClient): Command<DeliveryDto> {
+  return {
+    needs: [lockOf(which), { newId: WebhookDelivery }],
+    decide: (state) => {
+      foundWebhook(state, which);
+      const { now } = state;
+      const id = state.newId(WebhookDelivery);
+      const eventId = `evt_test_${id}`;
+      const type = 'webhook.test';
+      const event = { id: eventId, type, timestamp: now.toISOString(), data: { webhookId: which.id } };
+      const delivery: WebhookDelivery = {
+        id,
+        webhookId: which.id,
+        eventId,
+        type,
+        payload: JSON.stringify(event),
+        status: 'pending',
+        attempts: 0,
+        dueAt: now,
+        createdAt: now,
+        lastAttemptAt: null,
+        responseStatus: null,
+        error: null,
+      };
+      state.insert(WebhookDelivery, id, delivery);
+      return toDeliveryDto(delivery);
+    },
+  };
+}
+
+/** Makes a delivery due now. The schedule of what follows begins anew. */
+export function retryDelivery(which: WebhookOfClient, deliveryId: number): Command<DeliveryDto> {
+  return {
+    needs: [lockOf(which), { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' }],
+    decide: (state) => {
+      foundWebhook(state, which);
+      const delivery = state.find(WebhookDelivery, deliveryId);
+      if (delivery?.webhookId !== which.id) {
+        throw new DeliveryNotFoundError(deliveryId);
+      }
+      const due: WebhookDelivery = { ...delivery, status: 'pending', attempts: 0, dueAt: state.now };
+      state.update(WebhookDelivery, deliveryId, due);
+      return toDeliveryDto(due);
+    },
+  };
+}

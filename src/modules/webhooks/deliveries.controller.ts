@@ -1,0 +1,109 @@
+import { Controller, Get, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
+import { Operation } from '#libs/openapi';
+import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
+import { IdParam } from '#libs/validation';
+import { RequiresScope } from '../auth';
+import { retryDelivery, testWebhook } from './change-deliveries';
+import { DeliveryDto, ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
+import { DeliveryWorker } from './delivery/delivery-worker';
+import { DeliveryNotFoundError, WebhookNotFoundError } from './webhooks.errors';
+import { WebhooksService } from './webhooks.service';
+
+const EXAMPLE: DeliveryDto = {
+  id: 1,
+  eventId: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
+  type: 'order.placed',
+  status: 'delivered',
+  attempts: 1,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  lastAttemptAt: '2026-11-21T09:30:00.000Z',
+  responseStatus: 204,
+};
+const DUE: DeliveryDto = {
+  id: 2,
+  eventId: 'evt_test_2',
+  type: 'webhook.test',
+  status: 'pending',
+  attempts: 0,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  nextAttemptAt: '2026-11-21T09:30:00.000Z',
+};
+const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
+
+@ApiTags('Events')
+@Controller('webhooks/:webhookId')
+export class DeliveriesController {
+  constructor(
+    private readonly webhooks: WebhooksService,
+    private readonly commands: CommandExecutor,
+    private readonly worker: DeliveryWorker,
+  ) {}
+
+  @Post('test')
+  @RequiresScope('write')
+  @Idempotent()
+  @Operation({
+    id: 'testWebhook',
+    summary: 'Send a test event',
+    description:
+      'Sends an event of type `webhook.test`, whatever types the webhook wants. If the webhook is disabled, the event is sent once it is enabled.',
+    answer: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    errors: [WebhookNotFoundError],
+    stability: 'experimental',
+  })
+  async test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
+    const delivery = await this.commands.run(testWebhook({ id, clientId: origin.owner }), origin);
+    this.worker.wake();
+    return delivery;
+  }
+
+  @Get('deliveries')
+  @RequiresScope('read')
+  @Paged()
+  @Operation({
+    id: 'listDeliveries',
+    summary: 'List deliveries',
+    description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
+    answer: {
+      description: 'One page of deliveries.',
+      type: DeliveryDto,
+      maxItems: MAX_PAGE_SIZE,
+      example: [EXAMPLE],
+    },
+    errors: [WebhookNotFoundError],
+    stability: 'experimental',
+  })
+  async list(
+    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @Query() query: ListDeliveriesQuery,
+    @SentBy() { owner }: Origin,
+  ): Promise<Page<DeliveryDto>> {
+    const page = await this.webhooks.deliveries({ id, clientId: owner }, query);
+    return { ...page, entries: page.entries.map(toDeliveryDto) };
+  }
+
+  @Post('deliveries/:deliveryId/retry')
+  @RequiresScope('write')
+  @Idempotent()
+  @Operation({
+    id: 'retryDelivery',
+    summary: 'Retry a delivery',
+    description:
+      'Sends the event again now, also one that was delivered. If it fails, the retries start over.',
+    answer: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    errors: [WebhookNotFoundError, DeliveryNotFoundError],
+    stability: 'experimental',
+  })
+  async retry(
+    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
+    @SentBy() origin: Origin,
+  ): Promise<DeliveryDto> {
+    const command = retryDelivery({ id, clientId: origin.owner }, deliveryId);
+    const delivery = await this.commands.run(command, origin);
+    this.worker.wake();
+    return delivery;
+  }
+}

@@ -1,0 +1,83 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { PageQuery } from '#libs/paging';
+import { AnswerField, QueryField, identifier, integer, oneOf, text, timestamp } from '#libs/validation';
+import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity';
+
+const status = oneOf(DELIVERY_STATUSES);
+const STATUS = {
+  description:
+    'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
+  enumName: 'DeliveryStatus',
+};
+const AT = '2026-11-21T09:30:00.000Z';
+
+@ApiSchema({
+  name: 'Delivery',
+  description: 'One event on its way to one webhook. What does not apply is left out.',
+})
+export class DeliveryDto {
+  @AnswerField(identifier, { description: 'Unique delivery identifier.', example: 1 })
+  id!: number;
+
+  @AnswerField(text({ min: 1, max: 100 }), {
+    description: 'The event’s id, which is the `webhook-id` of the request.',
+    example: 'evt_1',
+  })
+  eventId!: string;
+
+  @AnswerField(text({ min: 1, max: 100 }), { description: 'The event’s type.', example: 'order.placed' })
+  type!: string;
+
+  @AnswerField(status, { ...STATUS, example: 'delivered' })
+  status!: DeliveryStatus;
+
+  @AnswerField(integer({ min: 0, max: 2_147_483_647 }), {
+    description: 'How many attempts were made.',
+    example: 1,
+  })
+  attempts!: number;
+
+  @AnswerField(timestamp, { description: 'When the delivery was created.', example: AT })
+  createdAt!: string;
+
+  @AnswerField(timestamp, { description: 'When the last attempt ended.', example: AT, optional: true })
+  lastAttemptAt?: string;
+
+  @AnswerField(timestamp, { description: 'When the next attempt is due.', example: AT, optional: true })
+  nextAttemptAt?: string;
+
+  @AnswerField(integer({ min: 100, max: 999 }), {
+    description: 'The status of the last response, if there was one.',
+    example: 200,
+    optional: true,
+  })
+  responseStatus?: number;
+
+  @AnswerField(text({ min: 0, max: 300 }), {
+    description: 'Why the last attempt failed.',
+    example: 'The response was 500.',
+    optional: true,
+  })
+  error?: string;
+}
+
+export class ListDeliveriesQuery extends PageQuery {
+  @QueryField(status, { ...STATUS, description: 'Only deliveries with this status.', example: 'failed' })
+  status?: DeliveryStatus;
+}
+
+export function toDeliveryDto(delivery: WebhookDelivery): DeliveryDto {
+  const { id, eventId, type, attempts, createdAt, lastAttemptAt, dueAt, responseStatus, error } = delivery;
+  return {
+    id,
+    eventId,
+    type,
+    status: delivery.status,
+    attempts,
+    createdAt: createdAt.toISOString(),
+    ...(lastAttemptAt === null ? {} : { lastAttemptAt: lastAttemptAt.toISOString() }),
+    ...(delivery.status === 'pending' ? { nextAttemptAt: dueAt.toISOString() } : {}),
+    ...(responseStatus === null ? {} : { responseStatus }),
+    ...(error === null ? {} : { error }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { PreparedStatement } from '#libs/database';
+import { idBefore } from '#libs/paging';
+import type { ListDeliveriesQuery } from './deliveries.dto';
+import { DELIVERY_STATUSES } from './webhook-delivery.entity';
+
+/** The cursor of the first page stands before the newest delivery there can be. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
+
+/** A page of a webhook's deliveries, the newest first. An index has those of one status in order, so each is asked for. */
+export function deliveryListStatement(
+  columns: string,
+  webhookId: number,
+  { status, cursor, limit }: ListDeliveriesQuery,
+): PreparedStatement & { values: unknown[] } {
+  const wanted = status === undefined ? DELIVERY_STATUSES : [status];
+  const parts = wanted.map(
+    (_status, index) => `(SELECT ${columns} FROM webhook_deliveries
+      WHERE webhook_id = $1 AND status = $${index + 4} AND id < $2 ORDER BY status DESC, id DESC LIMIT $3)`,
+  );
+  return {
+    name: `webhook-deliveries-page-of-${wanted.length}`,
+    text: `SELECT * FROM (${parts.join(' UNION ALL ')}) AS parts ORDER BY id DESC LIMIT $3`,
+    values: [webhookId, idBefore(cursor) || NEWEST, limit + 1, ...wanted],
+  };
+}

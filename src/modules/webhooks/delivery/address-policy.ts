@@ -1,0 +1,94 @@
+// Where a delivery may go. What counts is the address that is connected to; a URL only tells some of it beforehand.
+import { isIP } from 'node:net';
+import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
+
+/** Ports up to 1023 belong to other services, and Fetch blocks a few above them ("bad port"). */
+const PORTS_BELOW_1024 = [80, 443];
+const OTHER_PORTS = [
+  2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+/** All that is routed publicly; what is not among it, such as ::7f00:1, has no range of its own in ipaddr.js. */
+const PUBLIC_IPV6 = parseCIDR('2000::/3');
+/** Public by its number, but it answers every machine of Azure with that machine's own metadata. */
+const METADATA = '168.63.129.16';
+const LOCAL_NAME = /(^|\.)localhost$/;
+
+type Network = ReturnType<typeof parseCIDR>;
+
+export class AddressPolicy {
+  private readonly networks: Network[];
+
+  /** @param networks (10.0.0.0/8) and addresses which may be called although they are not public, and over http */
+  constructor(networks: readonly string[]) {
+    this.networks = networks.map(networkOf);
+  }
+
+  /** Whether a connection to this address may be made; `http` only to the networks that are named. */
+  allows(address: string, protocol: string): boolean {
+    if (isIP(address) === 0) {
+      return false;
+    }
+    const parsed = unmapped(address);
+    return this.isNamed(parsed) || (protocol === 'https:' && isPublic(parsed));
+  }
+
+  /** Why a URL is no place for a webhook, to follow "url"; undefined when nothing is known against it before its name is looked up. */
+  objection(text: string): string | undefined {
+    if (!URL.canParse(text)) {
+      return 'must be an absolute URL, such as https://shop.example/events';
+    }
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || this.networks.length === 0)) {
+      return 'must use https';
+    }
+    if (url.username !== '' || url.password !== '') {
+      return 'must not contain a user or a password';
+    }
+    if (!isAllowedPort(Number(url.port || (url.protocol === 'https:' ? 443 : 80)))) {
+      return 'has a port that webhooks may not use: take 443, 80 or one above 1023';
+    }
+    const literal = literalOf(url);
+    if (literal !== undefined && !this.allows(literal, url.protocol)) {
+      return 'must not lead to a loopback, private or otherwise reserved address';
+    }
+    return undefined;
+  }
+
+  private isNamed(address: IPv4 | IPv6): boolean {
+    return this.networks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    );
+  }
+}
+
+/** The address that a URL names without a look-up. URL has read octal, decimal and hexadecimal forms already. */
+export function literalOf({ hostname }: URL): string | undefined {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  if (LOCAL_NAME.test(host)) {
+    return '127.0.0.1';
+  }
+  return isIP(host) === 0 ? undefined : host;
+}
+
+/** An IPv4 address may be written as an IPv6 one, and leads to the same place. */
+function unmapped(text: string): IPv4 | IPv6 {
+  const address = parse(text);
+  return 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()
+    ? address.toIPv4Address()
+    : address;
+}
+
+function networkOf(text: string): Network {
+  return parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`);
+}
+
+function isPublic(address: IPv4 | IPv6): boolean {
+  if (address.range() !== 'unicast' || address.toString() === METADATA) {
+    return false;
+  }
+  return address.kind() === 'ipv4' || address.match(PUBLIC_IPV6);
+}
+
+function isAllowedPort(port: number): boolean {
+  return port < 1024 ? PORTS_BELOW_1024.includes(port) : !OTHER_PORTS.includes(port);
+}

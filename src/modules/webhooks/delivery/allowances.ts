@@ -1,0 +1,64 @@
+// How many deliveries to a webhook may be under way at once: more to a receiver that answers quickly, one to a dead one.
+
+/** For a webhook of which nothing is known. */
+export const FIRST = 4;
+const MOST = 32;
+const LEAST = 1;
+/** A receiver that takes longer occupies this process for longer than others. */
+export const QUICK_MS = 1_000;
+/** What is remembered of webhooks to which nothing is under way. */
+const MAX_REMEMBERED = 10_000;
+
+interface Use {
+  underWay: number;
+  allowed: number;
+}
+
+export class Allowances {
+  private readonly uses = new Map<number, Use>();
+  private total = 0;
+
+  /** @param most deliveries that may be under way to all webhooks together */
+  constructor(private readonly most: number) {}
+
+  get underWay(): number {
+    return this.total;
+  }
+
+  get free(): number {
+    return this.most - this.total;
+  }
+
+  /** How many more may begin, by the webhook's id; `FIRST` where there is no entry. */
+  freeByWebhook(): Record<number, number> {
+    return Object.fromEntries(
+      [...this.uses].map(([id, { allowed, underWay }]) => [id, Math.max(0, allowed - underWay)]),
+    );
+  }
+
+  begin(webhookId: number): void {
+    const use = this.uses.get(webhookId) ?? { underWay: 0, allowed: FIRST };
+    this.uses.set(webhookId, { ...use, underWay: use.underWay + 1 });
+    this.total += 1;
+  }
+
+  end(webhookId: number, outcome: { succeeded: boolean; tookMs: number }): void {
+    const { underWay, allowed } = this.uses.get(webhookId)!;
+    const isQuick = outcome.succeeded && outcome.tookMs < QUICK_MS;
+    const next = isQuick ? Math.min(MOST, allowed + 1) : Math.max(LEAST, Math.floor(allowed / 2));
+    this.total -= 1;
+    this.uses.delete(webhookId);
+    // The order of the map is that of use.
+    this.uses.set(webhookId, { underWay: underWay - 1, allowed: next });
+    this.forgetOldest();
+  }
+
+  private forgetOldest(): void {
+    if (this.uses.size > MAX_REMEMBERED) {
+      const idle = [...this.uses].find(([, { underWay }]) => underWay === 0);
+      if (idle !== undefined) {
+        this.uses.delete(idle[0]);
+      }
+    }
+  }
+}

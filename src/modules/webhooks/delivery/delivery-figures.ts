@@ -1,0 +1,58 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database } from '#libs/database';
+import { DeliveryWorker } from './delivery-worker';
+
+const REFRESH_MS = 15_000;
+/** Counting more would take long, and whoever reads the figure has to act anyway. */
+const COUNTED = 100_000;
+
+/** Of webhooks that should work: a dead receiver is its owner's to repair. */
+const FIGURES = {
+  name: 'webhook-figures',
+  text: `SELECT
+    (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT ${COUNTED}) AS some) AS pending,
+    (SELECT min(oldest.due_at) FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
+        WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
+      WHERE webhooks.enabled AND webhooks.failing_since IS NULL
+        AND (webhooks.paused_until IS NULL OR webhooks.paused_until <= $1)) AS oldest_due`,
+};
+
+/** What the metrics say about deliveries. What only the database knows is a few seconds old. */
+@Injectable()
+export class DeliveryFigures implements OnApplicationBootstrap, OnModuleDestroy {
+  /** Deliveries of all instances that wait for an attempt; at most 100,000 are counted. */
+  pending = 0;
+  /** For how long the longest waiting delivery has been due, of webhooks that are not failing. */
+  oldestDueSeconds = 0;
+  private timer?: NodeJS.Timeout;
+
+  constructor(
+    private readonly database: Database,
+    private readonly worker: DeliveryWorker,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Attempts of this instance since its start. */
+  get attempts(): { delivered: number; failed: number } {
+    return this.worker.counts;
+  }
+
+  onApplicationBootstrap(): void {
+    const refresh = (): void => void this.refresh().catch(() => undefined);
+    this.timer = setInterval(refresh, REFRESH_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  async refresh(): Promise<void> {
+    const now = this.clock.now();
+    const values = [new Date(now).toISOString()];
+    const [row] = await this.database.session((session) => session.runWithRetry(FIGURES, values));
+    const { pending, oldest_due: due } = row as { pending: number; oldest_due: Date | null };
+    this.pending = pending;
+    this.oldestDueSeconds = due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
+  }
+}

@@ -1,0 +1,121 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Clock } from '#libs/clock';
+import { Database, type Transaction, int8ToNumber } from '#libs/database';
+import { EventReader, EventTail, toEventDto } from '../../events';
+import { Alarm } from './alarm';
+import { DeliveryWorker } from './delivery-worker';
+
+/** Deliveries that one transaction makes, and events that it reads, at the most. */
+const MAX_DELIVERIES = 5_000;
+const MAX_EVENTS = 500;
+/** What was not heard of is noticed within this time. */
+const POLL_MS = 1_000;
+/** Between two turns, so that a store that is written to all the time is not read all the time. */
+const BREATH_MS = 50;
+
+const DISPATCH = `INSERT INTO webhook_deliveries
+    (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
+  SELECT webhooks.id, event.id, event.type, event.payload, 'pending', 0, $4, $4
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS event (id, type, payload, place)
+  JOIN webhooks ON webhooks.enabled
+    AND (webhooks.types IS NULL OR event.type = ANY(string_to_array(webhooks.types, ',')))
+  ORDER BY event.place`;
+
+/**
+ * Follows the feed and makes a delivery of each event for each webhook that wants it. One instance at a time does so,
+ * whichever holds the row with the position; the position moves in the transaction of the deliveries.
+ */
+@Injectable()
+export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(Dispatcher.name);
+  private readonly alarm = new Alarm();
+  private loop: Promise<void> = Promise.resolve();
+  private stopping = false;
+  private isFailing = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly events: EventReader,
+    private readonly tail: EventTail,
+    private readonly worker: DeliveryWorker,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.tail.onNews(() => this.alarm.ring());
+    this.loop = this.run();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopping = true;
+    this.alarm.ring();
+    await this.loop;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      await this.takeTurn();
+      await pause(BREATH_MS);
+      await this.alarm.wait(POLL_MS);
+    }
+  }
+
+  private async takeTurn(): Promise<void> {
+    try {
+      while (
+        !this.stopping &&
+        (await this.database.transaction((transaction) => this.dispatch(transaction)))
+      ) {
+        this.worker.wake();
+      }
+      this.worker.wake();
+      this.isFailing = false;
+    } catch (error) {
+      if (!this.isFailing) {
+        this.isFailing = true;
+        this.logger.warn(`Events are not dispatched to webhooks; will retry: ${String(error)}`);
+      }
+    }
+  }
+
+  /** @returns whether more events wait */
+  private async dispatch(transaction: Transaction): Promise<boolean> {
+    const [row] = await transaction.query<{ position: string }[]>(
+      `SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED`,
+    );
+    if (row === undefined) {
+      return false;
+    }
+    const position = int8ToNumber(row.position);
+    // Read before the webhooks are: one that is missing below was created after all of these events.
+    const end = await this.events.end();
+    if (end <= position) {
+      return false;
+    }
+    const [{ webhooks } = { webhooks: 0 }] = await transaction.query<{ webhooks: number }[]>(
+      `SELECT count(*)::int AS webhooks FROM (SELECT FROM webhooks WHERE enabled LIMIT ${MAX_DELIVERIES}) AS some`,
+    );
+    const reached = webhooks === 0 ? end : await this.makeDeliveries(transaction, position, webhooks);
+    await transaction.query(`UPDATE webhook_dispatch SET position = $1`, [reached]);
+    return reached < end;
+  }
+
+  /** @returns the position of the last event that was dispatched */
+  private async makeDeliveries(
+    transaction: Transaction,
+    position: number,
+    webhooks: number,
+  ): Promise<number> {
+    const most = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / webhooks)));
+    const events = await this.events.after(position, {}, most);
+    const sent = events.map(toEventDto);
+    await transaction.query(DISPATCH, [
+      sent.map(({ id }) => id),
+      sent.map(({ type }) => type),
+      sent.map((event) => JSON.stringify(event)),
+      new Date(this.clock.now()).toISOString(),
+    ]);
+    return events.at(-1)?.position ?? position;
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { type AddressPolicy, literalOf } from './address-policy';
+import { type Resolve, checkedLookup, resolveByDns } from './checked-lookup';
+import type { Attempt } from './schedule';
+
+const PATIENCE_MS = 15_000;
+/** How much of an answer's body is taken, and for how long, so that its connection can be used again. */
+const BODY_BYTES = 16_384;
+const BODY_MS = 1_000;
+/** How long an unused connection is kept, and how many to one receiver. */
+const KEEP_ALIVE = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
+
+const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';
+const SILENT = `There was no response within ${PATIENCE_MS / 1_000} seconds.`;
+/** Codes of Node and c-ares, in words; nothing of the network's inside is told. */
+const FAILURES: Readonly<Record<string, string>> = {
+  EFORBIDDEN: FORBIDDEN,
+  ENOTFOUND: 'The name in the URL has no address.',
+  ENODATA: 'The name in the URL has no address.',
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was closed before a response.',
+  HPE_HEADER_OVERFLOW: 'The response had too many headers.',
+};
+
+export interface Message {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** Sends requests to where strangers want them, and nowhere else. Bounded in time, and in what is read of the answer. */
+export class Sender {
+  private readonly agents = { 'http:': new HttpAgent(KEEP_ALIVE), 'https:': new HttpsAgent(KEEP_ALIVE) };
+  private readonly underWay = new Set<ClientRequest>();
+
+  /** @param resolve how names become addresses */
+  constructor(
+    private readonly policy: AddressPolicy,
+    private readonly resolve: Resolve = resolveByDns(),
+  ) {}
+
+  /** Never rejects. A connection that the receiver closed while it was not used is no failure: it is tried again at once. */
+  async send(message: Message): Promise<Attempt> {
+    const url = new URL(message.url);
+    const literal = literalOf(url);
+    if (this.policy.objection(message.url) !== undefined) {
+      return { status: null, failure: FORBIDDEN };
+    }
+    const { attempt, wasClosedBefore } = await this.exchange(url, literal, message);
+    return wasClosedBefore ? (await this.exchange(url, literal, message)).attempt : attempt;
+  }
+
+  /** Breaks off what is under way, and closes all connections. */
+  close(): void {
+    this.underWay.forEach((request) => request.destroy());
+    Object.values(this.agents).forEach((agent) => agent.destroy());
+  }
+
+  private exchange(
+    url: URL,
+    literal: string | undefined,
+    { headers, body }: Message,
+  ): Promise<{ attempt: Attempt; wasClosedBefore: boolean }> {
+    return new Promise((resolve) => {
+      const protocol = url.protocol as 'http:' | 'https:';
+      const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+        method: 'POST',
+        // Such a name is looked up by nobody.
+        ...(literal === undefined ? {} : { host: literal }),
+        headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+        agent: this.agents[protocol],
+        lookup: checkedLookup(this.resolve, this.policy, protocol),
+      });
+      this.underWay.add(request);
+      let attempt: Attempt | undefined;
+      const deadline = setTimeout(() => {
+        attempt ??= { status: null, failure: SILENT };
+        request.destroy();
+      }, PATIENCE_MS);
+      const settle = (reason: Attempt, wasClosedBefore = false): void => {
+        clearTimeout(deadline);
+        this.underWay.delete(request);
+        resolve({ attempt: attempt ?? reason, wasClosedBefore });
+      };
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        const isUnheard = attempt === undefined && request.reusedSocket && error.code === 'ECONNRESET';
+        settle({ status: null, failure: inWords(error) }, isUnheard);
+      });
+      request.on('response', (response) => {
+        attempt ??= attemptOf(response);
+        drain(response, () => settle(attempt!));
+      });
+      request.on('close', () => settle({ status: null, failure: FAILURES.ECONNRESET! }));
+      request.end(body);
+    });
+  }
+}
+
+function attemptOf({ statusCode, headers }: IncomingMessage): Attempt {
+  return { status: statusCode!, retryAfter: headers['retry-after'] };
+}
+
+/** Takes the rest of the answer; a connection on which too much follows, or too slowly, is closed. */
+function drain(response: IncomingMessage, done: () => void): void {
+  const deadline = setTimeout(() => response.destroy(), BODY_MS);
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES) {
+      response.destroy();
+    }
+  });
+  response.on('error', () => undefined);
+  response.on('close', () => {
+    clearTimeout(deadline);
+    done();
+  });
+}
+
+function inWords({ code = '' }: NodeJS.ErrnoException): string {
+  return (
+    FAILURES[code] ??
+    (/^[A-Z0-9_]{1,60}$/.test(code) ? `The connection failed (${code}).` : 'The connection failed.')
+  );
+}

@@ -1,0 +1,7 @@
+export { DeliveryFigures } from './delivery/delivery-figures';
+export { WebhookAdministration, type WebhookOverview } from './webhook-administration';
+export { WebhookAdministrationModule } from './webhook-administration.module';
+export { WebhookKeyError } from './webhook-key-check';
+export { WEBHOOK_SCHEMAS } from './webhook-callbacks';
+export { WebhookSwitch } from './webhook-switch';
+export { WebhooksModule } from './webhooks.module';

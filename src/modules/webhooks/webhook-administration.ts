@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database, int8ToNumber } from '#libs/database';
+import { AuditTrail } from '../audit';
+
+/** A webhook as the operator sees it; no secret, and of the URL what may name somebody's secret left out. */
+export interface WebhookOverview {
+  id: number;
+  client: string;
+  url: string;
+  types: string[] | null;
+  state: 'enabled' | 'disabled';
+  reason: string | null;
+  failingSince: string | null;
+  pending: number;
+  failed: number;
+}
+
+const OVERVIEW = `SELECT webhooks.id, clients.name AS client, webhooks.url, webhooks.types, webhooks.enabled,
+    webhooks.disabled_reason, webhooks.failing_since,
+    (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries
+      WHERE webhook_id = webhooks.id AND status = 'pending' LIMIT 100000) AS some) AS pending,
+    (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries
+      WHERE webhook_id = webhooks.id AND status = 'failed' LIMIT 100000) AS some) AS failed
+  FROM webhooks JOIN clients ON clients.id = webhooks.client_id
+  WHERE webhooks.deleted_at IS NULL AND ($1::text IS NULL OR clients.name = $1) AND ($2::bigint IS NULL OR webhooks.id = $2)
+  ORDER BY webhooks.id`;
+
+interface OverviewRow {
+  id: string;
+  client: string;
+  url: string;
+  types: string | null;
+  enabled: boolean;
+  disabled_reason: string | null;
+  failing_since: Date | null;
+  pending: number;
+  failed: number;
+}
+
+/** Webhooks of all clients, for those who run the service. */
+@Injectable()
+export class WebhookAdministration {
+  constructor(
+    private readonly database: Database,
+    private readonly trail: AuditTrail,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param client its name; all clients when left out */
+  async list(client?: string): Promise<WebhookOverview[]> {
+    return (await this.database.query<OverviewRow>(OVERVIEW, [client ?? null, null])).map(toOverview);
+  }
+
+  async find(id: number): Promise<WebhookOverview | undefined> {
+    return (await this.database.query<OverviewRow>(OVERVIEW, [null, id])).map(toOverview)[0];
+  }
+
+  /** Makes all failed deliveries of a webhook due now. @returns how many, of a webhook that is there */
+  retryFailed(webhookId: number): Promise<number> {
+    return this.database.transaction(async (transaction) => {
+      const [webhook] = await transaction.query<{ client_id: string }[]>(
+        `SELECT client_id FROM webhooks WHERE id = $1 FOR KEY SHARE`,
+        [webhookId],
+      );
+      const now = new Date(this.clock.now()).toISOString();
+      const [row] = await transaction.query<{ deliveries: number }[]>(
+        `WITH retried AS (UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = $2
+           WHERE webhook_id = $1 AND status = 'failed' RETURNING 1)
+         SELECT count(*)::int AS deliveries FROM retried`,
+        [webhookId, now],
+      );
+      const { deliveries } = row!;
+      const clientId = int8ToNumber(webhook!.client_id);
+      const details = { webhookId, deliveries };
+      await this.trail.record(transaction, { action: 'webhook.deliveries_retried', clientId, details });
+      return deliveries;
+    });
+  }
+}
+
+function toOverview(row: OverviewRow): WebhookOverview {
+  return {
+    id: int8ToNumber(row.id),
+    client: row.client,
+    // Some services put a secret into the path.
+    url: new URL(row.url).origin,
+    types: row.types?.split(',') ?? null,
+    state: row.enabled ? 'enabled' : 'disabled',
+    reason: row.disabled_reason,
+    failingSince: row.failing_since?.toISOString() ?? null,
+    pending: row.pending,
+    failed: row.failed,
+  };
+}

@@ -1,0 +1,105 @@
+// Deliveries in the interface description, as callbacks of createWebhook.
+import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
+import { identifier, timestamp } from '#libs/validation';
+import { EVENT_EXAMPLE } from '../events';
+
+type Callbacks = NonNullable<OperationObject['callbacks']>;
+
+function header(name: string, description: string, pattern: string, example: string): ParameterObject {
+  return {
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string', maxLength: 1_000, pattern },
+    example,
+  };
+}
+
+/** After Standard Webhooks 1.0. */
+const HEADERS = [
+  header('webhook-id', 'The event’s id, the same at every attempt.', '^evt_[A-Za-z0-9_]+$', EVENT_EXAMPLE.id),
+  header('webhook-timestamp', 'When the attempt was made, in unix seconds.', '^[0-9]+$', '1795253400'),
+  header(
+    'webhook-signature',
+    'For each valid secret, separated by spaces: `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`.',
+    '^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+];
+
+/** What the receiver's status means. */
+const RESPONSES = {
+  '2XX': { description: 'The event has arrived.' },
+  '410': { description: 'The webhook is disabled.' },
+  '429': {
+    description:
+      'Tried again later, and nothing else is sent before `Retry-After`. The same for 502, 503 and 504.',
+  },
+  default: { description: 'Tried again later. Redirects are not followed.' },
+};
+
+/** By name, for `components.schemas`. */
+export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
+  TestEvent: {
+    type: 'object',
+    description: 'The event that testWebhook sends. Nothing has happened.',
+    required: ['id', 'type', 'timestamp', 'data'],
+    properties: {
+      id: {
+        type: 'string',
+        pattern: '^evt_test_[0-9]+$',
+        maxLength: 30,
+        description: 'Unique identifier.',
+        example: 'evt_test_2',
+      },
+      type: {
+        type: 'string',
+        enum: ['webhook.test'],
+        description: 'What happened.',
+        example: 'webhook.test',
+      },
+      timestamp: {
+        ...timestamp.schema,
+        description: 'When it was asked for.',
+        example: '2026-11-21T09:30:00.000Z',
+      },
+      data: {
+        type: 'object',
+        description: 'What it tests.',
+        required: ['webhookId'],
+        properties: {
+          webhookId: { ...identifier.schema, description: 'Identifier of the webhook.', example: 1 },
+        },
+      },
+    },
+  },
+};
+
+export const CALLBACKS: Callbacks = {
+  event: {
+    '{$request.body#/url}': {
+      post: {
+        operationId: 'receiveEvent',
+        summary: 'Receive an event',
+        description:
+          'Sent for every event of the types that the webhook wants, at least once and in no particular order. Verify the signature, and respond 2xx within 15 seconds.',
+        tags: ['Events'],
+        security: [],
+        parameters: HEADERS,
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: {
+                oneOf: [{ $ref: '#/components/schemas/Event' }, { $ref: '#/components/schemas/TestEvent' }],
+              },
+              example: EVENT_EXAMPLE,
+            },
+          },
+        },
+        responses: RESPONSES,
+      },
+    },
+  },
+};

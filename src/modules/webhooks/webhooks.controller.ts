@@ -1,0 +1,198 @@
+import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
+import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
+import { Operation } from '#libs/openapi';
+import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
+import { BodyExamples, IdParam } from '#libs/validation';
+import { RequiresScope } from '../auth';
+import { type Sealed, createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './change-webhooks';
+import { AddressPolicy } from './delivery/address-policy';
+import { SecretVault } from './secret-vault';
+import { CALLBACKS } from './webhook-callbacks';
+import { TooManyWebhooksError, WebhookNotFoundError, WebhookUrlNotAllowedError } from './webhooks.errors';
+import { WebhooksService } from './webhooks.service';
+import {
+  ListWebhooksQuery,
+  NewWebhookDto,
+  WebhookDto,
+  WebhookPatchDto,
+  WebhookWithSecretDto,
+  toWebhookDto,
+} from './webhooks.dto';
+
+const EXAMPLE: WebhookDto = {
+  id: 1,
+  url: 'https://shop.example/events',
+  types: ['order.placed', 'order.completed'],
+  description: 'Packing list printer',
+  enabled: true,
+  createdAt: '2026-11-21T09:30:00.000Z',
+};
+const WITH_SECRET = { ...EXAMPLE, secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=' };
+const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
+
+@ApiTags('Events')
+@Controller('webhooks')
+export class WebhooksController {
+  constructor(
+    private readonly webhooks: WebhooksService,
+    private readonly commands: CommandExecutor,
+    private readonly vault: SecretVault,
+    private readonly policy: AddressPolicy,
+  ) {}
+
+  @Get()
+  @RequiresScope('read')
+  @Paged()
+  @Operation({
+    id: 'listWebhooks',
+    summary: 'List webhooks',
+    description: "Returns your client's webhooks, sorted by id.",
+    answer: {
+      description: 'One page of webhooks.',
+      type: WebhookDto,
+      maxItems: MAX_PAGE_SIZE,
+      example: [EXAMPLE],
+    },
+    stability: 'experimental',
+  })
+  async list(@Query() query: ListWebhooksQuery, @SentBy() { owner }: Origin): Promise<Page<WebhookDto>> {
+    const page = await this.webhooks.list(owner, query);
+    return { ...page, entries: page.entries.map(toWebhookDto) };
+  }
+
+  @Post()
+  @RequiresScope('write')
+  @Idempotent()
+  @Created('/webhooks')
+  @SingleResource(withoutSecret)
+  @Operation({
+    id: 'createWebhook',
+    summary: 'Create a webhook',
+    description:
+      'Events are sent to `url` from now on. The response is the only one with the signing secret; keep it. Your client may have 10 webhooks.',
+    answer: {
+      status: 201,
+      description: 'The webhook was created.',
+      type: WebhookWithSecretDto,
+      example: WITH_SECRET,
+    },
+    errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
+    stability: 'experimental',
+    callbacks: CALLBACKS,
+  })
+  @BodyExamples(NewWebhookDto, {
+    some: {
+      summary: 'Some types of events',
+      value: { url: EXAMPLE.url, types: EXAMPLE.types, description: EXAMPLE.description },
+    },
+    all: { summary: 'All events', value: { url: EXAMPLE.url } },
+  })
+  async create(@Body() body: NewWebhookDto, @SentBy() origin: Origin): Promise<WebhookWithSecretDto> {
+    this.assertAllowed(body.url);
+    return this.unsealed(await this.commands.run(createWebhook(origin.owner, body, this.vault), origin));
+  }
+
+  @Get(':webhookId')
+  @RequiresScope('read')
+  @SingleResource()
+  @Operation({
+    id: 'getWebhook',
+    summary: 'Get a webhook',
+    description: 'Returns one webhook, without its secret.',
+    answer: { description: 'The webhook.', type: WebhookDto, example: EXAMPLE },
+    errors: [WebhookNotFoundError],
+    stability: 'experimental',
+  })
+  async get(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() { owner }: Origin): Promise<WebhookDto> {
+    return toWebhookDto(await this.webhooks.get({ id, clientId: owner }));
+  }
+
+  @Patch(':webhookId')
+  @RequiresScope('write')
+  @SingleResource()
+  @Operation({
+    id: 'updateWebhook',
+    summary: 'Update a webhook',
+    description: 'A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.',
+    answer: { description: 'The updated webhook.', type: WebhookDto, example: EXAMPLE },
+    errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
+    stability: 'experimental',
+  })
+  @BodyExamples(WebhookPatchDto, {
+    disabled: { summary: 'Send nothing for now', value: { enabled: false } },
+    moved: { summary: 'Send elsewhere', value: { url: 'https://shop.example/petstore-events' } },
+    all: { summary: 'Send all types', value: { types: null } },
+  })
+  async update(
+    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @Body() body: WebhookPatchDto,
+    @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
+  ): Promise<WebhookDto> {
+    const which = { id, clientId: origin.owner };
+    await this.webhooks.get(which);
+    this.assertAllowed(body.url);
+    return this.commands.run(updateWebhook(which, body, precondition), origin);
+  }
+
+  @Delete(':webhookId')
+  @RequiresScope('write')
+  @Operation({
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook',
+    description: 'Nothing is sent to it any more, and its deliveries are gone.',
+    answer: { status: 204, description: 'The webhook was deleted.' },
+    errors: [WebhookNotFoundError],
+    stability: 'experimental',
+  })
+  async delete(
+    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @IfMatch() precondition: Precondition,
+    @SentBy() origin: Origin,
+  ): Promise<void> {
+    await this.commands.run(deleteWebhook({ id, clientId: origin.owner }, precondition), origin);
+  }
+
+  @Post(':webhookId/secret')
+  @RequiresScope('write')
+  @Idempotent()
+  @SingleResource(withoutSecret)
+  @Operation({
+    id: 'rotateWebhookSecret',
+    summary: 'Rotate the secret',
+    description:
+      'Makes a new secret, which only this response has. For 24 hours the old one signs along, so that your receiver can change over.',
+    answer: {
+      description: 'The webhook with its new secret.',
+      type: WebhookWithSecretDto,
+      example: WITH_SECRET,
+    },
+    errors: [WebhookNotFoundError],
+    stability: 'experimental',
+  })
+  async rotate(
+    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @SentBy() origin: Origin,
+  ): Promise<WebhookWithSecretDto> {
+    const command = rotateSecret({ id, clientId: origin.owner }, this.vault);
+    return this.unsealed(await this.commands.run(command, origin));
+  }
+
+  private assertAllowed(url: string | undefined): void {
+    const objection = url === undefined ? undefined : this.policy.objection(url);
+    if (objection !== undefined) {
+      throw new WebhookUrlNotAllowedError(objection);
+    }
+  }
+
+  /** What an Idempotency-Key keeps is encrypted; what is answered is not, also when it is answered again. */
+  private unsealed(webhook: Sealed): WebhookWithSecretDto {
+    return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
+  }
+}
+
+function withoutSecret({ secret: _secret, ...webhook }: WebhookWithSecretDto): WebhookDto {
+  return webhook;
+}

@@ -1,0 +1,160 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { AnswerField, Field, type Rule, boolean, identifier, text, timestamp } from '#libs/validation';
+import { PageQuery } from '#libs/paging';
+import { EVENT_TYPES } from '../events';
+import type { Webhook } from './webhook.entity';
+
+const url = text({ min: 1, max: 2_000 });
+const description = text({ min: 0, max: 2_000 });
+const secret: Rule = {
+  accepts: (value) => typeof value === 'string' && isSecret(value),
+  takes: 'whsec_ followed by 24 to 64 random bytes in base64',
+  schema: { type: 'string', minLength: 38, maxLength: 94, pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' },
+};
+const types: Rule = {
+  accepts: (value) =>
+    Array.isArray(value) &&
+    value.length >= 1 &&
+    new Set(value).size === value.length &&
+    value.every((type) => (EVENT_TYPES as readonly unknown[]).includes(type)),
+  takes: `a list of different types, each one of ${EVENT_TYPES.join(', ')}`,
+  schema: {
+    type: 'array',
+    minItems: 1,
+    maxItems: EVENT_TYPES.length,
+    uniqueItems: true,
+    items: { type: 'string', enum: [...EVENT_TYPES] },
+  },
+};
+
+const URL_FIELD = {
+  description:
+    'Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.',
+  example: 'https://shop.example/events',
+};
+const TYPES = { description: 'Types of events to send.', example: ['order.placed', 'order.completed'] };
+const DESCRIPTION = { description: 'A note of yours.', example: 'Packing list printer' };
+const ENABLED = { description: 'Whether events are sent.', example: true };
+const SECRET = {
+  description: 'The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.',
+  example: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
+};
+
+@ApiSchema({ name: 'NewWebhook', description: 'The body to create a webhook.' })
+export class NewWebhookDto {
+  @Field(url, URL_FIELD)
+  url!: string;
+
+  @Field(types, { ...TYPES, description: 'Types of events to send. Default: all.', optional: true })
+  types?: string[];
+
+  @Field(description, { ...DESCRIPTION, optional: true })
+  description?: string;
+
+  @Field(boolean, { ...ENABLED, description: 'Whether events are sent. Default: true.', optional: true })
+  enabled?: boolean;
+
+  @Field(secret, {
+    ...SECRET,
+    description:
+      'A signing secret of your own. Without it the service makes one, which is the better choice.',
+    optional: true,
+  })
+  secret?: string;
+}
+
+@ApiSchema({
+  name: 'WebhookPatch',
+  description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
+})
+export class WebhookPatchDto {
+  @Field(url, { ...URL_FIELD, optional: true })
+  url?: string;
+
+  @Field(types, {
+    ...TYPES,
+    description: 'Types of events to send. Null means all.',
+    optional: true,
+    nullable: true,
+  })
+  types?: string[] | null;
+
+  @Field(description, {
+    ...DESCRIPTION,
+    description: 'A note of yours. Null removes it.',
+    optional: true,
+    nullable: true,
+  })
+  description?: string | null;
+
+  @Field(boolean, {
+    ...ENABLED,
+    description:
+      'Whether events are sent. Events that happen while it is false are not sent later; deliveries that wait go on when it is true again.',
+    optional: true,
+  })
+  enabled?: boolean;
+}
+
+@ApiSchema({
+  name: 'Webhook',
+  description: 'Where your client is sent events. `types` is left out if all are sent.',
+})
+export class WebhookDto {
+  @AnswerField(identifier, { description: 'Unique webhook identifier.', example: 1 })
+  id!: number;
+
+  @AnswerField(url, URL_FIELD)
+  url!: string;
+
+  @AnswerField(types, { ...TYPES, optional: true })
+  types?: string[];
+
+  @AnswerField(description, { ...DESCRIPTION, optional: true })
+  description?: string;
+
+  @AnswerField(boolean, ENABLED)
+  enabled!: boolean;
+
+  @AnswerField(text({ min: 0, max: 200 }), {
+    description: 'Why the service disabled the webhook; left out if it did not.',
+    example: 'The receiver responded 410 Gone.',
+    optional: true,
+  })
+  disabledReason?: string;
+
+  @AnswerField(timestamp, { description: 'When it was created.', example: '2026-11-21T09:30:00.000Z' })
+  createdAt!: string;
+}
+
+@ApiSchema({
+  name: 'WebhookWithSecret',
+  description: 'A webhook with its signing secret, which is shown once.',
+})
+export class WebhookWithSecretDto extends WebhookDto {
+  @AnswerField(secret, SECRET)
+  secret!: string;
+}
+
+export class ListWebhooksQuery extends PageQuery {}
+
+export function toWebhookDto(webhook: Webhook): WebhookDto {
+  const { id, url: address, types: wanted, description: note, enabled, disabledReason, createdAt } = webhook;
+  return {
+    id,
+    url: address,
+    ...(wanted === null ? {} : { types: wanted }),
+    ...(note === null ? {} : { description: note }),
+    enabled,
+    ...(disabledReason === null ? {} : { disabledReason }),
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+/** There is one spelling of it only, so that no receiver decodes another key than we do. */
+function isSecret(value: string): boolean {
+  const encoded = value.slice('whsec_'.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  const isOneSpelling = value.startsWith('whsec_') && bytes.toString('base64') === encoded;
+  return isOneSpelling && bytes.length >= 24 && bytes.length <= 64;
+}

@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { Database, RowReader } from '#libs/database';
+import { type Page, idBefore, pageOf, pageStatement } from '#libs/paging';
+import type { WebhookOfClient } from './change-webhooks';
+import type { ListDeliveriesQuery } from './deliveries.dto';
+import { deliveryListStatement } from './delivery-list-statement';
+import { WebhookDelivery } from './webhook-delivery.entity';
+import { Webhook } from './webhook.entity';
+import { WebhookNotFoundError } from './webhooks.errors';
+import type { ListWebhooksQuery } from './webhooks.dto';
+
+/** Reads of webhooks and their deliveries; what changes them has files of its own. */
+@Injectable()
+export class WebhooksService {
+  private readonly webhooks: RowReader<Webhook>;
+
+  constructor(private readonly database: Database) {
+    this.webhooks = new RowReader(database, Webhook);
+  }
+
+  async list(clientId: number, { limit, cursor }: ListWebhooksQuery): Promise<Page<Webhook>> {
+    const text = pageStatement({
+      columns: this.database.table(Webhook).names,
+      table: 'webhooks',
+      id: 'id',
+      conditions: ['client_id = $3', 'deleted_at IS NULL'],
+    });
+    const statement = { name: 'webhooks-page', text, values: [idBefore(cursor), limit + 1, clientId] };
+    return pageOf(await this.database.rows(Webhook, statement), limit, ({ id }) => id);
+  }
+
+  /** @throws ApiError 404 for another client's, too */
+  async get({ id, clientId }: WebhookOfClient): Promise<Webhook> {
+    const webhook = await this.webhooks.find(id);
+    if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
+      throw new WebhookNotFoundError(id);
+    }
+    return webhook;
+  }
+
+  /** The newest first. */
+  async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<WebhookDelivery>> {
+    await this.get(which);
+    const { names } = this.database.table(WebhookDelivery);
+    const rows = await this.database.rows(WebhookDelivery, deliveryListStatement(names, which.id, query));
+    return pageOf(rows, query.limit, ({ id }) => id);
+  }
+}

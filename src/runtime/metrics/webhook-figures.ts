@@ -1,0 +1,31 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DeliveryFigures } from '../../modules/webhooks';
+import { MetricsService } from './metrics.service';
+
+/** What the metrics say about webhooks: no label names a webhook or a client, of which there may be any number. */
+@Injectable()
+export class WebhookFigures implements OnModuleInit {
+  constructor(
+    private readonly metrics: MetricsService,
+    private readonly deliveries: DeliveryFigures,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.counter(
+      'petstore_webhook_attempts_total',
+      'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
+      () => this.deliveries.attempts,
+      'result',
+    );
+    this.metrics.gauge(
+      'petstore_webhook_deliveries_pending',
+      'Deliveries of all instances that wait for an attempt, up to 100,000. Retries of failing receivers are among them.',
+      () => this.deliveries.pending,
+    );
+    this.metrics.gauge(
+      'petstore_webhook_oldest_due_seconds',
+      'For how long the longest waiting delivery has been due, of webhooks whose receivers are not failing.',
+      () => this.deliveries.oldestDueSeconds,
+    );
+  }
+}

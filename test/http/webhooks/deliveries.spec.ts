@@ -1,0 +1,230 @@
+import { isSignedBy, Receiver } from '../../support/receiver';
+import { eventually, until } from '../../support/eventually';
+import { useStore } from '../../support/use-service';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+interface Delivery {
+  id: number;
+  eventId: string;
+  type: string;
+  status: string;
+  attempts: number;
+  nextAttemptAt?: string;
+  responseStatus?: number;
+  error?: string;
+}
+
+describe('deliveries', () => {
+  const { service, caller, arrange } = useStore();
+  let receiver: Receiver;
+
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+  });
+
+  afterEach(() => receiver.stop());
+
+  async function register(body: object = {}): Promise<{ id: number; secret: string; path: string }> {
+    const { body: webhook } = await caller.post('/webhooks', { url: receiver.url, ...body });
+    const { id, secret } = webhook as { id: number; secret: string };
+    return { id, secret, path: `/webhooks/${id}` };
+  }
+
+  async function remove({ path }: { path: string }): Promise<void> {
+    await caller.delete(path);
+  }
+
+  async function deliveries(path: string, query = ''): Promise<Delivery[]> {
+    return (await caller.get(`${path}/deliveries${query}`)).body as Delivery[];
+  }
+
+  /** Waits until the only delivery has been attempted so often. */
+  async function attempted(path: string, attempts: number): Promise<Delivery> {
+    return eventually(async () => {
+      const [delivery] = await deliveries(path);
+      expect(delivery).toMatchObject({ attempts });
+      return delivery!;
+    });
+  }
+
+  it('sends what happens, as the feed has it, signed by the secret', async () => {
+    const webhook = await register();
+    const pet = await arrange.pet();
+
+    const received = await eventually(() => {
+      const found = receiver.of('pet.created').find(({ event }) => event.data.id === pet.id);
+      expect(found).toBeDefined();
+      return found!;
+    });
+
+    const feed = (await caller.get(`/events?type=pet.created&petId=${pet.id}`)).body as object[];
+    expect(received.event).toEqual(feed[0]);
+    expect(received.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': received.event.id,
+      'webhook-timestamp': String(Math.floor(service.clock.now() / 1_000)),
+    });
+    expect(isSignedBy(webhook.secret, received)).toBe(true);
+    await eventually(async () => {
+      const found = (await deliveries(webhook.path)).find(({ eventId }) => eventId === received.event.id);
+      expect(found).toMatchObject({ status: 'delivered', attempts: 1, responseStatus: 204 });
+    });
+    await remove(webhook);
+  });
+
+  it('sends only the types that the webhook wants, and nothing while it is disabled', async () => {
+    const webhook = await register({ types: ['category.created'] });
+    const disabled = await register({ enabled: false });
+    await arrange.pet();
+    const category = await arrange.category();
+    const isThere = () => receiver.received.some(({ event }) => event.data.id === category.id);
+    await until(isThere);
+
+    expect(new Set(receiver.received.map(({ event }) => event.type))).toEqual(new Set(['category.created']));
+    expect(await deliveries(disabled.path)).toEqual([]);
+    await Promise.all([remove(webhook), remove(disabled)]);
+  });
+
+  it('tries again by the schedule, and gives up after the tenth attempt', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(500);
+    await caller.post(`${webhook.path}/test`);
+    const pauses = [5_000, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
+    for (const [index, pause] of pauses.entries()) {
+      const { nextAttemptAt, ...delivery } = await attempted(webhook.path, index + 1);
+      const wait = Date.parse(nextAttemptAt!) - service.clock.now();
+      expect(delivery).toMatchObject({ status: 'pending', error: 'The response was 500.' });
+      expect(wait).toBeGreaterThanOrEqual(pause);
+      expect(wait).toBeLessThanOrEqual(pause * 1.1);
+      service.clock.advance(wait);
+    }
+    const last = await attempted(webhook.path, 10);
+
+    expect(last).toMatchObject({ status: 'failed', responseStatus: 500 });
+    expect(last).not.toHaveProperty('nextAttemptAt');
+    expect(receiver.received).toHaveLength(10);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    await remove(webhook);
+  });
+
+  it('delivers when the receiver is well again', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(500);
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    receiver.answers(200);
+    service.clock.advance(6_000);
+
+    expect(await attempted(webhook.path, 2)).toMatchObject({ status: 'delivered', responseStatus: 200 });
+    expect((await attempted(webhook.path, 2)).error).toBeUndefined();
+    await remove(webhook);
+  });
+
+  it('does not follow redirects', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(307, { Location: receiver.url });
+    await caller.post(`${webhook.path}/test`);
+
+    expect(await attempted(webhook.path, 1)).toMatchObject({
+      status: 'pending',
+      responseStatus: 307,
+      error: 'The response was 307; redirects are not followed.',
+    });
+    expect(receiver.received).toHaveLength(1);
+    await remove(webhook);
+  });
+
+  it('410 disables the webhook, which says why', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(410);
+    await caller.post(`${webhook.path}/test`);
+    const disabled = { enabled: false, disabledReason: 'The receiver responded 410 Gone.' };
+    await eventually(async () => expect((await caller.get(webhook.path)).body).toMatchObject(disabled));
+
+    const { body } = await caller.patch(webhook.path, { enabled: true });
+    expect(body).toMatchObject({ enabled: true });
+    expect(body).not.toHaveProperty('disabledReason');
+    await remove(webhook);
+  });
+
+  it.each([429, 502, 503, 504])('%s with Retry-After: sends nothing at all before it has passed', async (status) => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(status, { 'Retry-After': '120' });
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    receiver.answers(204);
+    await caller.post(`${webhook.path}/test`);
+    const other = await register({ types: ['pet.deleted'] });
+    await caller.post(`${other.path}/test`);
+    // What comes later has gone to another webhook: the one that is paused was passed over.
+    await until(async () => (await deliveries(other.path))[0]?.status === 'delivered');
+
+    expect((await deliveries(webhook.path, '?status=pending'))).toHaveLength(2);
+    service.clock.advance(120_000);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 2);
+    await Promise.all([remove(webhook), remove(other)]);
+  });
+
+  it('a webhook on which everything has failed for five days is disabled, and says why', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(500);
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    service.clock.advance(4 * DAY);
+    await attempted(webhook.path, 2);
+    expect((await caller.get(webhook.path)).body).toMatchObject({ enabled: true });
+    service.clock.advance(DAY);
+
+    const disabled = { enabled: false, disabledReason: 'All deliveries failed for five days.' };
+    await eventually(async () => expect((await caller.get(webhook.path)).body).toMatchObject(disabled));
+    await remove(webhook);
+  });
+
+  it('one success in between, and the five days begin anew', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(500);
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    receiver.answers(204);
+    service.clock.advance(4 * DAY);
+    await attempted(webhook.path, 2);
+    receiver.answers(500);
+    service.clock.advance(2 * DAY);
+    await caller.post(`${webhook.path}/test`);
+
+    await attempted(webhook.path, 1);
+    expect((await caller.get(webhook.path)).body).toMatchObject({ enabled: true });
+    await remove(webhook);
+  });
+
+  it('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    const { body } = await caller.post(`${webhook.path}/secret`);
+    const { secret: next } = body as { secret: string };
+    await caller.post(`${webhook.path}/test`);
+    await until(() => receiver.received.length === 1);
+    service.clock.advance(DAY);
+    await caller.post(`${webhook.path}/test`);
+    await until(() => receiver.received.length === 2);
+
+    const [during, after] = receiver.received;
+    expect(next).not.toBe(webhook.secret);
+    expect([webhook.secret, next].map((secret) => isSignedBy(secret, during!))).toEqual([true, true]);
+    expect([webhook.secret, next].map((secret) => isSignedBy(secret, after!))).toEqual([false, true]);
+    await remove(webhook);
+  });
+
+  it('after it was enabled again, what waited goes on', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    await caller.patch(webhook.path, { enabled: false });
+    await caller.post(`${webhook.path}/test`);
+    expect(await deliveries(webhook.path)).toMatchObject([{ status: 'pending', attempts: 0 }]);
+    await caller.patch(webhook.path, { enabled: true });
+
+    await until(() => receiver.received.length === 1);
+    await remove(webhook);
+  });
+});

@@ -1,0 +1,69 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+
+export interface Received {
+  headers: IncomingMessage['headers'];
+  body: string;
+  event: { id: string; type: string; timestamp: string; data: Record<string, unknown> };
+}
+
+type Answer = (response: ServerResponse, received: Received) => void;
+
+/** A receiver of webhooks on a loopback address. What it received is kept; it answers 204 unless told otherwise. */
+export class Receiver {
+  readonly received: Received[] = [];
+  answer: Answer = (response) => response.writeHead(204).end();
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const received = { headers: request.headers, body, event: JSON.parse(body) as Received['event'] };
+      this.received.push(received);
+      this.answer(response, received);
+    });
+  });
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    receiver.server.on('connection', (socket) => {
+      receiver.sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => receiver.sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/events`;
+  }
+
+  get connections(): number {
+    return this.sockets.size;
+  }
+
+  /** From now on it answers this status, with these headers. */
+  answers(status: number, headers: Record<string, string> = {}): void {
+    this.answer = (response) => response.writeHead(status, headers).end();
+  }
+
+  /** Those of a type, in the order of arrival. */
+  of(type: string): Received[] {
+    return this.received.filter(({ event }) => event.type === type);
+  }
+
+  async stop(): Promise<void> {
+    this.sockets.forEach((socket) => socket.destroy());
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+/** Whether a secret signed it; the reference is the package of Standard Webhooks. Its time may be any: tests move the clock. */
+export function isSignedBy(secret: string, { headers, body }: Received): boolean {
+  const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+  const signature = new Webhook(secret).sign(headers['webhook-id'] as string, at, body);
+  return (headers['webhook-signature'] as string).split(' ').includes(signature);
+}
