@@ -44,6 +44,10 @@ export class CategoryNotFoundError extends PetStoreError {
   declare readonly code: 'category_not_found';
   override readonly name: string = 'CategoryNotFoundError';
 }
+export class DeliveryNotFoundError extends PetStoreError {
+  declare readonly code: 'delivery_not_found';
+  override readonly name: string = 'DeliveryNotFoundError';
+}
 export class OrderNotFoundError extends PetStoreError {
   declare readonly code: 'order_not_found';
   override readonly name: string = 'OrderNotFoundError';
@@ -55,6 +59,10 @@ export class PetNotFoundError extends PetStoreError {
 export class RouteNotFoundError extends PetStoreError {
   declare readonly code: 'route_not_found';
   override readonly name: string = 'RouteNotFoundError';
+}
+export class WebhookNotFoundError extends PetStoreError {
+  declare readonly code: 'webhook_not_found';
+  override readonly name: string = 'WebhookNotFoundError';
 }
 export class MethodNotAllowedError extends PetStoreError {
   declare readonly code: 'method_not_allowed';
@@ -92,6 +100,10 @@ export class PetNotAvailableError extends PetStoreError {
   declare readonly code: 'pet_not_available';
   override readonly name: string = 'PetNotAvailableError';
 }
+export class TooManyWebhooksError extends PetStoreError {
+  declare readonly code: 'too_many_webhooks';
+  override readonly name: string = 'TooManyWebhooksError';
+}
 export class OperationGoneError extends PetStoreError {
   declare readonly code: 'operation_gone';
   override readonly name: string = 'OperationGoneError';
@@ -119,6 +131,10 @@ export class UnknownCategoryError extends PetStoreError {
 export class UnknownPetError extends PetStoreError {
   declare readonly code: 'unknown_pet';
   override readonly name: string = 'UnknownPetError';
+}
+export class WebhookUrlNotAllowedError extends PetStoreError {
+  declare readonly code: 'webhook_url_not_allowed';
+  override readonly name: string = 'WebhookUrlNotAllowedError';
 }
 export class DailyQuotaExceededError extends PetStoreError {
   declare readonly code: 'daily_quota_exceeded';
@@ -152,9 +168,11 @@ export const ERROR_CLASSES = {
   api_key_banned: ApiKeyBannedError,
   insufficient_scope: InsufficientScopeError,
   category_not_found: CategoryNotFoundError,
+  delivery_not_found: DeliveryNotFoundError,
   order_not_found: OrderNotFoundError,
   pet_not_found: PetNotFoundError,
   route_not_found: RouteNotFoundError,
+  webhook_not_found: WebhookNotFoundError,
   method_not_allowed: MethodNotAllowedError,
   request_timeout: RequestTimeoutError,
   category_in_use: CategoryInUseError,
@@ -164,6 +182,7 @@ export const ERROR_CLASSES = {
   order_already_complete: OrderAlreadyCompleteError,
   pet_has_open_orders: PetHasOpenOrdersError,
   pet_not_available: PetNotAvailableError,
+  too_many_webhooks: TooManyWebhooksError,
   operation_gone: OperationGoneError,
   precondition_failed: PreconditionFailedError,
   payload_too_large: PayloadTooLargeError,
@@ -171,6 +190,7 @@ export const ERROR_CLASSES = {
   idempotency_key_reused: IdempotencyKeyReusedError,
   unknown_category: UnknownCategoryError,
   unknown_pet: UnknownPetError,
+  webhook_url_not_allowed: WebhookUrlNotAllowedError,
   daily_quota_exceeded: DailyQuotaExceededError,
   rate_limit_exceeded: RateLimitExceededError,
   headers_too_large: HeadersTooLargeError,

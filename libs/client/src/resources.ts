@@ -28,7 +28,18 @@ const RESOURCES = {
     cancel: 'cancelOrder',
   },
   inventory: { list: 'listInventory', get: 'getInventory', set: 'setInventory', adjust: 'adjustInventory' },
-  account: { rateLimit: 'getRateLimit', usage: 'getUsage' },
+  webhooks: {
+    list: 'listWebhooks',
+    create: 'createWebhook',
+    get: 'getWebhook',
+    update: 'updateWebhook',
+    delete: 'deleteWebhook',
+    rotateSecret: 'rotateWebhookSecret',
+    test: 'testWebhook',
+    deliveries: 'listDeliveries',
+    retry: 'retryDelivery',
+  },
+  account: { key: 'getKey', rateLimit: 'getRateLimit', usage: 'getUsage' },
 } as const satisfies Record<string, Record<string, OperationId>>;
 
 type OperationId = keyof operations & keyof typeof ROUTES;

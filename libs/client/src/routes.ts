@@ -5,6 +5,7 @@
 
 /** Where each operation is, and what it takes. */
 export const ROUTES = {
+  getKey: { method: 'get', path: '/key', takesBody: false, takesQuery: false, paged: false },
   getRateLimit: { method: 'get', path: '/rate-limit', takesBody: false, takesQuery: false, paged: false },
   getUsage: { method: 'get', path: '/usage', takesBody: false, takesQuery: true, paged: false },
   listCategories: { method: 'get', path: '/categories', takesBody: false, takesQuery: true, paged: true },
@@ -77,6 +78,58 @@ export const ROUTES = {
   cancelOrder: {
     method: 'delete',
     path: '/store/orders/{orderId}',
+    takesBody: false,
+    takesQuery: false,
+    paged: false,
+  },
+  listEvents: { method: 'get', path: '/events', takesBody: false, takesQuery: true, paged: true },
+  listWebhooks: { method: 'get', path: '/webhooks', takesBody: false, takesQuery: true, paged: true },
+  createWebhook: { method: 'post', path: '/webhooks', takesBody: true, takesQuery: false, paged: false },
+  getWebhook: {
+    method: 'get',
+    path: '/webhooks/{webhookId}',
+    takesBody: false,
+    takesQuery: false,
+    paged: false,
+  },
+  updateWebhook: {
+    method: 'patch',
+    path: '/webhooks/{webhookId}',
+    takesBody: true,
+    takesQuery: false,
+    paged: false,
+  },
+  deleteWebhook: {
+    method: 'delete',
+    path: '/webhooks/{webhookId}',
+    takesBody: false,
+    takesQuery: false,
+    paged: false,
+  },
+  rotateWebhookSecret: {
+    method: 'post',
+    path: '/webhooks/{webhookId}/secret',
+    takesBody: false,
+    takesQuery: false,
+    paged: false,
+  },
+  testWebhook: {
+    method: 'post',
+    path: '/webhooks/{webhookId}/test',
+    takesBody: false,
+    takesQuery: false,
+    paged: false,
+  },
+  listDeliveries: {
+    method: 'get',
+    path: '/webhooks/{webhookId}/deliveries',
+    takesBody: false,
+    takesQuery: true,
+    paged: true,
+  },
+  retryDelivery: {
+    method: 'post',
+    path: '/webhooks/{webhookId}/deliveries/{deliveryId}/retry',
     takesBody: false,
     takesQuery: false,
     paged: false,

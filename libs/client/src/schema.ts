@@ -310,6 +310,138 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/webhooks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List webhooks
+     * @description Returns your client's webhooks, sorted by id.
+     */
+    get: operations['listWebhooks'];
+    put?: never;
+    /**
+     * Create a webhook
+     * @description Events are sent to `url` from now on. The response is the only one with the signing secret; keep it. Your client may have 10 webhooks.
+     */
+    post: operations['createWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/webhooks/{webhookId}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a webhook
+     * @description Returns one webhook, without its secret.
+     */
+    get: operations['getWebhook'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a webhook
+     * @description Nothing is sent to it any more, and its deliveries are gone.
+     */
+    delete: operations['deleteWebhook'];
+    options?: never;
+    head?: never;
+    /**
+     * Update a webhook
+     * @description A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.
+     */
+    patch: operations['updateWebhook'];
+    trace?: never;
+  };
+  '/webhooks/{webhookId}/secret': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Rotate the secret
+     * @description Makes a new secret, which only this response has. For 24 hours the old one signs along, so that your receiver can change over.
+     */
+    post: operations['rotateWebhookSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/webhooks/{webhookId}/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send a test event
+     * @description Sends an event of type `webhook.test`, whatever types the webhook wants. If the webhook is disabled, the event is sent once it is enabled.
+     */
+    post: operations['testWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/webhooks/{webhookId}/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List deliveries
+     * @description Returns a page of the deliveries of a webhook from the last 30 days, newest first.
+     */
+    get: operations['listDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/webhooks/{webhookId}/deliveries/{deliveryId}/retry': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Retry a delivery
+     * @description Sends the event again now, also one that was delivered. If it fails, the retries start over.
+     */
+    post: operations['retryDelivery'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -656,6 +788,268 @@ export interface components {
        */
       complete?: boolean;
     };
+    /** @description Where your client is sent events. `types` is left out if all are sent. */
+    Webhook: {
+      /**
+       * Format: int64
+       * @description Unique webhook identifier.
+       * @example 1
+       */
+      id: number;
+      /**
+       * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+       * @example https://shop.example/events
+       */
+      url: string;
+      /**
+       * @description Types of events to send.
+       * @example [
+       *       "order.placed",
+       *       "order.completed"
+       *     ]
+       */
+      types?: (
+        | 'pet.created'
+        | 'pet.updated'
+        | 'pet.deleted'
+        | 'category.created'
+        | 'category.updated'
+        | 'category.deleted'
+        | 'order.placed'
+        | 'order.updated'
+        | 'order.completed'
+        | 'order.cancelled'
+        | 'inventory.updated'
+      )[];
+      /**
+       * @description A note of yours.
+       * @example Packing list printer
+       */
+      description?: string;
+      /**
+       * @description Whether events are sent.
+       * @example true
+       */
+      enabled: boolean;
+      /**
+       * @description Why the service disabled the webhook; left out if it did not.
+       * @example The receiver responded 410 Gone.
+       */
+      disabledReason?: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      createdAt: string;
+    };
+    /** @description A webhook with its signing secret, which is shown once. */
+    WebhookWithSecret: {
+      /**
+       * Format: int64
+       * @description Unique webhook identifier.
+       * @example 1
+       */
+      id: number;
+      /**
+       * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+       * @example https://shop.example/events
+       */
+      url: string;
+      /**
+       * @description Types of events to send.
+       * @example [
+       *       "order.placed",
+       *       "order.completed"
+       *     ]
+       */
+      types?: (
+        | 'pet.created'
+        | 'pet.updated'
+        | 'pet.deleted'
+        | 'category.created'
+        | 'category.updated'
+        | 'category.deleted'
+        | 'order.placed'
+        | 'order.updated'
+        | 'order.completed'
+        | 'order.cancelled'
+        | 'inventory.updated'
+      )[];
+      /**
+       * @description A note of yours.
+       * @example Packing list printer
+       */
+      description?: string;
+      /**
+       * @description Whether events are sent.
+       * @example true
+       */
+      enabled: boolean;
+      /**
+       * @description Why the service disabled the webhook; left out if it did not.
+       * @example The receiver responded 410 Gone.
+       */
+      disabledReason?: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      createdAt: string;
+      /**
+       * @description The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.
+       * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
+       */
+      secret: string;
+    };
+    /** @description The body to create a webhook. */
+    NewWebhook: {
+      /**
+       * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+       * @example https://shop.example/events
+       */
+      url: string;
+      /**
+       * @description Types of events to send. Default: all.
+       * @example [
+       *       "order.placed",
+       *       "order.completed"
+       *     ]
+       */
+      types?: (
+        | 'pet.created'
+        | 'pet.updated'
+        | 'pet.deleted'
+        | 'category.created'
+        | 'category.updated'
+        | 'category.deleted'
+        | 'order.placed'
+        | 'order.updated'
+        | 'order.completed'
+        | 'order.cancelled'
+        | 'inventory.updated'
+      )[];
+      /**
+       * @description A note of yours.
+       * @example Packing list printer
+       */
+      description?: string;
+      /**
+       * @description Whether events are sent. Default: true.
+       * @example true
+       */
+      enabled?: boolean;
+      /**
+       * @description A signing secret of your own. Without it the service makes one, which is the better choice.
+       * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
+       */
+      secret?: string;
+    };
+    /** @description A JSON Merge Patch (RFC 7396). Fields that are left out do not change. */
+    WebhookPatch: {
+      /**
+       * @description Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
+       * @example https://shop.example/events
+       */
+      url?: string;
+      /**
+       * @description Types of events to send. Null means all.
+       * @example [
+       *       "order.placed",
+       *       "order.completed"
+       *     ]
+       */
+      types?:
+        | (
+            | 'pet.created'
+            | 'pet.updated'
+            | 'pet.deleted'
+            | 'category.created'
+            | 'category.updated'
+            | 'category.deleted'
+            | 'order.placed'
+            | 'order.updated'
+            | 'order.completed'
+            | 'order.cancelled'
+            | 'inventory.updated'
+          )[]
+        | null;
+      /**
+       * @description A note of yours. Null removes it.
+       * @example Packing list printer
+       */
+      description?: string | null;
+      /**
+       * @description Whether events are sent. Events that happen while it is false are not sent later; deliveries that wait go on when it is true again.
+       * @example true
+       */
+      enabled?: boolean;
+    };
+    /**
+     * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+     * @enum {string}
+     */
+    DeliveryStatus: 'pending' | 'delivered' | 'failed';
+    /** @description One event on its way to one webhook. What does not apply is left out. */
+    Delivery: {
+      /**
+       * Format: int64
+       * @description Unique delivery identifier.
+       * @example 1
+       */
+      id: number;
+      /**
+       * @description The event’s id, which is the `webhook-id` of the request.
+       * @example evt_1
+       */
+      eventId: string;
+      /**
+       * @description The event’s type.
+       * @example order.placed
+       */
+      type: string;
+      /**
+       * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
+       * @example delivered
+       */
+      status: components['schemas']['DeliveryStatus'];
+      /**
+       * Format: int32
+       * @description How many attempts were made.
+       * @example 1
+       */
+      attempts: number;
+      /**
+       * Format: date-time
+       * @description When the delivery was created.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When the last attempt ended.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      lastAttemptAt?: string;
+      /**
+       * Format: date-time
+       * @description When the next attempt is due.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      nextAttemptAt?: string;
+      /**
+       * Format: int32
+       * @description The status of the last response, if there was one.
+       * @example 200
+       */
+      responseStatus?: number;
+      /**
+       * @description Why the last attempt failed.
+       * @example The response was 500.
+       */
+      error?: string;
+    };
     /** @description The body of every error response. Rely on the code; the message is for people. */
     Error: {
       /**
@@ -674,9 +1068,11 @@ export interface components {
         | 'api_key_banned'
         | 'insufficient_scope'
         | 'category_not_found'
+        | 'delivery_not_found'
         | 'order_not_found'
         | 'pet_not_found'
         | 'route_not_found'
+        | 'webhook_not_found'
         | 'method_not_allowed'
         | 'request_timeout'
         | 'category_in_use'
@@ -686,6 +1082,7 @@ export interface components {
         | 'order_already_complete'
         | 'pet_has_open_orders'
         | 'pet_not_available'
+        | 'too_many_webhooks'
         | 'operation_gone'
         | 'precondition_failed'
         | 'payload_too_large'
@@ -693,6 +1090,7 @@ export interface components {
         | 'idempotency_key_reused'
         | 'unknown_category'
         | 'unknown_pet'
+        | 'webhook_url_not_allowed'
         | 'daily_quota_exceeded'
         | 'rate_limit_exceeded'
         | 'headers_too_large'
@@ -815,6 +1213,35 @@ export interface components {
       timestamp: string;
       /** @description The resource right after the event; right before, if it was deleted or cancelled. */
       data: components['schemas']['InventoryItem'];
+    };
+    /** @description The event that testWebhook sends. Nothing has happened. */
+    TestEvent: {
+      /**
+       * @description Unique identifier.
+       * @example evt_test_2
+       */
+      id: string;
+      /**
+       * @description What happened.
+       * @example webhook.test
+       * @enum {string}
+       */
+      type: 'webhook.test';
+      /**
+       * Format: date-time
+       * @description When it was asked for.
+       * @example 2026-11-21T09:30:00.000Z
+       */
+      timestamp: string;
+      /** @description What it tests. */
+      data: {
+        /**
+         * Format: int64
+         * @description Identifier of the webhook.
+         * @example 1
+         */
+        webhookId: number;
+      };
     };
     /** @description One page of pets. */
     Pets: components['schemas']['Pet'][];
@@ -1564,6 +1991,277 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['Event'][];
+        };
+      };
+    };
+  };
+  listWebhooks: {
+    parameters: {
+      query?: {
+        /** @description Maximum number of entries on a page. */
+        limit?: number;
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+        cursor?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description One page of webhooks. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Webhook'][];
+        };
+      };
+    };
+  };
+  createWebhook: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+         * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+         */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['NewWebhook'];
+      };
+    };
+    responses: {
+      /** @description The webhook was created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookWithSecret'];
+        };
+      };
+    };
+  };
+  getWebhook: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
+        'If-None-Match'?: components['parameters']['If-None-Match'];
+      };
+      path: {
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The webhook. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Webhook'];
+        };
+      };
+      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
+      304: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  deleteWebhook: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
+        'If-Match'?: components['parameters']['If-Match'];
+      };
+      path: {
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The webhook was deleted. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  updateWebhook: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description The ETag that the resource must still have. Otherwise the response is 412.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
+        'If-Match'?: components['parameters']['If-Match'];
+      };
+      path: {
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['WebhookPatch'];
+        'application/merge-patch+json': components['schemas']['WebhookPatch'];
+      };
+    };
+    responses: {
+      /** @description The updated webhook. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Webhook'];
+        };
+      };
+    };
+  };
+  rotateWebhookSecret: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+         * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+         */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path: {
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The webhook with its new secret. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookWithSecret'];
+        };
+      };
+    };
+  };
+  testWebhook: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+         * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+         */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path: {
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The event will be sent. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Delivery'];
+        };
+      };
+    };
+  };
+  listDeliveries: {
+    parameters: {
+      query?: {
+        /** @description Maximum number of entries on a page. */
+        limit?: number;
+        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+        cursor?: string;
+        /** @description Only deliveries with this status. */
+        status?: components['schemas']['DeliveryStatus'];
+      };
+      header?: never;
+      path: {
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description One page of deliveries. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Delivery'][];
+        };
+      };
+    };
+  };
+  retryDelivery: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+         * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+         */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path: {
+        /** @description Identifier of the webhook (Webhook.id). */
+        webhookId: number;
+        /** @description Identifier of the delivery (Delivery.id). */
+        deliveryId: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The event will be sent. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Delivery'];
         };
       };
     };
