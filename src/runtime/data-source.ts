@@ -49,6 +49,8 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     applicationName: 'petstore',
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      // A process that was halted in a transaction must not hold its locks: all writes take turns for one of them.
+      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       // A server that has stopped answering enforces no timeout of its own.
       onConnect,
       keepAlive: true,

@@ -10,7 +10,7 @@ import {
   keep,
   replay,
 } from './idempotency-records';
-import { BatchState, type Change, type Consequences, type Entity } from './state';
+import type { BatchState, Change, Entity } from './state';
 
 /** Rows that are read without a lock may be locked by somebody else when they are written. */
 const BEGIN = { text: `BEGIN; SET LOCAL lock_timeout = '5s'` };
@@ -35,7 +35,6 @@ interface Skipped<Item> {
  * other; a second round trip writes what changed, table by table, and commits.
  */
 export class Batch<Item extends Entry> {
-  private readonly state: BatchState;
   private readonly kept: { use: IdempotentUse; answer: KeptAnswer }[] = [];
   private readonly outcomes: Outcome[] = [];
 
@@ -45,11 +44,8 @@ export class Batch<Item extends Entry> {
     private readonly tables: Tables,
     private readonly entries: readonly Item[],
     private readonly locked: 'wait' | 'skip',
-    now: Date,
-    consequences: Consequences,
-  ) {
-    this.state = new BatchState(now, consequences);
-  }
+    private readonly state: BatchState,
+  ) {}
 
   /**
    * Runs the transaction and answers its commands.

@@ -8,7 +8,7 @@ import { type Entry, workedOn } from './batch-loader';
 import type { Command, Origin } from './command';
 import { FairQueue } from './fair-queue';
 import { IdempotencyInProgressError } from './idempotency-errors';
-import type { Consequence, Entity } from './state';
+import { BatchState, type Consequence, type Entity } from './state';
 
 /** One batch waits for the disk, or for this process, while another one works. With more, each would hold fewer commands. */
 const AT_ONCE = 2;
@@ -177,14 +177,12 @@ export class CommandExecutor implements OnModuleDestroy {
   }
 
   private runTransaction(entries: Waiting[], locked: 'wait' | 'skip') {
-    const now = new Date(this.clock.now());
+    const state = new BatchState(new Date(this.clock.now()), this.consequences);
     const tables = {
       inOrder: this.database.entities as readonly Entity[],
       of: (entity: Entity) => this.database.table(entity),
     };
-    return this.database.session((session) =>
-      new Batch(session, tables, entries, locked, now, this.consequences).run(),
-    );
+    return this.database.session((session) => new Batch(session, tables, entries, locked, state).run());
   }
 
   private refuseExpired(): void {

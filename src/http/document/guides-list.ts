@@ -6,6 +6,7 @@ export const GUIDES = [
   'limits',
   'errors',
   'pagination',
+  'events',
   'idempotency',
   'deprecation',
   'changelog',
