@@ -19,9 +19,9 @@ export interface WebhookOverview {
 const OVERVIEW = `SELECT webhooks.id, clients.name AS client, webhooks.url, webhooks.types, webhooks.enabled,
     webhooks.disabled_reason, webhooks.failing_since,
     (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries
-      WHERE webhook_id = webhooks.id AND status = 'pending' LIMIT 100000) AS some) AS pending,
+      WHERE webhook_id = webhooks.id AND status = 'pending' LIMIT 100000) AS counted) AS pending,
     (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries
-      WHERE webhook_id = webhooks.id AND status = 'failed' LIMIT 100000) AS some) AS failed
+      WHERE webhook_id = webhooks.id AND status = 'failed' LIMIT 100000) AS counted) AS failed
   FROM webhooks JOIN clients ON clients.id = webhooks.client_id
   WHERE webhooks.deleted_at IS NULL AND ($1::text IS NULL OR clients.name = $1) AND ($2::bigint IS NULL OR webhooks.id = $2)
   ORDER BY webhooks.id`;

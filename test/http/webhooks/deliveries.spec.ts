@@ -150,23 +150,26 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it.each([429, 502, 503, 504])('%s with Retry-After: sends nothing at all before it has passed', async (status) => {
-    const webhook = await register({ types: ['pet.deleted'] });
-    receiver.answers(status, { 'Retry-After': '120' });
-    await caller.post(`${webhook.path}/test`);
-    await attempted(webhook.path, 1);
-    receiver.answers(204);
-    await caller.post(`${webhook.path}/test`);
-    const other = await register({ types: ['pet.deleted'] });
-    await caller.post(`${other.path}/test`);
-    // What comes later has gone to another webhook: the one that is paused was passed over.
-    await until(async () => (await deliveries(other.path))[0]?.status === 'delivered');
+  it.each([429, 502, 503, 504])(
+    '%s with Retry-After: sends nothing at all before it has passed',
+    async (status) => {
+      const webhook = await register({ types: ['pet.deleted'] });
+      receiver.answers(status, { 'Retry-After': '120' });
+      await caller.post(`${webhook.path}/test`);
+      await attempted(webhook.path, 1);
+      receiver.answers(204);
+      await caller.post(`${webhook.path}/test`);
+      const other = await register({ types: ['pet.deleted'] });
+      await caller.post(`${other.path}/test`);
+      // What comes later has gone to another webhook: the one that is paused was passed over.
+      await until(async () => (await deliveries(other.path))[0]?.status === 'delivered');
 
-    expect((await deliveries(webhook.path, '?status=pending'))).toHaveLength(2);
-    service.clock.advance(120_000);
-    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 2);
-    await Promise.all([remove(webhook), remove(other)]);
-  });
+      expect(await deliveries(webhook.path, '?status=pending')).toHaveLength(2);
+      service.clock.advance(120_000);
+      await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 2);
+      await Promise.all([remove(webhook), remove(other)]);
+    },
+  );
 
   it('a webhook on which everything has failed for five days is disabled, and says why', async () => {
     const webhook = await register({ types: ['pet.deleted'] });

@@ -11,7 +11,7 @@ const COUNTED = 100_000;
 const FIGURES = {
   name: 'webhook-figures',
   text: `SELECT
-    (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT ${COUNTED}) AS some) AS pending,
+    (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT ${COUNTED}) AS counted) AS pending,
     (SELECT min(oldest.due_at) FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
         WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
       WHERE webhooks.enabled AND webhooks.failing_since IS NULL

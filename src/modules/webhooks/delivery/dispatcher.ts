@@ -94,7 +94,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       return false;
     }
     const [{ webhooks } = { webhooks: 0 }] = await transaction.query<{ webhooks: number }[]>(
-      `SELECT count(*)::int AS webhooks FROM (SELECT FROM webhooks WHERE enabled LIMIT ${MAX_DELIVERIES}) AS some`,
+      `SELECT count(*)::int AS webhooks FROM (SELECT FROM webhooks WHERE enabled LIMIT ${MAX_DELIVERIES}) AS counted`,
     );
     const reached = webhooks === 0 ? end : await this.makeDeliveries(transaction, position, webhooks);
     await transaction.query(`UPDATE webhook_dispatch SET position = $1`, [reached]);
