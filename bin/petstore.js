@@ -4,6 +4,7 @@
 // Builds what is not built yet, or was built from older sources, and runs it. An installed package comes built.
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, statSync } = require('node:fs');
+const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
 
 const root = join(__dirname, '..');
@@ -40,6 +41,8 @@ function build() {
 if (isStale()) {
   build();
 }
+// Node 22 and newer keep what they have compiled; a command then starts in half the time.
+enableCompileCache?.(join(root, 'dist', '.compiled'));
 // Serving needs nothing of the command line's own machinery, and starts sooner without it.
 require(
   process.argv.length === 3 && process.argv[2] === 'serve'

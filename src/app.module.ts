@@ -7,7 +7,7 @@ import { DatabaseModule } from '#libs/database';
 import { AllowedMethods, JsonBodyGuard } from '#libs/http';
 import { RequestValidationPipe, UnknownQueryGuard } from '#libs/validation';
 import { AuditModule } from './modules/audit';
-import { AccessGuard, ApiKeyGuard, AuthModule } from './modules/auth';
+import { ApiKeyGuard, AuthModule } from './modules/auth';
 import { CategoriesModule } from './modules/categories';
 import { connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { DeprecationsModule, SunsetGuard } from './modules/deprecations';
@@ -17,11 +17,10 @@ import { InventoryModule } from './modules/inventory';
 import { OrdersModule } from './modules/orders';
 import { PetsModule } from './modules/pets';
 import { MetricsModule } from './runtime/metrics';
+import { Admission } from './http/admission';
 import { AnswerHeaders } from './http/answer-headers';
 import { AnswerInterceptor } from './http/answer.interceptor';
-import { ErrorAnswer } from './http/error-answer';
 import { ErrorFilter } from './http/error.filter';
-import { Stragglers } from './http/stragglers';
 import { PlanThrottlerGuard, QuotasModule } from './modules/quotas';
 import { WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
@@ -29,9 +28,9 @@ import { type Settings, asConfiguration } from './settings';
 
 /** The way of every request, from top to bottom. Operations add to it what is theirs alone (ETag, idempotency, pages). */
 const PIPELINE = [
-  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // who calls?
+  Admission, // when it arrives: who calls, and is that within the limits? The verdict travels with the request
   { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // within the limits? (429, 403 banned)
-  { provide: APP_GUARD, useExisting: AccessGuard }, // with a valid key and the right scope? (401, 403)
+  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // with a valid key and the right scope? (401, 403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // is the operation still there? (410)
   { provide: APP_GUARD, useClass: UnknownQueryGuard }, // nothing in the query that is not known? (400)
   { provide: APP_GUARD, useClass: JsonBodyGuard }, // a body that can be read? (400, 413, 415)
@@ -69,7 +68,7 @@ export class AppModule {
         SeedModule,
         MetricsModule,
       ],
-      providers: [AllowedMethods, AnswerHeaders, ErrorAnswer, Stragglers, ...PIPELINE],
+      providers: [AllowedMethods, AnswerHeaders, ...PIPELINE],
     };
   }
 }

@@ -26,6 +26,10 @@ export interface Settings {
   webhookKey: Buffer | undefined;
   /** How long everything is served after the signal to stop, while `/health/ready` says that it is not ready. */
   shutdownDelaySeconds: number;
+  /** Processes that share the port and the limits; `auto` is one for each core. */
+  workers: number | 'auto';
+  /** Set by the process that started this worker. */
+  serviceId: number | undefined;
   /** Where traces are sent, by OTLP over HTTP; absent: nowhere, and nothing is traced. */
   tracesUrl: string | undefined;
 }
@@ -34,6 +38,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const PORTS = { min: 0, max: 65_535 };
+const MAX_WORKERS = 256;
 export const WEBHOOK_KEY_BYTES = 32;
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
@@ -71,8 +76,22 @@ function readAll(reader: EnvironmentReader): Settings {
     ),
     webhookKey: readWebhookKey(reader),
     shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
+    workers: reader.text('WORKERS') === 'auto' ? 'auto' : readWorkers(reader),
+    serviceId: reader.integer('PETSTORE_SERVICE_ID', 0, { min: 0, max: 2 ** 31 }) || undefined,
     tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
   };
+}
+
+function readWorkers(reader: EnvironmentReader): number {
+  try {
+    return reader.integer('WORKERS', 1, { min: 1, max: MAX_WORKERS });
+  } catch {
+    throw new EnvironmentError(
+      'WORKERS',
+      `a number from 1 to ${MAX_WORKERS}, or auto`,
+      reader.text('WORKERS', ''),
+    );
+  }
 }
 
 function readRedisUrl(reader: EnvironmentReader): string | undefined {

@@ -1,28 +1,22 @@
-import { type INestApplicationContext, Module } from '@nestjs/common';
+import { type INestApplicationContext, Module, type Type } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ClockModule } from '#libs/clock';
-import { CommandsModule } from '#libs/commands';
 import { DatabaseModule, type MigrationState, migrationStates } from '#libs/database';
-import { AuditModule } from '../modules/audit';
-import { AdministrationError } from '../modules/auth';
-import { CatalogueTransferModule } from '../modules/catalogue';
+import { type Actor, AuditModule } from '../modules/audit';
+import { AdministrationError } from '../modules/auth/administration';
 import { connectAndMigrate, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
-import { DeprecationReportModule } from '../modules/deprecations';
-import { EventLogModule } from '../modules/events';
 import { openDatabase } from '../runtime/open-database';
-import { BansModule, OverviewModule, ResetsModule } from '../modules/quotas';
-import { SeedModule } from '../runtime/seed';
-import { type Settings, asConfiguration, readSettings } from '../settings';
-import { WebhookAdministrationModule } from '../modules/webhooks';
+import { QuotaAdministrationModule } from '../modules/quotas/administration';
+import { asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
 import { PETSTORE } from '../runtime/command-name';
 
 /** The database is not at the newest migration; only `db migrate` and a starting server change that. */
 export class DatabaseBehindError extends AdministrationError {
   constructor() {
-    super(`The database is not up to date. Run: ${PETSTORE} db migrate`);
+    super(`The database is not up to date. Run: ${PETSTORE} db migrate`, 'database_behind');
   }
 }
 
@@ -45,14 +39,20 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Runs a command with the services of the application, but without its server. */
+/**
+ * Runs a command with the services of the application, but without its server.
+ * @param reason why something is changed, for the audit log
+ * @param further modules beside those for clients, keys and limits
+ */
 export async function withServices<Result>(
   work: (services: INestApplicationContext) => Promise<Result>,
+  reason: string | undefined,
+  further: readonly Type[],
 ): Promise<Result> {
   return withDatabase(async (url, options, embedded) => {
-    const connect = embedded ? connectAndMigrate : connectUpToDate;
+    const connect = (given: DataSourceOptions) => connectStore(given, embedded);
     const services = await NestFactory.createApplicationContext(
-      moduleFor(url, options, connect, readSettings(process.env)),
+      moduleFor(url, options, connect, { ...operator(process.env), reason }, further),
       { logger: false, abortOnError: false },
     );
     try {
@@ -61,6 +61,11 @@ export async function withServices<Result>(
       await services.close();
     }
   });
+}
+
+/** Opens the database at the newest migration: an embedded one is brought there, any other one has to be. */
+export function connectStore(options: DataSourceOptions, embedded: boolean): Promise<DataSource> {
+  return embedded ? connectAndMigrate(options) : connectUpToDate(options);
 }
 
 async function connectUpToDate(options: DataSourceOptions): Promise<DataSource> {
@@ -76,24 +81,19 @@ function moduleFor(
   url: string,
   options: DataSourceOptions,
   connect: (options: DataSourceOptions) => Promise<DataSource>,
-  settings: Settings,
+  actor: Actor,
+  further: readonly Type[],
 ) {
+  const settings = readSettings(process.env);
   return {
     module: AdministrationRoot,
     imports: [
       ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
       ClockModule,
       DatabaseModule.forRoot(url, options, connect),
-      CommandsModule,
-      AuditModule.forRoot(operator(process.env)),
-      SeedModule,
-      CatalogueTransferModule,
-      BansModule,
-      ResetsModule,
-      OverviewModule,
-      DeprecationReportModule,
-      WebhookAdministrationModule,
-      EventLogModule,
+      AuditModule.forRoot(actor),
+      QuotaAdministrationModule,
+      ...further,
     ],
   };
 }

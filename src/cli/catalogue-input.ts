@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type Readable, addAbortSignal } from 'node:stream';
 import { UsageError } from './command';
@@ -38,11 +38,14 @@ export async function openInput(file: string): Promise<CatalogueInput> {
 function standardInput(): CatalogueInput {
   const name = 'standard input';
   // Node reads nothing at all from a folder, and does not say so.
-  if (fstatSync(STANDARD_INPUT).isDirectory()) {
+  const isFolder = fstatSync(STANDARD_INPUT).isDirectory();
+  // Node looks up links by what it has last asked about: after a pipe it would load modules by other paths, and twice.
+  statSync('/');
+  if (isFolder) {
     throw new CommandFailure(`${name} is a folder, not a file.`);
   }
   if (process.stdin.isTTY) {
-    throw new UsageError('import needs a file, or the catalogue on standard input.');
+    throw new UsageError('a file is needed, or its content on standard input.');
   }
   return { name, stream: process.stdin, bytes: undefined };
 }

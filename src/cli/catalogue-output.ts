@@ -2,9 +2,9 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { CommandFailure, systemMessage } from './command-failure';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
 
-/** Where a catalogue is written to. */
+/** Where a catalogue or a backup is written to. */
 export interface CatalogueOutput {
-  write(text: string): Promise<void>;
+  write(content: string | Buffer): Promise<void>;
   /** All of it was written. */
   complete(): Promise<void>;
   /** It will not be complete: what there is of it goes away, if it can. */
@@ -14,9 +14,12 @@ export interface CatalogueOutput {
 /** Whoever read the output has had enough of it (`petstore export | head`). */
 export class ReaderGoneError extends Error {}
 
-/** @param file `-` for standard output */
-export function openOutput(file: string, overwrite: boolean): Promise<CatalogueOutput> {
-  return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite);
+/**
+ * @param file `-` for standard output
+ * @param mode who may read and write a new file, before the umask
+ */
+export function openOutput(file: string, overwrite: boolean, mode?: number): Promise<CatalogueOutput> {
+  return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite, mode);
 }
 
 class StandardOutput implements CatalogueOutput {
@@ -27,9 +30,9 @@ class StandardOutput implements CatalogueOutput {
     process.stdout.on('error', this.heard);
   }
 
-  write(text: string): Promise<void> {
+  write(content: string | Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
-      writeOutput(text, (error) => (error ? reject(explainedOutput(error)) : resolve()));
+      writeOutput(content, (error) => (error ? reject(explainedOutput(error)) : resolve()));
     });
   }
 
@@ -56,15 +59,15 @@ class FileOutput implements CatalogueOutput {
     private readonly overwrite: boolean,
   ) {}
 
-  static async open(file: string, overwrite: boolean): Promise<FileOutput> {
+  static async open(file: string, overwrite: boolean, mode?: number): Promise<FileOutput> {
     await assertFree(file, overwrite);
     const partial = `${file}.${process.pid}.partial`;
-    const handle = await explained(file, open(partial, 'w'));
+    const handle = await explained(file, open(partial, 'w', mode));
     return new FileOutput(file, partial, handle, overwrite);
   }
 
-  write(text: string): Promise<void> {
-    return explained(this.file, this.handle.writeFile(text));
+  write(content: string | Buffer): Promise<void> {
+    return explained(this.file, this.handle.writeFile(content));
   }
 
   async complete(): Promise<void> {

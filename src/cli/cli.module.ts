@@ -12,6 +12,9 @@ import { OpenapiCommand } from './openapi.command';
 import { QUOTA_COMMANDS } from './quotas.command';
 import { ServeCommand } from './serve.command';
 import { WEBHOOK_COMMANDS } from './webhooks.command';
+import { STORE_COMMANDS } from './store';
+import { VersionCommand } from './version.command';
+import { StoreStatusCommand } from './status.command';
 
 /** All commands. They load what they need when they run, so that --help does not wait for it. */
 @Module({
@@ -21,14 +24,17 @@ import { WEBHOOK_COMMANDS } from './webhooks.command';
     ...KEY_COMMANDS,
     ...QUOTA_COMMANDS,
     ...WEBHOOK_COMMANDS,
+    ...STORE_COMMANDS,
     DeprecationsCommand,
     EventsCommand,
     AuditCommand,
     ImportCommand,
     ExportCommand,
     ...DB_COMMANDS,
+    StoreStatusCommand,
     OpenapiCommand,
     CompletionCommand,
+    VersionCommand,
   ],
 })
 export class CliModule {}

@@ -1,28 +1,26 @@
-import { Command, Help, Option, SubCommand } from 'nest-commander';
-import { CommandGroup, ReportingCommand, administer, examples } from './command';
-import { type Row, print, printMany, printOne } from './output';
+import { Command, Option, SubCommand } from 'nest-commander';
+import { PETSTORE } from '../runtime/command-name';
+import { withClients } from './client-services';
+import {
+  type ChangeOptions,
+  ChangingCommand,
+  CommandGroup,
+  ListingCommand,
+  ReportingCommand,
+} from './command';
+import { ConfirmedCommand, type ConfirmedOptions } from './command';
+import { confirm } from './confirm';
+import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from './output';
 import { clientName } from './parse';
 import { PLAN, PlanCommand, type PlanOptions, chosenPlan } from './plan-command';
-import { PETSTORE } from '../runtime/command-name';
-
-interface ClientFields {
-  id: number;
-  name: string;
-  plan: string;
-  perMinute: number | null;
-  perDay: number | null;
-  createdAt: Date;
-}
-
-async function describe(client: ClientFields): Promise<Row> {
-  const { limitsOf } = await import('../modules/quotas/index.js');
-  const { perMinute, perDay } = limitsOf(client);
-  const { id, name, plan, createdAt } = client;
-  return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
-}
 
 @SubCommand({ name: 'create', description: 'create a client' })
 export class CreateClientCommand extends PlanCommand {
+  protected override readonly examples = [
+    'clients create --name acme',
+    'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
+  ];
+
   @Option({ flags: '--name <name>', description: 'name of the client', required: true })
   parseName(text: string): string {
     return clientName(text);
@@ -33,48 +31,41 @@ export class CreateClientCommand extends PlanCommand {
     return text;
   }
 
-  @Help('after')
-  examples(): string {
-    return examples(
-      'clients create --name acme',
-      'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
-    );
-  }
-
   async run(_arguments: string[], options: PlanOptions & { name: string }): Promise<void> {
     const choice = await chosenPlan(options);
-    const { ClientsService } = await import('../modules/auth/index.js');
-    const client = await administer((services) => services.get(ClientsService).create(options.name, choice));
-    printOne(await describe(client), options.json);
+    const row = await withClients(async ({ clients, describe }) => {
+      return describe(await clients.create(options.name, choice));
+    }, options.reason);
+    await printOne(row, options);
   }
 }
 
 @SubCommand({ name: 'list', description: 'list all clients' })
-export class ListClientsCommand extends ReportingCommand {
-  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
-    const { ClientsService } = await import('../modules/auth/index.js');
-    const clients = await administer((services) => services.get(ClientsService).list());
-    printMany(await Promise.all(clients.map(describe)), json, 'There are no clients yet.');
+export class ListClientsCommand extends ListingCommand {
+  protected override readonly examples = ['clients list', 'clients list --sort plan --columns name,plan'];
+
+  async run(_arguments: string[], options: OutputOptions): Promise<void> {
+    const rows = await withClients(async ({ clients, describe }) => (await clients.list()).map(describe));
+    await printMany(rows, options, 'There are no clients yet.');
   }
 }
 
 @SubCommand({ name: 'show', arguments: '<name>', description: 'show a client and its keys' })
 export class ShowClientCommand extends ReportingCommand {
-  async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
-    const { ClientsService, KeysService, describeKey } = await import('../modules/auth/index.js');
-    const [client, keys] = await administer(async (services) => {
-      const found = await services.get(ClientsService).named(name);
-      return [found, await services.get(KeysService).list(name)] as const;
+  protected override readonly examples = ['clients show acme', 'clients show acme --output yaml'];
+
+  async run([name = '']: string[], options: OutputOptions): Promise<void> {
+    const { row, described } = await withClients(async ({ clients, keys, describe, describeKey }) => {
+      const client = await clients.named(name);
+      return { row: describe(client), described: (await keys.list(name)).map(describeKey) };
     });
-    const described = keys.map((key) => describeKey(key, Date.now()));
-    const row = await describe(client);
-    if (json) {
-      printOne({ ...row, keys: described }, json);
+    if (!isForPeople(options) || options.columns !== undefined) {
+      await printOne({ ...row, keys: described }, options);
       return;
     }
-    printOne(row, json);
+    await printOne(row, options);
     print('');
-    printMany(described, json, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    await printMany(described, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
   }
 }
 
@@ -84,38 +75,73 @@ export class ShowClientCommand extends ReportingCommand {
   description: 'change the plan of a client; applies from its next request',
 })
 export class SetPlanCommand extends PlanCommand {
+  protected override readonly examples = [
+    'clients set-plan acme --plan pro',
+    'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
+  ];
+
   @Option({ flags: '--plan <plan>', description: PLAN, required: true })
   parsePlan(text: string): string {
     return text;
   }
 
-  @Help('after')
-  examples(): string {
-    return examples(
-      'clients set-plan acme --plan pro',
-      'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
-    );
-  }
-
   async run([name = '']: string[], options: PlanOptions): Promise<void> {
     const choice = await chosenPlan(options);
-    const { ClientsService } = await import('../modules/auth/index.js');
-    const client = await administer((services) => services.get(ClientsService).setPlan(name, choice));
-    printOne(await describe(client), options.json);
+    const row = await withClients(async ({ clients, describe }) => {
+      return describe(await clients.setPlan(name, choice));
+    }, options.reason);
+    await printOne(row, options);
   }
 }
 
-@Command({
-  name: 'clients',
-  description: 'manage clients and their plans',
-  subCommands: [CreateClientCommand, ListClientsCommand, ShowClientCommand, SetPlanCommand],
+@SubCommand({
+  name: 'rename',
+  arguments: '<name> <new-name>',
+  description: 'give a client another name; its keys keep working',
 })
-export class ClientsCommand extends CommandGroup {}
+export class RenameClientCommand extends ChangingCommand {
+  protected override readonly examples = ['clients rename acme acme-eu'];
 
-export const CLIENT_COMMANDS = [
-  ClientsCommand,
+  async run([name = '', text = '']: string[], options: ChangeOptions): Promise<void> {
+    const newName = clientName(text);
+    const row = await withClients(async ({ clients, describe }) => {
+      return describe(await clients.rename(name, newName));
+    }, options.reason);
+    await printOne(row, options);
+  }
+}
+
+@SubCommand({
+  name: 'delete',
+  arguments: '<name>',
+  description: 'delete a client with its keys and usage; the audit log keeps its entries',
+})
+export class DeleteClientCommand extends ConfirmedCommand {
+  protected override readonly examples = [
+    'clients delete acme',
+    'clients delete acme --yes --reason "contract ended"',
+  ];
+
+  async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
+    const row = await withClients(async ({ clients, keys, describe }) => {
+      const { length } = (await keys.list(name)).filter(({ revokedAt }) => revokedAt === null);
+      await confirm(`Delete ${name}, which cuts off ${counted(length, 'key', 'keys')}?`, options.yes);
+      return { ...describe(await clients.delete(name)), deleted: true };
+    }, options.reason);
+    await printOne(row, options);
+  }
+}
+
+const SUB_COMMANDS = [
   CreateClientCommand,
   ListClientsCommand,
   ShowClientCommand,
   SetPlanCommand,
+  RenameClientCommand,
+  DeleteClientCommand,
 ];
+
+@Command({ name: 'clients', description: 'manage clients and their plans', subCommands: SUB_COMMANDS })
+export class ClientsCommand extends CommandGroup {}
+
+export const CLIENT_COMMANDS = [ClientsCommand, ...SUB_COMMANDS];

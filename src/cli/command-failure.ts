@@ -1,12 +1,20 @@
 import { getSystemErrorMap } from 'node:util';
 
+interface Ending {
+  /** What programs tell the failure by. */
+  code?: string;
+  exitCode?: number;
+}
+
 /** The command could not do its work. The message is one line for whoever ran it, to follow the name of the program. */
 export class CommandFailure extends Error {
-  constructor(
-    message: string,
-    readonly exitCode = 1,
-  ) {
+  readonly code: string;
+  readonly exitCode: number;
+
+  constructor(message: string, { code = 'failed', exitCode = 1 }: Ending = {}) {
     super(message);
+    this.code = code;
+    this.exitCode = exitCode;
   }
 }
 

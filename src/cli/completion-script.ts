@@ -3,25 +3,33 @@
 /** What is needed of a command of commander. */
 export interface Completable {
   name(): string;
+  description(): string;
   readonly commands: readonly Completable[];
-  readonly options: readonly { long?: string; required: boolean }[];
+  readonly options: readonly { long?: string; description: string; required: boolean }[];
 }
 
-export const SHELLS = ['bash', 'zsh'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
+
+/**
+ * The script for `petstore`, given all its commands. Where a value belongs (after an option that takes one, or as an
+ * argument) the shell is left to complete files.
+ * @param program how `petstore` is started by those who do not have it on their path, as words of its command line
+ */
+export function completionScript(root: Completable, shell: Shell, program: readonly string[]): string {
+  const start = program.map(quoted).join(' ');
+  return shell === 'fish' ? fishScript(root, start) : bashScript(root, start, shell);
+}
 
 /** Makes zsh understand what is written for bash. */
 const ZSH_PREAMBLE = `(( $+functions[compdef] )) || { autoload -U compinit && compinit }
 autoload -U +X bashcompinit && bashcompinit
 `;
 
-/**
- * The script for `petstore`, given all its commands. Where a value belongs (after an option that takes one, or as an
- * argument) the shell is left to complete files.
- */
-export function completionScript(root: Completable, shell: Shell): string {
+function bashScript(root: Completable, start: string, shell: Shell): string {
   const cases = wordsByPath(root).map(([path, words]) => `    '${path}') choices='${words.join(' ')}';;`);
-  return `${shell === 'zsh' ? ZSH_PREAMBLE : ''}_petstore_words() {
+  return `${shell === 'zsh' ? ZSH_PREAMBLE : ''}command -v petstore >/dev/null || petstore() { ${start} "$@"; }
+_petstore_words() {
   case "$1" in
 ${cases.join('\n')}
     *) choices='';;
@@ -40,6 +48,41 @@ _petstore() {
 }
 complete -o default -F _petstore petstore
 `;
+}
+
+function fishScript(root: Completable, start: string): string {
+  return `type -q petstore; or function petstore; ${start} $argv; end
+function __petstore_at
+  set -l words (commandline -opc)
+  test "$(string match -v -- '-*' $words[2..-1] | string join ' ')" = "$argv"
+end
+function __petstore_within
+  string match -q -- "$argv *" "$(commandline -opc | tail -n +2 | string join ' ') "
+end
+${fishLines(root, []).join('\n')}
+`;
+}
+
+/** What fish is told of a command and of those below it. */
+function fishLines(command: Completable, path: string[]): string[] {
+  const at = quoted(`__petstore_at ${path.join(' ')}`.trimEnd());
+  const within = quoted(`__petstore_within ${path.join(' ')}`.trimEnd());
+  const below = command.commands.map(
+    (one) => `complete -c petstore -f -n ${at} -a ${one.name()} -d ${quoted(one.description())}`,
+  );
+  const options = command.options.flatMap(({ long, description, required }) => {
+    const value = required ? ' -r' : '';
+    return long
+      ? [`complete -c petstore -n ${within} -l ${long.slice(2)}${value} -d ${quoted(description)}`]
+      : [];
+  });
+  const further = command.commands.flatMap((one) => fishLines(one, [...path, one.name()]));
+  return [...below, ...(path.length === 0 ? [] : options), ...further];
+}
+
+/** One word for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** What may follow each path of commands: further commands, and options. */

@@ -1,27 +1,31 @@
-import { Command, Help } from 'nest-commander';
-import { PetstoreCommand, UsageError } from './command';
+import { realpathSync } from 'node:fs';
+import { Command } from 'nest-commander';
+import { PetstoreCommand } from './command';
 import { SHELLS, completionScript } from './completion-script';
 import { writeOutput } from './standard-output';
-import { PETSTORE } from '../runtime/command-name';
+import { UsageError } from './usage-error';
 
 @Command({
   name: 'completion',
   arguments: '[shell]',
-  description: 'print a completion script for bash (default) or zsh',
+  description:
+    'print a completion script for bash (default), zsh or fish; it also finds petstore from any folder',
 })
 export class CompletionCommand extends PetstoreCommand {
-  @Help('after')
-  installation(): string {
-    const alias = PETSTORE === 'petstore' ? '' : `  alias petstore='${PETSTORE}'\n`;
-    return `\nIn ~/.bashrc:\n${alias}  eval "$(${PETSTORE} completion bash)"\n`;
-  }
+  protected override readonly examples = [
+    "completion bash > ~/.petstore.bash && echo '. ~/.petstore.bash' >> ~/.bashrc",
+    "completion zsh > ~/.petstore.zsh && echo '. ~/.petstore.zsh' >> ~/.zshrc",
+    'completion fish > ~/.config/fish/completions/petstore.fish',
+  ];
 
   override run([name = 'bash']: string[]): Promise<void> {
     const shell = SHELLS.find((known) => known === name);
     if (shell === undefined) {
-      throw new UsageError(`completion supports ${SHELLS.join(' and ')}, not "${name}".`);
+      throw new UsageError(`completion supports ${SHELLS.join(', ')}, not "${name}".`);
     }
-    writeOutput(completionScript(this.command.parent!, shell));
+    // By its full path: a name could lead to a package of somebody else, which npx would fetch.
+    const program = [process.execPath, realpathSync(process.argv[1]!)];
+    writeOutput(completionScript(this.command.parent!, shell, program));
     return Promise.resolve();
   }
 }

@@ -1,15 +1,20 @@
 import { Command, SubCommand } from 'nest-commander';
-import { CommandGroup, ReportingCommand, administer } from './command';
-import { print, printMany, printOne } from './output';
+import { BackupCommand } from './backup.command';
+import { CommandGroup, ListingCommand, ReportingCommand, administer } from './command';
+import { CopyCommand } from './copy.command';
+import { type OutputOptions, isForPeople, print, printMany, printOne } from './output';
+import { RestoreCommand } from './restore.command';
 import { PETSTORE } from '../runtime/command-name';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ReportingCommand {
-  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
+  protected override readonly examples = ['db migrate'];
+
+  async run(_arguments: string[], options: OutputOptions): Promise<void> {
     const { migrateDatabase } = await import('./administration.js');
     const migrations = await migrateDatabase();
-    if (json) {
-      printOne({ migrations }, json);
+    if (!isForPeople(options)) {
+      await printOne({ migrations }, options);
     } else {
       print(migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`);
     }
@@ -17,20 +22,24 @@ export class MigrateCommand extends ReportingCommand {
 }
 
 @SubCommand({ name: 'status', description: 'show which migrations have run; changes nothing' })
-export class StatusCommand extends ReportingCommand {
-  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
+export class StatusCommand extends ListingCommand {
+  protected override readonly examples = ['db status', 'db status --json'];
+
+  async run(_arguments: string[], options: OutputOptions): Promise<void> {
     const { migrationStatus } = await import('./administration.js');
-    printMany(await migrationStatus(), json, 'There are no migrations.');
+    await printMany(await migrationStatus(), options, 'There are no migrations.');
   }
 }
 
 @SubCommand({ name: 'seed', description: 'add a sample catalogue and the client demo to an empty store' })
 export class SeedCommand extends ReportingCommand {
-  async run(_arguments: string[], { json }: { json?: boolean }): Promise<void> {
+  protected override readonly examples = ['db seed'];
+
+  async run(_arguments: string[], options: OutputOptions): Promise<void> {
     const { SeedService } = await import('../runtime/seed/index.js');
     const seeded = await administer((services) => services.get(SeedService).seed());
-    printOne({ ...seeded }, json);
-    if (!json && seeded.key === null) {
+    await printOne({ ...seeded }, options);
+    if (isForPeople(options) && seeded.key === null) {
       print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }
   }
@@ -39,8 +48,16 @@ export class SeedCommand extends ReportingCommand {
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand],
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand, CopyCommand],
 })
 export class DbCommand extends CommandGroup {}
 
-export const DB_COMMANDS = [DbCommand, MigrateCommand, StatusCommand, SeedCommand];
+export const DB_COMMANDS = [
+  DbCommand,
+  MigrateCommand,
+  StatusCommand,
+  SeedCommand,
+  BackupCommand,
+  RestoreCommand,
+  CopyCommand,
+];

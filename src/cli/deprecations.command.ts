@@ -1,20 +1,21 @@
-import { Command, Help, Option } from 'nest-commander';
+import { Command, Option } from 'nest-commander';
 import type { DeprecatedUse } from '../modules/deprecations';
-import { ReportingCommand, administer, examples } from './command';
-import { type Row, printMany } from './output';
+import { ListingCommand, administer } from './command';
+import { type OutputOptions, type Row, printMany } from './output';
 import { wholeNumber } from './parse';
 
-interface ReportOptions {
+interface ReportOptions extends OutputOptions {
   days: string;
   client?: string;
-  json?: boolean;
 }
 
 @Command({
   name: 'deprecations',
   description: 'show who still calls deprecated operations, how often, and when last',
 })
-export class DeprecationsCommand extends ReportingCommand {
+export class DeprecationsCommand extends ListingCommand {
+  protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
+
   @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '90' })
   parseDays(text: string): string {
     return text;
@@ -25,15 +26,10 @@ export class DeprecationsCommand extends ReportingCommand {
     return text;
   }
 
-  @Help('after')
-  examples(): string {
-    return examples('deprecations', 'deprecations --days 7 --client acme');
-  }
-
-  async run(_arguments: string[], { days, client, json }: ReportOptions): Promise<void> {
+  async run(_arguments: string[], { days, client, ...output }: ReportOptions): Promise<void> {
     const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
     const [{ ClientsService }, { DeprecationReport }] = await Promise.all([
-      import('../modules/auth/index.js'),
+      import('../modules/auth/administration.js'),
       import('../modules/deprecations/index.js'),
     ]);
     const uses = await administer(async (services) => {
@@ -43,7 +39,7 @@ export class DeprecationsCommand extends ReportingCommand {
       return services.get(DeprecationReport).of(lastDays, client);
     });
     const rows = uses.length === 0 ? [] : describe(uses, await sunsets());
-    printMany(rows, json, 'Nobody has called a deprecated operation.');
+    await printMany(rows, output, 'Nobody has called a deprecated operation.');
   }
 }
 

@@ -1,21 +1,26 @@
-import { Command, Help, Option } from 'nest-commander';
+import { Command, Option } from 'nest-commander';
 import type { EventDto, EventType } from '../modules/events';
-import { ReportingCommand, UsageError, administer, examples } from './command';
+import { ReportingCommand, UsageError, administer } from './command';
 import { followEvents } from './follow-events';
-import { type Row, print, printMany } from './output';
+import { type OutputOptions, type Row, isForPeople, print, printMany } from './output';
 import { wholeNumber } from './parse';
 import { printableJson } from '../runtime/text';
 
-interface EventsOptions {
+interface EventsOptions extends OutputOptions {
   type?: string[];
   pet?: number;
   limit: string;
   follow?: boolean;
-  json?: boolean;
 }
 
 @Command({ name: 'events', description: 'show what happened in the store, newest last' })
 export class EventsCommand extends ReportingCommand {
+  protected override readonly examples = [
+    'events',
+    'events --type order.placed --limit 5',
+    'events --pet 1 --follow --json',
+  ];
+
   @Option({ flags: '--type <types...>', description: 'only events of these types, such as order.placed' })
   parseType(text: string, before: string[] = []): string[] {
     return [...before, text];
@@ -39,12 +44,7 @@ export class EventsCommand extends ReportingCommand {
     return true;
   }
 
-  @Help('after')
-  examples(): string {
-    return examples('events', 'events --type order.placed --limit 5', 'events --pet 1 --follow --json');
-  }
-
-  async run(_arguments: string[], { type, pet, limit, follow, json }: EventsOptions): Promise<void> {
+  async run(_arguments: string[], { type, pet, limit, follow, ...options }: EventsOptions): Promise<void> {
     const { EVENT_TYPES, EventReader, toEventDto } = await import('../modules/events/index.js');
     const unknown = type?.find((one) => !(EVENT_TYPES as readonly string[]).includes(one));
     if (unknown !== undefined) {
@@ -54,11 +54,12 @@ export class EventsCommand extends ReportingCommand {
     const most = wholeNumber('--limit', limit, { min: 1, max: 10_000 });
     if (!follow) {
       const events = await administer((services) => services.get(EventReader).newest(filter, most));
-      printMany(events.map(toEventDto).map(json ? forPrograms : forPeople), json, 'There are no events.');
+      const rows = events.map(toEventDto).map(isForPeople(options) ? forPeople : forPrograms);
+      await printMany(rows, options, 'There are no events.');
       return;
     }
     await followEvents(filter, most, (event) =>
-      print(json ? printableJson({ ...event }) : inALine(toRow(event))),
+      print(isForPeople(options) ? inALine(toRow(event)) : printableJson({ ...event })),
     );
   }
 }

@@ -1,9 +1,9 @@
-import { Command, Help, Option } from 'nest-commander';
+import { Command, Option } from 'nest-commander';
 import type { CatalogueSize } from '../modules/catalogue';
 import type { CatalogueOutput } from './catalogue-output';
-import { ReportingCommand, administer, examples } from './command';
+import { ReportingCommand, administer } from './command';
 import { interruptible } from './interruption';
-import { counted, print } from './output';
+import { type OutputOptions, counted, formatOf, isForPeople, print, printOne } from './output';
 
 @Command({
   name: 'export',
@@ -12,19 +12,16 @@ import { counted, print } from './output';
   description: 'write a snapshot of all categories and pets with their stock, as NDJSON',
 })
 export class ExportCommand extends ReportingCommand {
+  protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
+
   @Option({ flags: '--force', description: 'overwrite an existing file' })
   parseForce(): boolean {
     return true;
   }
 
-  @Help('after')
-  examples(): string {
-    return examples('export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz');
-  }
-
   async run(
     [file = '-']: string[],
-    { force = false, json }: { force?: boolean; json?: boolean },
+    { force = false, ...options }: OutputOptions & { force?: boolean },
   ): Promise<void> {
     const { ReaderGoneError, openOutput } = await import('./catalogue-output.js');
     const output = await openOutput(file, force);
@@ -32,21 +29,26 @@ export class ExportCommand extends ReportingCommand {
     try {
       const size = await interruptible(outcome, (signal) => exportTo(output, file === '-', signal));
       await output.complete();
-      const { categories, pets } = size;
-      const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
-      const report = json ? JSON.stringify(size) : sentence;
-      if (file === '-') {
-        // On standard output it would be taken for a part of the catalogue.
-        process.stderr.write(`${report}\n`);
-      } else {
-        print(report);
-      }
+      await report(size, options, file === '-');
     } catch (error) {
       await output.abandon();
       if (!(error instanceof ReaderGoneError)) {
         throw error;
       }
     }
+  }
+}
+
+async function report(size: CatalogueSize, options: OutputOptions, toStandardOutput: boolean): Promise<void> {
+  const { categories, pets } = size;
+  const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
+  if (toStandardOutput) {
+    // On standard output it would be taken for a part of the catalogue.
+    process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size) : sentence}\n`);
+  } else if (isForPeople(options)) {
+    print(sentence);
+  } else {
+    await printOne({ ...size }, options);
   }
 }
 

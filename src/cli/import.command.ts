@@ -1,16 +1,16 @@
-import { Command, Help, Option } from 'nest-commander';
+import { Command, Option } from 'nest-commander';
 import type { BadLines, ImportResult } from '../modules/catalogue';
-import type { CatalogueInput } from './catalogue-input';
-import { ReportingCommand, administer, examples } from './command';
-import { CommandFailure } from './command-failure';
-import { interruptible } from './interruption';
-import { counted, print } from './output';
 import { printable } from '../runtime/text';
+import { ConfirmedCommand, type ConfirmedOptions, administer } from './command';
+import { CommandFailure } from './command-failure';
+import { confirm } from './confirm';
+import { interruptible } from './interruption';
+import { counted, isForPeople, print, printOne } from './output';
 
-interface ImportFlags {
+interface ImportOptions extends ConfirmedOptions {
   intoExisting?: boolean;
   skipInvalid?: boolean;
-  json?: boolean;
+  dryRun?: boolean;
 }
 
 @Command({
@@ -19,7 +19,13 @@ interface ImportFlags {
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
   description: 'import categories and pets from a file, all or nothing',
 })
-export class ImportCommand extends ReportingCommand {
+export class ImportCommand extends ConfirmedCommand {
+  protected override readonly examples = [
+    'import catalogue.ndjson',
+    'import catalogue.ndjson --dry-run',
+    'import --into-existing --skip-invalid < pets.ndjson',
+  ];
+
   @Option({
     flags: '--into-existing',
     description: 'add pets to existing categories; the file contains only pets',
@@ -33,33 +39,57 @@ export class ImportCommand extends ReportingCommand {
     return true;
   }
 
-  @Help('after')
-  examples(): string {
-    return examples('import catalogue.ndjson', 'import --into-existing --skip-invalid < pets.ndjson');
+  @Option({ flags: '--dry-run', description: 'check everything and import nothing' })
+  parseDryRun(): boolean {
+    return true;
   }
 
-  async run([file = '-']: string[], { json, ...flags }: ImportFlags): Promise<void> {
-    const { openInput } = await import('./catalogue-input.js');
-    const input = await openInput(file);
-    const { categories, pets, badLines } = await importFrom(input, flags);
-    tell(badLines);
-    const skipped = badLines.count;
-    if (json) {
-      print(JSON.stringify({ categories, pets, skipped }));
+  async run([file = '-']: string[], options: ImportOptions): Promise<void> {
+    const result = await importOnceOrAgain(file, options);
+    tell(result.badLines);
+    const { categories, pets, repeated } = result;
+    if (isForPeople(options)) {
+      print(sentenceOf(result, options));
     } else {
-      const left = skipped > 0 ? `; ${counted(skipped, 'line was', 'lines were')} skipped` : '';
-      print(
-        `Imported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}${left}.`,
-      );
+      await printOne({ categories, pets, repeated, skipped: result.badLines.count }, options);
     }
   }
 }
 
-async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<ImportResult> {
+function sentenceOf(
+  { categories, pets, repeated, badLines }: ImportResult,
+  { dryRun }: ImportOptions,
+): string {
+  const size = `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
+  const skipped = badLines.count > 0 ? `; ${counted(badLines.count, 'line was', 'lines were')} skipped` : '';
+  const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} in the store already` : '';
+  return dryRun
+    ? `Would import ${size}${again}${skipped}. Nothing was changed.`
+    : `Imported ${size}${skipped}.`;
+}
+
+/** Whoever imports a file a second time is asked first. Standard input cannot be read twice, and has nobody to ask. */
+async function importOnceOrAgain(file: string, options: ImportOptions): Promise<ImportResult> {
+  const { CatalogueRepeatedError } = await import('../modules/catalogue/index.js');
+  try {
+    return await importFrom(file, options, options.yes ?? false);
+  } catch (error) {
+    if (!(error instanceof CatalogueRepeatedError)) {
+      throw error;
+    }
+    const names = counted(error.repeated, 'name is', 'names are');
+    await confirm(`${names} in the store already. Import once more?`, false);
+    return importFrom(file, options, true);
+  }
+}
+
+async function importFrom(file: string, options: ImportOptions, mayRepeat: boolean): Promise<ImportResult> {
   const { CatalogueRefusedError, ImportCatalogue } = await import('../modules/catalogue/index.js');
-  const { readInput } = await import('./catalogue-input.js');
+  const { openInput, readInput } = await import('./catalogue-input.js');
   const { withProgress } = await import('./progress.js');
-  const place = { title: 'Importing', unit: 'bytes', stream: process.stderr } as const;
+  const { intoExisting, skipInvalid, dryRun } = options;
+  const input = await openInput(file);
+  const place = { title: dryRun ? 'Checking' : 'Importing', unit: 'bytes', stream: process.stderr } as const;
   try {
     return await interruptible('nothing was imported', (signal) =>
       withProgress(place, (show) =>
@@ -70,8 +100,9 @@ async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<Im
             update({ done, total: total ?? input.bytes }),
           );
           const onLines = (lines: number) => update({ lines });
-          return services.get(ImportCatalogue).run(source, { ...flags, signal, onLines });
-        }),
+          const rules = { intoExisting, skipInvalid, dryRun, mayRepeat };
+          return services.get(ImportCatalogue).run(source, { ...rules, signal, onLines });
+        }, options.reason),
       ),
     );
   } catch (error) {
@@ -81,6 +112,7 @@ async function importFrom(input: CatalogueInput, flags: ImportFlags): Promise<Im
     tell(error.badLines);
     throw new CommandFailure(
       `${counted(error.badLines.count, 'line is', 'lines are')} bad, so nothing was imported (--skip-invalid skips bad lines).`,
+      { code: 'bad_lines' },
     );
   }
 }

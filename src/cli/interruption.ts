@@ -16,7 +16,12 @@ export async function interruptible<Result>(
   // A process that ends on a signal has this exit code in a shell.
   const interrupt = (name: NodeJS.Signals): void => {
     listen('removeListener');
-    controller.abort(new CommandFailure(`interrupted; ${outcome}.`, 128 + constants.signals[name]));
+    controller.abort(
+      new CommandFailure(`interrupted; ${outcome}.`, {
+        code: 'interrupted',
+        exitCode: 128 + constants.signals[name],
+      }),
+    );
   };
   const listen = (method: 'on' | 'removeListener'): void =>
     SIGNALS.forEach((name) => process[method](name, interrupt));

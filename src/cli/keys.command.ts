@@ -1,92 +1,89 @@
-import { Command, Help, Option, SubCommand } from 'nest-commander';
-import type { Scope } from '../modules/auth';
-import { CommandGroup, ReportingCommand, UsageError, administer, examples } from './command';
+import { Command, Option, SubCommand } from 'nest-commander';
+import {
+  CommandGroup,
+  ConfirmedCommand,
+  type ConfirmedOptions,
+  ListingCommand,
+  ReportingCommand,
+} from './command';
+import { confirm } from './confirm';
+import { IssueKeyCommand } from './issue-key.command';
 import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
-import { printKey, printMany, printOne } from './output';
-import { futureInstant, keyId } from './parse';
-
-interface IssueOptions {
-  client: string;
-  scopes: Scope[];
-  expires?: Date;
-  json?: boolean;
-}
-
-@SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
-export class IssueKeyCommand extends ReportingCommand {
-  @Option({ flags: '--client <name>', description: 'client that the key is for', required: true })
-  parseClient(text: string): string {
-    return text;
-  }
-
-  @Option({ flags: '--scopes <scopes>', description: 'read, write or both', defaultValue: 'read,write' })
-  parseScopes(text: string): Scope[] {
-    const scopes = [...new Set(text.split(','))];
-    if (!scopes.every((scope) => scope === 'read' || scope === 'write')) {
-      throw new UsageError(`--scopes takes read, write or read,write, not "${text}".`);
-    }
-    return scopes;
-  }
-
-  @Option({
-    flags: '--expires <when>',
-    description: 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
-  })
-  parseExpires(text: string): Date {
-    return futureInstant('--expires', text, Date.now());
-  }
-
-  @Help('after')
-  examples(): string {
-    return examples(
-      'keys issue --client acme',
-      'keys issue --client acme --scopes read --expires 2027-01-31',
-      'keys issue --client acme --json',
-    );
-  }
-
-  async run(_arguments: string[], { client, scopes, expires, json }: IssueOptions): Promise<void> {
-    const chosen = typeof scopes === 'string' ? this.parseScopes(scopes) : scopes;
-    const request = { client, scopes: chosen, expiresAt: expires ?? null };
-    const { KeysService, describeKey } = await import('../modules/auth/index.js');
-    const { key, record } = await administer((services) => services.get(KeysService).issue(request));
-    const { id, ...rest } = describeKey(record, Date.now());
-    printKey({ id, key, ...rest }, json);
-  }
-}
+import { keysAndBans } from './key-services';
+import { type OutputOptions, printMany, printOne } from './output';
+import { keyReference } from './parse';
 
 @SubCommand({ name: 'list', description: 'list keys; shows only their last four characters' })
-export class ListKeysCommand extends ReportingCommand {
+export class ListKeysCommand extends ListingCommand {
+  protected override readonly examples = [
+    'keys list',
+    'keys list --client acme --sort -lastUsedAt',
+    'keys list --output csv --columns id,client,state',
+  ];
+
   @Option({ flags: '--client <name>', description: 'only keys of this client' })
   parseClient(text: string): string {
     return text;
   }
 
-  async run(_arguments: string[], { client, json }: { client?: string; json?: boolean }): Promise<void> {
-    const { KeysService, describeKey } = await import('../modules/auth/index.js');
-    const { BanRegister } = await import('../modules/quotas/index.js');
-    const [list, bans] = await administer((services) =>
-      Promise.all([services.get(KeysService).list(client), services.get(BanRegister).running()]),
-    );
-    const rows = list.map((key) => ({
-      ...describeKey(key, Date.now()),
-      bannedUntil: bans.get(key.id)?.toISOString() ?? null,
-    }));
-    printMany(rows, json, 'There are no keys yet.');
+  async run(_arguments: string[], options: OutputOptions & { client?: string }): Promise<void> {
+    const rows = await keysAndBans(async ({ keys, bans, describe }) => {
+      const [list, running] = await Promise.all([keys.list(options.client), bans.running()]);
+      return list.map((key) => ({
+        ...describe(key),
+        bannedUntil: running.get(key.id)?.toISOString() ?? null,
+      }));
+    });
+    await printMany(rows, options, 'There are no keys yet.');
+  }
+}
+
+@SubCommand({
+  name: 'show',
+  arguments: '<key>',
+  argsDescription: { key: 'id of the key, or the whole key: psk_live_…' },
+  description: 'show a key, and whose it is; finds out who leaked one',
+})
+export class ShowKeyCommand extends ReportingCommand {
+  protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
+
+  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+    const reference = keyReference('<key>', text);
+    const row = await keysAndBans(async ({ keys, bans, describe }) => {
+      const key = await keys.byReference(reference);
+      const bannedUntil = (await bans.running()).get(key.id);
+      return {
+        ...describe(key),
+        revokedAt: key.revokedAt?.toISOString() ?? null,
+        bannedUntil: bannedUntil?.toISOString() ?? null,
+      };
+    });
+    await printOne(row, options);
   }
 }
 
 @SubCommand({
   name: 'revoke',
-  arguments: '<id>',
+  arguments: '<key>',
+  argsDescription: { key: 'id of the key, or the whole key: psk_live_…' },
   description: 'revoke a key for good; applies on every instance within a second',
 })
-export class RevokeKeyCommand extends ReportingCommand {
-  async run([text = '']: string[], { json }: { json?: boolean }): Promise<void> {
-    const id = keyId(text);
-    const { KeysService, describeKey } = await import('../modules/auth/index.js');
-    const record = await administer((services) => services.get(KeysService).revoke(id));
-    printOne({ ...describeKey(record, Date.now()) }, json);
+export class RevokeKeyCommand extends ConfirmedCommand {
+  protected override readonly examples = [
+    'keys revoke 2',
+    'keys revoke psk_live_… --yes --reason "found in a public repository"',
+  ];
+
+  async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
+    const reference = keyReference('<key>', text);
+    const row = await keysAndBans(async ({ keys, describe }) => {
+      const { id, last4, client, revokedAt } = await keys.byReference(reference);
+      if (revokedAt === null) {
+        await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, options.yes);
+      }
+      return describe(await keys.revoke(id));
+    }, options.reason);
+    await printOne(row, options);
   }
 }
 
@@ -96,8 +93,9 @@ export class RevokeKeyCommand extends ReportingCommand {
   subCommands: [
     IssueKeyCommand,
     ListKeysCommand,
-    RevokeKeyCommand,
+    ShowKeyCommand,
     RotateKeyCommand,
+    RevokeKeyCommand,
     BanKeyCommand,
     UnbanKeyCommand,
   ],
@@ -108,8 +106,9 @@ export const KEY_COMMANDS = [
   KeysCommand,
   IssueKeyCommand,
   ListKeysCommand,
-  RevokeKeyCommand,
+  ShowKeyCommand,
   RotateKeyCommand,
+  RevokeKeyCommand,
   BanKeyCommand,
   UnbanKeyCommand,
 ];

@@ -2,35 +2,26 @@ import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../runtime/start';
 import { CliModule } from './cli.module';
-import { BAD_USAGE, UsageError, writeUsageError } from './command';
-import { CommandFailure } from './command-failure';
-import { complaint } from '../runtime/complaint';
+import { BAD_USAGE, writeUsageError } from './command';
+import { fail } from './failure-output';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
+
+/** Asked for by an option, as every program can be. */
+const VERSION_OPTIONS = ['-v', '-V', '--version'];
 
 /** The admin's door. */
 async function main(): Promise<void> {
   loadEnvironmentFile();
+  if (VERSION_OPTIONS.includes(process.argv[2]!)) {
+    process.argv.splice(2, Infinity, 'version');
+  }
   await CommandFactory.run(CliModule, {
     cliName: 'petstore',
-    version: '1.0.0',
     logger: false,
     outputConfiguration: { outputError: writeUsageError, writeOut: (text) => writeOutput(text) },
     errorHandler: (error) => process.exit((error as { exitCode?: number }).exitCode === 0 ? 0 : BAD_USAGE),
     serviceErrorHandler: (error) => fail(error),
   });
-}
-
-async function fail(error: unknown): Promise<never> {
-  if (error instanceof UsageError) {
-    process.stderr.write(complaint(error.message));
-    process.exit(BAD_USAGE);
-  }
-  if (error instanceof CommandFailure) {
-    process.stderr.write(complaint(error.message));
-    process.exit(error.exitCode);
-  }
-  const { reportFailure } = await import('../runtime/failures.js');
-  return reportFailure(error);
 }
 
 /** Output into a pipe is written later; to leave before would cut it off. */

@@ -7,6 +7,8 @@ import { writeOutput } from './standard-output';
   description: 'print the OpenAPI document; needs neither server nor database',
 })
 export class OpenapiCommand extends PetstoreCommand {
+  protected override readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
+
   @Option({ flags: '--yaml', description: 'as YAML instead of JSON' })
   parseYaml(): boolean {
     return true;

@@ -1,26 +1,66 @@
 import { terminalOf } from '#libs/terminal';
-import { CommandFailure } from './command-failure';
-import { OutputFailure, writeOutput } from './standard-output';
-import { type Row, recordLines, tableLines } from './table';
-import { printable, printableJson } from '../runtime/text';
 import { PETSTORE } from '../runtime/command-name';
+import { printable, printableJson } from '../runtime/text';
+import { CommandFailure } from './command-failure';
+import { csvLines } from './csv';
+import { OutputFailure, writeOutput } from './standard-output';
+import { type Look, type Row, recordLines, tableLines } from './table';
+import { UsageError } from './usage-error';
 
 export type { Row } from './table';
 
-/** Prints one thing: JSON on one line, or a line for each of its fields. */
-export function printOne(row: Row, json: boolean | undefined): void {
-  if (json) {
-    print(printableJson(row));
-    return;
+export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** What every command that answers something takes. */
+export interface OutputOptions {
+  output?: Format;
+  /** Short for `output: 'json'`. */
+  json?: boolean;
+  columns?: string[];
+  /** A column; with a dash before it, downwards. */
+  sort?: string;
+}
+
+export function formatOf({ output, json }: OutputOptions): Format {
+  return output ?? (json ? 'json' : 'table');
+}
+
+/** Whether people read the answer, for whom it is laid out and explained. */
+export function isForPeople(options: OutputOptions): boolean {
+  return formatOf(options) === 'table';
+}
+
+/** Prints one thing: in the format for programs that was asked for, or a line for each of its fields. */
+export async function printOne(row: Row, options: OutputOptions): Promise<void> {
+  const [chosen = {}] = chosenColumns([row], options);
+  if (isForPeople(options)) {
+    recordLines(chosen, look()).forEach(print);
+  } else {
+    await printForPrograms(chosen, options);
   }
-  recordLines(row, terminalOf(process.stdout, process.env)).forEach(print);
+}
+
+/** Prints many things: in the format for programs that was asked for, or as a table. */
+export async function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): Promise<void> {
+  const chosen = chosenColumns(sorted(rows, options.sort), options);
+  if (!isForPeople(options)) {
+    await printForPrograms(chosen, options);
+  } else if (chosen.length === 0) {
+    print(printable(whenEmpty));
+  } else {
+    tableLines(chosen, look()).forEach(print);
+  }
 }
 
 /** Prints a key that was issued just now: this once, and if it cannot be shown it is of no use to anybody any more. */
-export function printKey(row: Row & { id: number; key: string }, json: boolean | undefined): void {
+export async function printKey(
+  row: Row & { id: number; key: string },
+  options: OutputOptions,
+): Promise<void> {
   try {
-    printOne(row, json);
-    if (!json) {
+    await printOne(row, options);
+    if (isForPeople(options)) {
       print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
     }
   } catch (error) {
@@ -32,17 +72,6 @@ export function printKey(row: Row & { id: number; key: string }, json: boolean |
   }
 }
 
-/** Prints many things: a JSON array on one line, or a table. */
-export function printMany(rows: Row[], json: boolean | undefined, whenEmpty: string): void {
-  if (json) {
-    print(printableJson(rows));
-  } else if (rows.length === 0) {
-    print(printable(whenEmpty));
-  } else {
-    tableLines(rows, terminalOf(process.stdout, process.env)).forEach(print);
-  }
-}
-
 export function print(line: string): void {
   writeOutput(`${line}\n`);
 }
@@ -50,4 +79,58 @@ export function print(line: string): void {
 /** `1 pet`, `1,000 pets` */
 export function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}
+
+async function printForPrograms(value: Row | Row[], options: OutputOptions): Promise<void> {
+  const format = formatOf(options);
+  if (format === 'json') {
+    print(printableJson(value));
+  } else if (format === 'csv') {
+    csvLines([value].flat()).forEach(print);
+  } else {
+    const { stringify } = await import('yaml');
+    stringify(value).trimEnd().split('\n').map(printable).forEach(print);
+  }
+}
+
+/** Times are relative on a terminal only: what is read from a pipe may be compared. */
+function look(): Look {
+  const terminal = terminalOf(process.stdout, process.env);
+  return { ...terminal, now: process.stdout.isTTY ? Date.now() : undefined };
+}
+
+function chosenColumns(rows: Row[], { columns }: OutputOptions): Row[] {
+  if (columns === undefined || rows.length === 0) {
+    return rows;
+  }
+  columns.forEach((column) => assertColumn(rows, '--columns', column));
+  return rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? null])));
+}
+
+function sorted(rows: Row[], sort: string | undefined): Row[] {
+  if (sort === undefined || rows.length === 0) {
+    return rows;
+  }
+  const column = sort.replace(/^-/, '');
+  assertColumn(rows, '--sort', column);
+  const direction = sort === column ? 1 : -1;
+  return rows.toSorted((a, b) => direction * compare(a[column], b[column]));
+}
+
+function assertColumn(rows: Row[], option: string, column: string): void {
+  const known = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  if (!known.includes(column)) {
+    throw new UsageError(`${option} takes ${known.join(', ')}, not "${column}".`);
+  }
+}
+
+/** Numbers by their size, everything else as text; what is not there comes first. */
+function compare(a: unknown, b: unknown): number {
+  return typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : sortText(a).localeCompare(sortText(b), 'en', { numeric: true });
+}
+
+function sortText(value: unknown): string {
+  return value === null || value === undefined ? '' : printableJson(value);
 }

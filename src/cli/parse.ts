@@ -1,4 +1,4 @@
-import { UsageError } from './command';
+import { UsageError } from './usage-error';
 
 /** Reads a whole number from the command line. */
 export function wholeNumber(option: string, text: string, range: { min: number; max: number }): number {
@@ -9,25 +9,58 @@ export function wholeNumber(option: string, text: string, range: { min: number; 
   return value;
 }
 
-/** Reads the id of a key. */
-export function keyId(text: string): number {
-  return wholeNumber('<id>', text, { min: 1, max: Number.MAX_SAFE_INTEGER });
+const ID = { min: 1, max: Number.MAX_SAFE_INTEGER };
+
+/** Reads the id of something. */
+export function identifier(option: string, text: string): number {
+  return wholeNumber(option, text, ID);
+}
+
+/** Reads what tells a key: its id, or the whole key, such as one that was found where it should not be. */
+export function keyReference(option: string, text: string): number | string {
+  return text.startsWith('psk_live_') ? text : identifier(option, text);
 }
 
 /** Reads a point in time: RFC 3339, or a day of which the end (midnight UTC after it) is meant. */
 export function futureInstant(option: string, text: string, now: number): Date {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const instant = calendarInstant(option, text);
+  const end = day ? new Date(instant.getTime() + 86_400_000) : instant;
+  if (end.getTime() <= now) {
+    throw new UsageError(`${option} must be in the future, not "${text}".`);
+  }
+  return end;
+}
+
+/**
+ * Reads a point in time that is over: a day (its beginning, midnight UTC), a time, or how long ago it was.
+ * @param now unix milliseconds
+ */
+export function pastInstant(option: string, text: string, now: number): Date {
+  if (/^\d{4}-/.test(text)) {
+    const instant = calendarInstant(option, text);
+    if (instant.getTime() > now) {
+      throw new UsageError(`${option} must not be in the future, not "${text}".`);
+    }
+    return instant;
+  }
+  if (!/^\d+[smhd]$/.test(text)) {
+    throw new UsageError(
+      `${option} takes a day (2026-11-01), a time (2026-11-01T12:00:00Z) or how long ago (90s, 10m, 2h, 7d), not "${text}".`,
+    );
+  }
+  return new Date(now - duration(option, text, PAST));
+}
+
+/** Reads a day (its beginning, midnight UTC) or a time with its offset. */
+function calendarInstant(option: string, text: string): Date {
   const instant = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text) || !exists(text.slice(0, 10), instant)) {
     throw new UsageError(
       `${option} takes a day (2027-01-31) or a time (2027-01-31T12:00:00Z), not "${text}".`,
     );
   }
-  const end = day ? new Date(instant.getTime() + 86_400_000) : instant;
-  if (end.getTime() <= now) {
-    throw new UsageError(`${option} must be in the future, not "${text}".`);
-  }
-  return end;
+  return instant;
 }
 
 /** Date makes the 3rd of March of a 31st of February. */
@@ -46,6 +79,7 @@ export function clientName(text: string): string {
   return text;
 }
 
+const PAST = { min: 1_000, max: 3_650 * 86_400_000 };
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Reads a length of time such as `90s`, `10m`, `2h` or `3d`, in milliseconds; `0` needs no unit. */

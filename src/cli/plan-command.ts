@@ -1,20 +1,20 @@
 import { Option } from 'nest-commander';
-import { ReportingCommand, UsageError } from './command';
+import { type ChangeOptions, ChangingCommand } from './command';
 import { wholeNumber } from './parse';
+import { UsageError } from './usage-error';
 
 const LIMITS = { min: 1, max: 2_147_483_647 };
 export const PLAN = 'free, pro, business or enterprise';
 
-export interface PlanOptions {
+export interface PlanOptions extends ChangeOptions {
   plan: string;
   perMinute?: number;
   perDay?: number;
-  json?: boolean;
 }
 
 /** A plan that is none, or lacks what it needs, is bad usage. */
 export async function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
-  const { InvalidPlanError, agreedPlan } = await import('../modules/quotas/index.js');
+  const { InvalidPlanError, agreedPlan } = await import('../modules/quotas/administration.js');
   try {
     return agreedPlan(plan, perMinute, perDay);
   } catch (error) {
@@ -23,7 +23,7 @@ export async function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
 }
 
 /** A command that puts a client on a plan. */
-export abstract class PlanCommand extends ReportingCommand {
+export abstract class PlanCommand extends ChangingCommand {
   @Option({
     flags: '--per-minute <requests>',
     description: 'requests per minute; enterprise plan only',

@@ -5,11 +5,12 @@ export interface Step {
   done: number;
   /** Absent when nobody knows yet. */
   total: number | undefined;
-  lines: number;
+  /** Absent where there are none: a backup has only bytes. */
+  lines?: number;
 }
 
 /** What is counted beside the lines themselves. */
-export type Unit = 'bytes' | 'lines';
+export type Unit = 'bytes' | 'lines' | 'rows';
 
 const MEGABYTE = 1_000_000;
 
@@ -33,10 +34,10 @@ export async function withProgress<Result>(
     clearOnComplete: true,
     format: (options, params, { lines }: Step) => {
       const ending = params.total > 0 ? shareOf(options, params, unit, Format) : '';
-      return `${title} ${ending}${grouped(lines)} lines  ${rateOf(lines, params.startTime)} lines/s`;
+      return `${title} ${ending}${lines === undefined ? '' : countOf(lines, params.startTime, unit)}`;
     },
   });
-  bar.start(0, 0, { lines: 0 });
+  bar.start(0, 0, {});
   try {
     return await work((step) => {
       bar.setTotal(step.total ?? 0);
@@ -61,6 +62,11 @@ function shareOf(
   const bytes = unit === 'bytes' ? `${megabytes(value)} of ${megabytes(total)} MB  ` : '';
   const bar = BarFormat(progress, options);
   return `[${bar}] ${Math.floor(progress * 100)}%  ${left}${bytes}`;
+}
+
+function countOf(lines: number, startTime: number, unit: Unit): string {
+  const noun = unit === 'rows' ? unit : 'lines';
+  return `${grouped(lines)} ${noun}  ${rateOf(lines, startTime)} ${noun}/s`;
 }
 
 function megabytes(bytes: number): string {

@@ -1,14 +1,24 @@
-import { Command, Help, Option, SubCommand } from 'nest-commander';
-import type { ClientOverview } from '../modules/quotas';
-import { CommandGroup, ReportingCommand, administer, examples } from './command';
-import { print, printMany, printOne } from './output';
-import { wholeNumber } from './parse';
-import { printable } from '../runtime/text';
+import { Command, SubCommand } from 'nest-commander';
+import type { ClientOverview } from '../modules/quotas/administration';
 import { PETSTORE } from '../runtime/command-name';
+import { printable } from '../runtime/text';
+import {
+  CommandGroup,
+  ConfirmedCommand,
+  type ConfirmedOptions,
+  ReportingCommand,
+  administerAccounts,
+} from './command';
+import { confirm } from './confirm';
+import { type OutputOptions, isForPeople, print, printMany, printOne } from './output';
+import { TopQuotasCommand } from './top-quotas.command';
+import { UsageCommand } from './usage.command';
 
 /** What people have to know of the numbers, by how far Redis had a part in them. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
-  off: 'Only the running server knows the current minute. The day may be one second behind.',
+  off:
+    'The current minute is known to the running server only: without REDIS_URL it counts in its own memory. ' +
+    'GET /rate-limit shows it to the client. The day may be one second behind.',
   answered: 'Read from Redis, which all instances share.',
   silent: 'Redis does not answer, so the current minute is unknown. The day may be one second behind.',
 };
@@ -19,57 +29,36 @@ const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
   description: 'show what a client has used and has left, and the bans of its keys; changes nothing',
 })
 export class ShowQuotaCommand extends ReportingCommand {
-  async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
-    const { QuotaOverview } = await import('../modules/quotas/index.js');
-    const overview = await administer((services) => services.get(QuotaOverview).of(name));
-    if (json) {
-      printOne({ ...overview }, json);
+  protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
+
+  async run([name = '']: string[], options: OutputOptions): Promise<void> {
+    const { QuotaOverview } = await import('../modules/quotas/administration.js');
+    const overview = await administerAccounts((services) => services.get(QuotaOverview).of(name));
+    if (!isForPeople(options) || options.columns !== undefined) {
+      await printOne({ ...overview }, options);
       return;
     }
     const { client, plan, minute, day, keys, redis } = overview;
-    printOne({ client, plan }, json);
+    const unknown = redis === 'answered' ? null : 'not known';
+    await printOne({ client, plan }, options);
     print('');
-    printMany(
+    await printMany(
       [
-        { window: 'minute', ...minute },
+        { window: 'minute', limit: minute.limit, ...orElse(minute, unknown) },
         { window: 'day', ...day },
       ],
-      json,
+      options,
       '',
     );
     print('');
-    printMany(keys, json, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    await printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
     print(`\n${NOTES[redis]}`);
   }
 }
 
-@SubCommand({ name: 'top', description: 'show the clients with the most requests, up to one second ago' })
-export class TopQuotasCommand extends ReportingCommand {
-  @Option({ flags: '--limit <clients>', description: 'number of clients', defaultValue: '10' })
-  parseLimit(text: string): string {
-    return text;
-  }
-
-  @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '1' })
-  parseDays(text: string): string {
-    return text;
-  }
-
-  @Help('after')
-  examples(): string {
-    return examples('quotas top', 'quotas top --limit 3 --days 30');
-  }
-
-  async run(
-    _arguments: string[],
-    { limit, days, json }: { limit: string; days: string; json?: boolean },
-  ): Promise<void> {
-    const most = wholeNumber('--limit', limit, { min: 1, max: 1_000 });
-    const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
-    const { UsageRanking } = await import('../modules/quotas/index.js');
-    const ranking = await administer((services) => services.get(UsageRanking).top(most, lastDays));
-    printMany(ranking, json, 'There are no requests yet.');
-  }
+/** A window that nobody has begun is not one that cannot be seen. */
+function orElse({ used, remaining, resetAt }: ClientOverview['minute'], unknown: string | null) {
+  return { used: used ?? unknown, remaining: remaining ?? unknown, resetAt: resetAt ?? unknown };
 }
 
 @SubCommand({
@@ -78,30 +67,34 @@ export class TopQuotasCommand extends ReportingCommand {
   description:
     "restart a client's windows; applies on every instance within a second. Bans stay: see keys unban",
 })
-export class ResetQuotaCommand extends ReportingCommand {
-  async run([name = '']: string[], { json }: { json?: boolean }): Promise<void> {
+export class ResetQuotaCommand extends ConfirmedCommand {
+  protected override readonly examples = [
+    'quotas reset acme',
+    'quotas reset acme --yes --reason "load test agreed"',
+  ];
+
+  async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
     const [{ ClientsService }, { QuotaResets }] = await Promise.all([
-      import('../modules/auth/index.js'),
-      import('../modules/quotas/index.js'),
+      import('../modules/auth/administration.js'),
+      import('../modules/quotas/administration.js'),
     ]);
-    const client = await administer(async (services) => {
+    const client = await administerAccounts(async (services) => {
       const found = await services.get(ClientsService).named(name);
+      await confirm(`Give ${name} its full limits again?`, options.yes);
       await services.get(QuotaResets).reset(found.id);
       return found;
-    });
-    if (json) {
-      printOne({ id: client.id, client: client.name, reset: true }, json);
-    } else {
+    }, options.reason);
+    if (isForPeople(options)) {
       print(printable(`The windows of ${client.name} have been reset.`));
+    } else {
+      await printOne({ id: client.id, client: client.name, reset: true }, options);
     }
   }
 }
 
-@Command({
-  name: 'quotas',
-  description: 'show and reset what clients have used',
-  subCommands: [ShowQuotaCommand, TopQuotasCommand, ResetQuotaCommand],
-})
+const SUB_COMMANDS = [ShowQuotaCommand, TopQuotasCommand, UsageCommand, ResetQuotaCommand];
+
+@Command({ name: 'quotas', description: 'show and reset what clients have used', subCommands: SUB_COMMANDS })
 export class QuotasCommand extends CommandGroup {}
 
-export const QUOTA_COMMANDS = [QuotasCommand, ShowQuotaCommand, TopQuotasCommand, ResetQuotaCommand];
+export const QUOTA_COMMANDS = [QuotasCommand, ...SUB_COMMANDS];

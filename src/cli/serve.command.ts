@@ -6,6 +6,8 @@ import { PetstoreCommand } from './command';
   description: 'run the service until SIGTERM or Ctrl-C; configured by the environment',
 })
 export class ServeCommand extends PetstoreCommand {
+  protected override readonly examples = ['serve', 'serve > petstore.log'];
+
   async run(): Promise<void> {
     const [{ start }, { readSettings }] = await Promise.all([
       import('../runtime/start.js'),

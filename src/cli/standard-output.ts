@@ -22,21 +22,21 @@ export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
  * @param done told when a terminal or a pipe has taken it, or why it did not
  * @throws OutputFailure at once when standard output is a file that cannot take all of it
  */
-export function writeOutput(text: string, done?: (error?: Error | null) => void): void {
+export function writeOutput(content: string | Buffer, done?: (error?: Error | null) => void): void {
   if (isStream()) {
-    process.stdout.write(text, done);
+    process.stdout.write(content, done);
     return;
   }
-  writeWhole(STANDARD_OUTPUT, text);
+  writeWhole(STANDARD_OUTPUT, content);
   done?.();
 }
 
 /**
- * Writes all of a text. A disk that fills up takes a part of it first and fails at the next attempt only, which Node's
+ * Writes all of it. A disk that fills up takes a part of it first and fails at the next attempt only, which Node's
  * own stream for files never makes.
  */
-export function writeWhole(descriptor: number, text: string): void {
-  const bytes = Buffer.from(text);
+export function writeWhole(descriptor: number, content: string | Buffer): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   try {
     for (let written = 0; written < bytes.length; ) {
       written += writeSync(descriptor, bytes, written);

@@ -2,49 +2,67 @@
 
 import { styleText } from 'node:util';
 import type { Terminal } from '#libs/terminal';
-import { cut, pad, printable, widthOf } from '../runtime/text';
+import { pad, printable, widthOf, wrap } from '../runtime/text';
+import { relativeTime } from './relative-time';
 
 export type Row = Record<string, unknown>;
+
+/** What the lines are laid out for. */
+export interface Look extends Terminal {
+  /** Unix milliseconds, where times are to be told from now; exact without it. */
+  now?: number;
+}
 
 interface Column {
   name: string;
   texts: string[];
-  /** All its values are numbers: aligned right, and never cut, for half a number is another number. */
+  /** All its values are numbers: aligned right, and never broken, for half a number is another number. */
   numeric: boolean;
   width: number;
 }
 
 const GAP = '  ';
-/** A column of text is not cut below this: it still shows the day of a time. */
+/** A column of text is not made narrower than this: it still shows the day of a time. */
 const NARROWEST = 11;
 
 /** A line for each field of one thing. */
-export function recordLines(row: Row, terminal: Terminal): string[] {
+export function recordLines(row: Row, look: Look): string[] {
   const nameWidth = Math.max(...Object.keys(row).map(widthOf));
   return Object.entries(row).map(([name, value]) => {
-    const text = cell(value);
+    const exact = cell(value);
+    const relative = look.now === undefined ? undefined : relativeTime(exact, look.now);
+    const text = relative === undefined ? exact : `${exact} (${relative})`;
     const label = pad(name, nameWidth, false);
-    return terminal.colours ? `${bold(label)}${GAP}${coloured(text, name, text)}` : `${label}${GAP}${text}`;
+    return look.colours ? `${bold(label)}${GAP}${coloured(text, name, text)}` : `${label}${GAP}${text}`;
   });
 }
 
-/** The lines of a table of at least one row; the first row names the columns. */
-export function tableLines(rows: Row[], terminal: Terminal): string[] {
-  const columns = Object.keys(rows[0]!).map((name) => columnOf(name, rows));
-  if (terminal.columns !== undefined && !fit(columns, terminal.columns)) {
-    return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row, terminal)]);
+/** The lines of a table of at least one row; the first row names the columns. What is too wide for its column goes on below. */
+export function tableLines(rows: Row[], look: Look): string[] {
+  const columns = Object.keys(rows[0]!).map((name) => columnOf(name, rows, look.now));
+  if (look.columns !== undefined && !fit(columns, look.columns)) {
+    return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row, look)]);
   }
-  const header = columns.map((column) => {
-    const name = pad(cut(column.name, column.width), column.width, column.numeric);
-    return terminal.colours ? bold(name) : name;
+  const header = columns.map(({ name, width, numeric }) => {
+    return wrap(name, width).map((part) => (look.colours ? bold(pad(part, width, numeric)) : part));
   });
-  const lines = rows.map((_row, index) => columns.map((column) => cellIn(column, index, terminal)));
-  return [header, ...lines].map((line) => line.join(GAP).trimEnd());
+  const lines = rows.map((_row, index) => columns.map((column) => partsOf(column, index, look)));
+  return [header, ...lines].flatMap((line) => joined(line, columns));
 }
 
-function columnOf(name: string, rows: Row[]): Column {
+/** Sets what belongs to one row side by side, in as many lines as its longest cell takes. */
+function joined(cells: string[][], columns: Column[]): string[] {
+  const height = Math.max(...cells.map((parts) => parts.length));
+  return Array.from({ length: height }, (_none, line) => {
+    const texts = columns.map(({ width, numeric }, index) => pad(cells[index]![line] ?? '', width, numeric));
+    return texts.join(GAP).trimEnd();
+  });
+}
+
+function columnOf(name: string, rows: Row[], now: number | undefined): Column {
   const values = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
-  const texts = rows.map((row) => cell(row[name]));
+  const exact = rows.map((row) => cell(row[name]));
+  const texts = now === undefined ? exact : exact.map((text) => relativeTime(text, now) ?? text);
   return {
     name,
     texts,
@@ -71,10 +89,9 @@ function fit(columns: Column[], available: number): boolean {
   return true;
 }
 
-function cellIn({ name, texts, numeric, width }: Column, index: number, { colours }: Terminal): string {
+function partsOf({ name, texts, numeric, width }: Column, index: number, { colours }: Look): string[] {
   const text = texts[index]!;
-  const padded = pad(cut(text, width), width, numeric);
-  return colours ? coloured(padded, name, text) : padded;
+  return wrap(text, width).map((part) => (colours ? coloured(pad(part, width, numeric), name, text) : part));
 }
 
 function cell(value: unknown): string {

@@ -1,15 +1,19 @@
-import { Command, Help, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import type { WebhookAdministration, WebhookOverview, WebhookSwitch } from '../modules/webhooks';
+import {
+  type ChangeOptions,
+  ChangingCommand,
+  CommandGroup,
+  ListingCommand,
+  ReportingCommand,
+  administer,
+} from './command';
 import { CommandFailure } from './command-failure';
-import { CommandGroup, ReportingCommand, administer, examples } from './command';
-import { counted, print, printMany, printOne } from './output';
-import { wholeNumber } from './parse';
+import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from './output';
+import { identifier } from './parse';
 
+/** What the client is told when the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
-
-function webhookId(text: string | undefined): number {
-  return wholeNumber('<id>', text ?? '', { min: 1, max: Number.MAX_SAFE_INTEGER });
-}
 
 interface Services {
   webhooks: WebhookAdministration;
@@ -20,56 +24,48 @@ interface Services {
 async function onWebhook<Done>(
   id: number,
   work: (services: Services) => Promise<Done>,
+  reason?: string,
 ): Promise<{ done: Done; webhook: WebhookOverview }> {
-  const { WebhookAdministration: Administration, WebhookSwitch: Switch } = await import(
-    '../modules/webhooks/index.js'
-  );
+  const modules = await import('../modules/webhooks/index.js');
   return administer(async (services) => {
-    const webhooks = services.get(Administration);
+    const webhooks = services.get(modules.WebhookAdministration);
     if ((await webhooks.find(id)) === undefined) {
       throw new CommandFailure(`There is no webhook ${id}.`);
     }
-    const done = await work({ webhooks, switches: services.get(Switch) });
+    const done = await work({ webhooks, switches: services.get(modules.WebhookSwitch) });
     return { done, webhook: (await webhooks.find(id))! };
-  });
+  }, reason);
 }
 
 @SubCommand({
   name: 'list',
   description: 'list webhooks; of a URL it shows no path, which may hold a secret',
 })
-export class ListWebhooksCommand extends ReportingCommand {
+export class ListWebhooksCommand extends ListingCommand {
+  protected override readonly examples = ['webhooks list', 'webhooks list --client acme --sort -pending'];
+
   @Option({ flags: '--client <name>', description: 'only webhooks of this client' })
   parseClient(text: string): string {
     return text;
   }
 
-  @Help('after')
-  examples(): string {
-    return examples('webhooks list', 'webhooks list --client acme --json');
-  }
-
-  async run(_arguments: string[], { client, json }: { client?: string; json?: boolean }): Promise<void> {
-    const { WebhookAdministration: Administration } = await import('../modules/webhooks/index.js');
-    const webhooks = await administer((services) => services.get(Administration).list(client));
-    printMany(
-      webhooks.map((webhook) => ({ ...webhook })),
-      json,
-      'There are no webhooks.',
+  async run(_arguments: string[], options: OutputOptions & { client?: string }): Promise<void> {
+    const modules = await import('../modules/webhooks/index.js');
+    const webhooks = await administer((services) =>
+      services.get(modules.WebhookAdministration).list(options.client),
     );
+    const rows = webhooks.map((webhook) => ({ ...webhook }));
+    await printMany(rows, options, 'There are no webhooks.');
   }
 }
 
 @SubCommand({ name: 'show', arguments: '<id>', description: 'show a webhook' })
 export class ShowWebhookCommand extends ReportingCommand {
-  @Help('after')
-  examples(): string {
-    return examples('webhooks show 1');
-  }
+  protected override readonly examples = ['webhooks show 1', 'webhooks show 1 --json'];
 
-  async run([id]: string[], { json }: { json?: boolean }): Promise<void> {
-    const { webhook } = await onWebhook(webhookId(id), () => Promise.resolve());
-    printOne({ ...webhook }, json);
+  async run([id = '']: string[], options: OutputOptions): Promise<void> {
+    const { webhook } = await onWebhook(identifier('<id>', id), () => Promise.resolve());
+    await printOne({ ...webhook }, options);
   }
 }
 
@@ -78,41 +74,33 @@ export class ShowWebhookCommand extends ReportingCommand {
   arguments: '<id>',
   description: 'send events again; deliveries that wait go on',
 })
-export class EnableWebhookCommand extends ReportingCommand {
-  @Help('after')
-  examples(): string {
-    return examples('webhooks enable 1');
-  }
+export class EnableWebhookCommand extends ChangingCommand {
+  protected override readonly examples = ['webhooks enable 1'];
 
-  async run([id]: string[], { json }: { json?: boolean }): Promise<void> {
-    const number = webhookId(id);
-    const { webhook } = await onWebhook(number, ({ switches }) => switches.enable(number));
-    printOne({ ...webhook }, json);
+  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
+    const id = identifier('<id>', text);
+    const { webhook } = await onWebhook(id, ({ switches }) => switches.enable(id), options.reason);
+    await printOne({ ...webhook }, options);
   }
 }
 
 @SubCommand({
   name: 'disable',
   arguments: '<id>',
-  description: 'send no events any more; the client sees the reason and can enable it again',
+  description: 'send no more events; the client sees the reason, and can enable the webhook again',
 })
-export class DisableWebhookCommand extends ReportingCommand {
-  @Option({ flags: '--reason <text>', description: 'what the client is shown' })
-  parseReason(text: string): string {
-    return text.slice(0, 200);
-  }
+export class DisableWebhookCommand extends ChangingCommand {
+  protected override readonly examples = ['webhooks disable 1 --reason "Your receiver floods our proxy."'];
 
-  @Help('after')
-  examples(): string {
-    return examples('webhooks disable 1', 'webhooks disable 1 --reason "It floods our proxy."');
-  }
-
-  async run([id]: string[], { reason, json }: { reason?: string; json?: boolean }): Promise<void> {
-    const number = webhookId(id);
-    const { webhook } = await onWebhook(number, ({ switches }) =>
-      switches.disable(number, reason ?? BY_OPERATOR),
+  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
+    const id = identifier('<id>', text);
+    const { reason } = options;
+    const { webhook } = await onWebhook(
+      id,
+      ({ switches }) => switches.disable(id, reason ?? BY_OPERATOR),
+      reason,
     );
-    printOne({ ...webhook }, json);
+    await printOne({ ...webhook }, options);
   }
 }
 
@@ -121,19 +109,16 @@ export class DisableWebhookCommand extends ReportingCommand {
   arguments: '<id>',
   description: 'send all events again whose delivery to a webhook was given up',
 })
-export class RetryWebhookCommand extends ReportingCommand {
-  @Help('after')
-  examples(): string {
-    return examples('webhooks retry 1');
-  }
+export class RetryWebhookCommand extends ChangingCommand {
+  protected override readonly examples = ['webhooks retry 1'];
 
-  async run([id]: string[], { json }: { json?: boolean }): Promise<void> {
-    const number = webhookId(id);
-    const { done: retried } = await onWebhook(number, ({ webhooks }) => webhooks.retryFailed(number));
-    if (json) {
-      printOne({ id: number, retried }, json);
-    } else {
+  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
+    const id = identifier('<id>', text);
+    const { done: retried } = await onWebhook(id, ({ webhooks }) => webhooks.retryFailed(id), options.reason);
+    if (isForPeople(options)) {
       print(`${counted(retried, 'delivery is', 'deliveries are')} due now.`);
+    } else {
+      await printOne({ id, retried }, options);
     }
   }
 }

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { deprecationHeadersOf } from '#libs/deprecation';
 import { RequestLimiter } from '../modules/quotas';
 
-/** The header fields that every answer owes, whatever it says: where the caller's limits stand, and how long the operation lasts. */
+/** The header fields that every response carries: the caller's limits, and the deprecation of the operation. */
 @Injectable()
 export class AnswerHeaders {
   constructor(private readonly limiter: RequestLimiter) {}
 
-  /** Called once, when the answer's status is known: what is refunded depends on it. */
+  /** Call it once, when the status is known: it decides whether the request is refunded. */
   write(request: FastifyRequest, reply: FastifyReply, status: number): void | Promise<void> {
     const deprecation = deprecationHeadersOf(request);
     if (deprecation) {

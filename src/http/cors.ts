@@ -1,9 +1,8 @@
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RequestLimiter } from '../modules/quotas';
+import type { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
 
-/** What a script of another origin may read of an answer; the fetch standard hides everything else. */
+/** Header fields that scripts of other origins may read; browsers hide all others. */
 const EXPOSED = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -25,15 +24,17 @@ const EXPOSED = [
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
-/**
- * Lets pages of the configured origins call the service. A preflight is answered here and is not counted. The rest of
- * the fields goes to those who name an origin: all others would read past them.
- */
-export function enableCors(app: NestFastifyApplication, { corsOrigins }: Settings): void {
-  const limiter = app.get(RequestLimiter);
-  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+/** Lets pages of the configured origins read responses. A request without `Origin` does not need these fields. */
+export function allowOrigins(fastify: FastifyInstance, { corsOrigins }: Settings): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     allowOrigin(request, reply, corsOrigins);
+    done();
+  });
+}
+
+/** Answers preflights, which are not counted. */
+export function answerPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
     if (!isPreflight(request)) {
       done();
       return;
@@ -46,7 +47,7 @@ export function enableCors(app: NestFastifyApplication, { corsOrigins }: Setting
 
 function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: string[]): void {
   const { origin } = headers;
-  // Answers differ by the origin, and whoever stores one has to know.
+  // Responses differ by origin, and caches have to know.
   void reply.header('Vary', 'Origin');
   if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
     void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
@@ -54,8 +55,8 @@ function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: 
   }
 }
 
-/** As the fetch standard has it: an OPTIONS request with these two header fields. */
-function isPreflight({ method, headers }: FastifyRequest): boolean {
+/** An OPTIONS request with these two header fields, as the Fetch standard defines it. */
+export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return (
     method === 'OPTIONS' &&
     headers.origin !== undefined &&

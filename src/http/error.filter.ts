@@ -2,11 +2,10 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } f
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '#libs/errors';
 import { AllowedMethods, InternalError, routeOf } from '#libs/http';
-import { ErrorAnswer } from './error-answer';
-import { Stragglers } from './stragglers';
+import { AnswerHeaders } from './answer-headers';
 import { toApiError } from './to-api-error';
 
-/** Turns every failure into the Error object. */
+/** Turns every failure into the Error object, with all header fields that a successful answer would have had. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -14,39 +13,33 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(
     private readonly allowedMethods: AllowedMethods,
-    private readonly stragglers: Stragglers,
-    private readonly answers: ErrorAnswer,
+    private readonly headers: AnswerHeaders,
   ) {}
 
-  async catch(failure: unknown, host: ArgumentsHost): Promise<void> {
-    try {
-      await this.answer(failure, host);
-    } catch (later) {
-      // Nest does not look at what a filter promises: whatever fails here has to be answered here.
-      this.logger.error({ err: later, while: 'answering a failure' });
-      const bare = new InternalError();
-      void host.switchToHttp().getResponse<FastifyReply>().status(bare.status).send(bare.toBody());
-    }
-  }
-
-  private async answer(failure: unknown, host: ArgumentsHost): Promise<void> {
+  /** Responds synchronously where it can: Nest does not await filters. */
+  catch(failure: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = await this.errorFor(failure, request);
-    if (error.status >= 500) {
-      this.log(error, failure, request);
+    try {
+      // A refusal by the limits comes first, so that unknown paths and bad requests are no way around them.
+      const error = request.verdict?.refusal ?? toApiError(failure, request.url, this.allowedMethods);
+      if (error.status >= 500) {
+        this.log(error, failure, request);
+      }
+      const written = this.headers.write(request, reply, error.status);
+      if (written instanceof Promise) {
+        written.then(() => send(error, reply)).catch((later) => this.giveUp(later, reply));
+      } else {
+        send(error, reply);
+      }
+    } catch (later) {
+      this.giveUp(later, reply);
     }
-    await this.answers.send(error, request, reply);
   }
 
-  private async errorFor(failure: unknown, request: FastifyRequest): Promise<ApiError> {
-    try {
-      const refusal = await this.stragglers.admit(request);
-      return refusal ?? toApiError(failure, request.url, this.allowedMethods);
-    } catch (later) {
-      // The sender could not be looked up: the database is away, which is the more useful thing to tell.
-      return toApiError(later, request.url, this.allowedMethods);
-    }
+  private giveUp(failure: unknown, reply: FastifyReply): void {
+    this.logger.error({ err: failure, while: 'answering a failure' });
+    send(new InternalError(), reply);
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
@@ -57,4 +50,12 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger.error({ ...context, err: failure });
     }
   }
+}
+
+function send(error: ApiError, reply: FastifyReply): void {
+  void reply
+    .status(error.status)
+    .headers(error.headers)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(error.toBody()));
 }

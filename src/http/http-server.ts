@@ -12,21 +12,21 @@ import {
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { enableCors } from './cors';
-import { refuseEarly } from './early-refusals';
+import { Admission } from './admission';
+import { allowOrigins, answerPreflights } from './cors';
 import { logRequests } from './request-log';
 
 export interface ServerTimeouts {
-  /** Times within which a request has to arrive; past them the answer is 408. */
+  /** How long a request may take to arrive; after that the response is 408. */
   headersMs: number;
   requestMs: number;
-  /** How long nothing may move on a connection that is owed an answer: nobody reads it, and it would be kept for ever. */
+  /** How long a connection with an unsent response may make no progress before it is closed: nobody is reading it. */
   standstillMs: number;
 }
 
 const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 
-/** The HTTP server, before the application: what Node and Fastify would decide by themselves is decided here. */
+/** The HTTP server: overrides the defaults of Node and Fastify that callers would notice. */
 export function createHttpAdapter(
   settings: Settings,
   logger: FastifyBaseLogger,
@@ -43,7 +43,7 @@ export function createHttpAdapter(
     routerOptions: { maxParamLength: 16_384 },
     // No middleware is used, and its engine would run for every request.
     skipMiddie: true,
-    // While closing, what still arrives on open connections is answered as ever.
+    // While closing, requests on open connections are still answered.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: requestMs,
@@ -61,21 +61,23 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   app.get(AllowedMethods).watch(fastify);
   deferBodyParsing(fastify);
-  // Nest's own hooks answer some requests before any hook that is added now; this one comes before them.
+  // Nest's own hooks answer some requests before any hook that is added here; this one runs before them.
   (app.getHttpAdapter() as unknown as FastifyAdapter).setOnRequestHook((request, reply, done) => {
     void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
     done();
   });
-  takeOverNodeAnswers(fastify, socketAnswer(app.get(RequestLimiter)));
-  enableCors(app, settings);
-  refuseEarly(app);
+  const admission = app.get(Admission);
+  allowOrigins(fastify, settings);
+  admission.watch(fastify);
+  takeOverNodeAnswers(fastify, socketAnswer(admission));
+  answerPreflights(fastify, app.get(RequestLimiter));
   logRequests(fastify);
 }
 
-/** What never became a request is counted by its address, and refused like one when there are too many. */
-function socketAnswer(limiter: RequestLimiter): SocketAnswer {
+/** Malformed HTTP is counted for its address, and refused like a request when there is too much of it. */
+function socketAnswer(admission: Admission): SocketAnswer {
   return async (error, address) => {
-    const { refusal, headers } = await limiter.takeAddress(address);
+    const { refusal, headers } = await admission.admitAddress(address);
     const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };
     return { error: refusal ?? error, headers: fields };
   };

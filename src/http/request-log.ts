@@ -8,9 +8,9 @@ declare module 'fastify' {
   }
 }
 
-/** One line for each request. Names the operation by its pattern: a path or a query may hold what nobody should log. */
+/** Logs one line per request. It names the operation by its pattern: a path or a query may hold secrets. */
 export function logRequests(fastify: FastifyInstance): void {
-  // A logger of its own for each request costs more than the line; the line names the request itself.
+  // A child logger for each request costs more than the line; the line has the request id itself.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {
     const holder = request.caller?.holder;

@@ -5,6 +5,7 @@ import { OldUsage1795250000000 } from './1795250000000-old-usage';
 import { QuotaResets1795300000000 } from './1795300000000-quota-resets';
 import { RecentBans1795350000000 } from './1795350000000-recent-bans';
 import { IndexesOfLists1795400000000 } from './1795400000000-indexes-of-lists';
+import { RotationOverlap1795420000000 } from './1795420000000-rotation-overlap';
 import { Events1795500000000 } from './1795500000000-events';
 import { Webhooks1795550000000 } from './1795550000000-webhooks';
 
@@ -17,6 +18,7 @@ export const MIGRATIONS = [
   QuotaResets1795300000000,
   RecentBans1795350000000,
   IndexesOfLists1795400000000,
+  RotationOverlap1795420000000,
   Events1795500000000,
   Webhooks1795550000000,
 ];

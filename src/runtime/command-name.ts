@@ -1,12 +1,19 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, relative } from 'node:path';
 
-const NPX = ['npx', 'npx.cmd'];
+/** How hints call the command line: as it was called itself, so that they work where it did. */
+export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 
-/** How hints call the command line. The image has no npx, but has `petstore` on its path. */
-export const PETSTORE = isOnPath(NPX) ? 'npx petstore' : 'petstore';
-
-function isOnPath(names: string[]): boolean {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.some((folder) => names.some((name) => existsSync(join(folder, name))));
+/**
+ * @param script what Node was started with
+ * @param npmCommand what npm says that it does, where it has started Node; npx is "exec"
+ */
+export function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {
+  if (basename(script) === 'petstore' && npmCommand === undefined) {
+    return 'petstore';
+  }
+  if (basename(script) !== 'petstore.js' || npmCommand !== undefined) {
+    return 'npx petstore';
+  }
+  const path = relative(folder, script);
+  return `node ${path.startsWith('..') ? script : path}`;
 }

@@ -1,10 +1,10 @@
 import { printable } from './text';
 
-/** More of an argument is not repeated: who typed it knows the rest, and the message would be lost in it. */
+/** Longer arguments are cut: the user knows the rest, and the message would get lost. */
 const REPEATED = 100;
 
 /**
- * What is written to standard error of a failure: one line, in which nothing commands the terminal.
+ * A failure as one line for standard error, without control characters.
  * @param given what the command was called with, which the message may repeat
  */
 export function complaint(message: string, given: readonly string[] = process.argv.slice(2)): string {
@@ -15,7 +15,12 @@ export function complaint(message: string, given: readonly string[] = process.ar
     (text, argument) => text.replaceAll(argument, () => beginning(argument)),
     message,
   );
-  return `petstore: ${printable(short)}\n`;
+  return `petstore: ${printable(withoutKeys(short))}\n`;
+}
+
+/** A message may repeat what was typed, and messages are kept in logs. The last four characters tell which key it was. */
+export function withoutKeys(message: string): string {
+  return message.replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1');
 }
 
 /** What stands behind the equals sign of `--name=value`. */

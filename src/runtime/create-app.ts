@@ -1,24 +1,26 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { defaults } from 'pg';
 import type { Logger } from 'pino';
 import type { FastifyInstance } from 'fastify';
 import { AppModule } from '../app.module';
 import { serveDocument } from '../http/document';
 import { MetricsService } from './metrics';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
+import { instanceName } from './instance-name';
 import { bindWithoutDeprecatedProperty } from './lean-async-bind';
 import { nestLogger } from './logger';
 import type { Settings } from '../settings';
 import type { Tracing } from './tracing';
 
-/** Options of a Nest application of ours: the body is read by a guard, and a failing start is told of by its caller. */
+/** Options of a Nest application of ours: a guard reads the body, and the caller reports a failed start. */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
-/** What is neither module nor operation: the server's own behaviour and the interface description. */
-export function furnish(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
+/** Adds what is neither a module nor an operation: the server's own behaviour and the interface description. */
+export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
   bindWithoutDeprecatedProperty();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  // First of all hooks, so that whatever is done for a request is done within its span.
+  // The first hook, so that everything that is done for a request is part of its span.
   tracing?.watch(fastify);
   if (settings.metrics) {
     app.get(MetricsService).watch(fastify);
@@ -34,11 +36,13 @@ export async function createApp(
   logger: Logger,
   tracing?: Tracing,
 ): Promise<NestFastifyApplication> {
+  // Of sessions that say nothing else of themselves, that of the instance's lock among them.
+  defaults.application_name = instanceName();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings, databaseUrl),
     createHttpAdapter(settings, logger),
     { ...NEST_OPTIONS, logger: nestLogger(logger) },
   );
-  furnish(app, settings, tracing);
+  configureServer(app, settings, tracing);
   return app;
 }

@@ -8,9 +8,12 @@ import { Category } from '../modules/categories/category.entity';
 import { StoredEvent } from '../modules/events/event.entity';
 import { InventoryItem } from '../modules/inventory/inventory-item.entity';
 import { Stock } from '../modules/inventory/stock.entity';
+import { KeyBan } from '../modules/quotas/key-ban.entity';
 import { MIGRATIONS } from '../migrations';
 import { Order } from '../modules/orders/order.entity';
 import { Pet } from '../modules/pets/pet.entity';
+import { QuotaReset } from '../modules/quotas/quota-reset.entity';
+import { UsageDay } from '../modules/quotas/usage-day.entity';
 import { WebhookDelivery } from '../modules/webhooks/webhook-delivery.entity';
 import { Webhook } from '../modules/webhooks/webhook.entity';
 
@@ -31,6 +34,9 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
       Stock,
       Order,
       InventoryItem,
+      UsageDay,
+      KeyBan,
+      QuotaReset,
       StoredEvent,
       Webhook,
       WebhookDelivery,
@@ -43,6 +49,8 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     applicationName: 'petstore',
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      // A process that was halted in a transaction must not hold its locks: all writes take turns for one of them.
+      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       // A server that has stopped answering enforces no timeout of its own.
       onConnect,
       keepAlive: true,

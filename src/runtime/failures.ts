@@ -1,56 +1,77 @@
 import { EnvironmentError } from '#libs/config';
 import { isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
-import { AdministrationError } from '../modules/auth';
+import { ApiError } from '#libs/errors';
+import { AdministrationError } from '../modules/auth/administration';
 import { complaint } from './complaint';
 import { printable } from './text';
-import { InvalidPlanError } from '../modules/quotas';
+import { InvalidPlanError } from '../modules/quotas/administration';
 import { WebhookKeyError } from '../modules/webhooks';
 
-/** A start that could not be; the message is one line for whoever started it. */
+/** The service could not start; the message is one line for the operator. */
 export class StartError extends Error {}
 
-/** Failures that are reported in one line; everything else is a defect and shows where it happened. */
-const EXPLAINED = [
-  EnvironmentError,
-  EmbeddedPostgresError,
-  AdministrationError,
-  InvalidPlanError,
-  StartError,
-  WebhookKeyError,
+/** The service could not start, for a reason that a worker process has already reported. */
+export class ReportedStartError extends Error {}
+
+/** Failures that are reported in one line, with a code for programs; everything else is a defect and is reported with its stack. */
+const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
+  [EnvironmentError, 'invalid_configuration'],
+  [EmbeddedPostgresError, 'database_unavailable'],
+  [InvalidPlanError, 'invalid_plan'],
+  [StartError, 'cannot_start'],
+  [WebhookKeyError, 'invalid_webhook_key'],
 ];
+
+export interface ExplainedFailure {
+  code: string;
+  message: string;
+}
 
 /** PostgreSQL's codes (its appendix A) of a refused user or password, an unknown database and a missing right. */
 const REFUSED_CODE = /^(28...|3D000|42501)$/;
-/** A full disk, want of memory, a statement that took too long, or a standby: it was reached, and told why it refuses. */
+/** A full disk, want of memory, a statement that took too long, or a standby: the database was reached and said why it refuses. */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** What the driver and Node say of an encrypted connection that cannot be; their codes differ from case to case. */
 const REFUSED_TEXT = /^The server does not support SSL|certificate/;
 
-/** What is to be written of a failure: one line where it can be explained. */
+/** The text that reports a failure: one line where it can be explained. */
 export function explain(error: unknown): string {
-  const reason = reasonOf(error);
-  return reason === undefined ? traceOf(error) : complaint(reason);
+  const known = explanationOf(error);
+  return known === undefined ? traceOf(error) : complaint(known.message);
 }
 
-function reasonOf(error: unknown): string | undefined {
-  if (EXPLAINED.some((kind) => error instanceof kind)) {
-    return (error as Error).message;
+/** What programs are told of a failure. */
+export function failureOf(error: unknown): ExplainedFailure {
+  return explanationOf(error) ?? { code: 'internal_error', message: textOf(error) };
+}
+
+function explanationOf(error: unknown): ExplainedFailure | undefined {
+  if (error instanceof AdministrationError || error instanceof ApiError) {
+    return { code: error.code, message: error.message };
+  }
+  const [, code] = EXPLAINED.find(([kind]) => error instanceof kind) ?? [];
+  if (code !== undefined) {
+    return { code, message: (error as Error).message };
   }
   if (isDatabaseUnavailable(error)) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code: cause, message } = error as NodeJS.ErrnoException;
     const outcome = isUnable(error) ? 'could not do it' : 'of DATABASE_URL cannot be reached';
-    return `The database ${outcome}: ${message || code}.`;
+    return { code: 'database_unavailable', message: `The database ${outcome}: ${message || cause}.` };
   }
   if (isRefused(error)) {
-    return `The database of DATABASE_URL cannot be used: ${(error as Error).message}.`;
+    const message = `The database of DATABASE_URL cannot be used: ${(error as Error).message}.`;
+    return { code: 'database_refused', message };
   }
   return undefined;
 }
 
 function traceOf(error: unknown): string {
-  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `petstore: ${trace.split('\n').map(printable).join('\n')}\n`;
+  return `petstore: ${textOf(error).split('\n').map(printable).join('\n')}\n`;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 function isRefused(error: unknown): boolean {
@@ -62,8 +83,10 @@ function isUnable(error: unknown): boolean {
   return UNABLE_CODE.test(String((error as { code?: unknown }).code));
 }
 
-/** Ends the process with what there is to say on standard error. */
+/** Reports the failure on standard error and ends the process. */
 export function reportFailure(error: unknown): never {
-  process.stderr.write(explain(error));
+  if (!(error instanceof ReportedStartError)) {
+    process.stderr.write(explain(error));
+  }
   process.exit(1);
 }

@@ -7,7 +7,7 @@ type AnyFunction = (...values: unknown[]) => unknown;
  * `asyncResource`, deprecated since, which costs more than all the rest of it: an empty operation with one interceptor
  * answers twice as many requests without. Node 22 makes none; this does on Node 20 what Node 22 does.
  *
- * It replaces a function of Node for the whole process, and for good. Who else binds gets the same but for that property.
+ * It replaces a function of Node for the whole process. Other callers get the same function without that property.
  */
 export function bindWithoutDeprecatedProperty(): void {
   const nodesOwn = AsyncResource.bind as (...values: unknown[]) => AnyFunction;

@@ -3,12 +3,12 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../settings';
 import { type LogOutput, openLogOutput } from './log-output';
 
-/** What waits is written after this time at the latest. */
+/** Buffered lines are written after this time at the latest. */
 const WRITE_MS = 100;
 
 let lostInAll = 0;
 
-/** How many lines of this process's logs nobody will read. */
+/** How many log lines of this process were lost. */
 export function lostLogLines(): number {
   return lostInAll;
 }
@@ -72,7 +72,7 @@ const TALKATIVE = new Set([
   'NestApplication',
 ]);
 
-/** Parts of Nest that report a failed start, which stands in one line on standard error already. */
+/** Parts of Nest that report a failed start, which is already one line on standard error. */
 const REPORTED_ELSEWHERE = new Set(['TypeOrmModule', 'ExceptionHandler', 'NestApplication']);
 
 /** Nest's own messages, through the same logger. */

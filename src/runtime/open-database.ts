@@ -1,7 +1,11 @@
 import { resolve } from 'node:path';
-import { isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { type FoundData, findData, isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import type { Settings } from '../settings';
+import { PETSTORE } from './command-name';
 import { StartError } from './failures';
+
+/** The name of the database on the embedded server. */
+const DATABASE = 'petstore';
 
 /** A database for as long as this process needs one. */
 export interface OpenDatabase {
@@ -12,14 +16,29 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
+/** The embedded database in `DATA_DIR` as it is, without touching it; undefined where there is none. */
+export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
+  return findData(dataDirectory, DATABASE);
+}
+
+/** @throws StartError where there is no embedded database, which only the server makes */
+export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void {
+  if (findEmbedded(settings) === undefined) {
+    throw new StartError(
+      `There is no database in ${settings.dataDirectory} (DATA_DIR). The service creates one: ${PETSTORE} serve. ` +
+        'Or set DATA_DIR or DATABASE_URL to the one that is meant.',
+    );
+  }
+}
+
 /**
  * The database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which is started, or joined if it runs already.
- * @param supervise starts the embedded one again when it dies; for the server, which stays
+ * @param forServer makes the embedded one where there is none, and starts it again when it dies
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
   log: (line: string) => void,
-  supervise = false,
+  forServer = false,
 ): Promise<OpenDatabase> {
   if (settings.databaseUrl !== undefined) {
     return { url: settings.databaseUrl, embedded: false, close: () => Promise.resolve() };
@@ -30,11 +49,14 @@ export async function openDatabase(
         'Set DATABASE_URL to a database of your own: postgres://user:password@host:5432/name.',
     );
   }
+  if (!forServer) {
+    assertEmbedded(settings);
+  }
   const postgres = await startEmbeddedPostgres({
     dataDirectory: resolve(settings.dataDirectory),
-    database: 'petstore',
+    database: DATABASE,
     log,
-    supervise,
+    supervise: forServer,
   });
   return { url: postgres.url, embedded: true, close: () => postgres.stop() };
 }

@@ -1,32 +1,32 @@
+import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Connections } from '#libs/http';
 import { createApp } from './create-app';
-import { StartError } from './failures';
-import { type MetricsAddress, MetricsService } from './metrics';
-import { type OpenDatabase, openDatabase } from './open-database';
+import { announce } from './announce';
+import { explainAddress } from './explain-address';
+import { MetricsService } from './metrics';
+import { openDatabase } from './open-database';
 import { endLog } from './log-output';
 import { createLogger } from './logger';
 import { terminalLog } from './terminal-log';
-import { DEMO_CLIENT, SeedService } from './seed';
 import type { Settings } from '../settings';
 import { type RunningService, shutDown } from './shutdown';
 import { listenToStopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
+import { listenToPrimary } from './workers';
 import { withWebhookKey } from './webhook-key';
-import { type Startup, welcome } from './welcome';
 
-/** Runs the service until it is told to stop (SIGTERM, SIGINT), then ends what is under way and writes what is waiting. */
+/** Runs the service until it is told to stop (SIGTERM, SIGINT), then finishes open requests and writes what is buffered. */
 export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
-  const signals = listenToStopSignals();
-  // Whoever read the output may have had enough of it, which is no reason to stop.
+  const signals = cluster.isWorker ? listenToPrimary() : listenToStopSignals();
+  // The reader of the output may be gone, which is no reason to stop.
   process.stdout.on('error', () => undefined);
-  const logger = createLogger(
-    settings.logLevel,
-    await terminalLog(process.stdout, process.env),
-    tracing?.logContext,
-  );
+  const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), () => ({
+    worker: cluster.worker?.id,
+    ...tracing?.logContext(),
+  }));
   tracing?.misreadings.forEach((message) => logger.warn(`Traces: ${message}`));
   tracing?.onFailure((reason) => logger.warn(`Traces cannot be sent: ${reason}`));
   if (settings.redisUrl !== undefined && settings.instances === 1) {
@@ -39,10 +39,13 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
     const app = await createApp(await withWebhookKey(settings), database.url, logger, tracing);
     service = { app, connections: watchConnections(app) };
     await listen(app, settings);
-    process.stdout.write(welcome(await describeStart(app, database, settings)));
+    if (!cluster.isWorker) {
+      const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+      await announce(app, database, settings.host, port);
+    }
   };
   try {
-    // A start that waits for something (another instance that migrates, say) can be broken off as well.
+    // A start that waits, for example for another instance's migration, can be interrupted too.
     await Promise.race([begin(), signals.first]);
     logger.info(`${await signals.first}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
@@ -71,33 +74,7 @@ function watchConnections(app: NestFastifyApplication): Connections {
 
 async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {
   await explainAddress('HOST and PORT', { host, port }, () => app.listen(port, host));
-  if (metrics) {
+  if (metrics && !cluster.isWorker) {
     await explainAddress('METRICS_PORT', metrics, () => app.get(MetricsService).listen(metrics));
   }
-}
-
-async function explainAddress(
-  variable: string,
-  { host, port }: MetricsAddress,
-  open: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await open();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'it is in use by another process; choose another' : message;
-    throw new StartError(`${host} port ${port} (${variable}) cannot be listened on: ${reason}.`);
-  }
-}
-
-async function describeStart(
-  app: NestFastifyApplication,
-  database: OpenDatabase,
-  { host }: Settings,
-): Promise<Startup> {
-  const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
-  const seed = app.get(SeedService);
-  const first = database.embedded && (await seed.isFirstRun());
-  const key = first ? (await seed.seed()).key : null;
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, key, client: DEMO_CLIENT };
 }

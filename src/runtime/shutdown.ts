@@ -6,7 +6,7 @@ import { EventTail } from '../modules/events';
 import { Readiness } from './health';
 import type { StopSignals } from './stop-signals';
 
-/** How long requests under way may take to end once nothing new is listened to. */
+/** How long open requests may take once the service has stopped listening. */
 const DRAIN_MS = 25_000;
 /** How long the rest of the work may take once somebody has asked a second time. */
 const HURRY_MS = 2_000;
@@ -17,9 +17,9 @@ export interface RunningService {
 }
 
 /**
- * Ends a service so that nobody notices: `/health/ready` turns new requests away first, and for `delayMs` everything is
- * served as before, until balancers have seen it. Then nothing new is listened to, what has begun is answered, and what
- * waits is written. A second signal takes all patience away.
+ * Stops a service without losing requests: `/health/ready` reports 503 first, and for `delayMs` everything is served as
+ * before, until load balancers have noticed. Then it stops listening, finishes open requests and writes what is buffered.
+ * A second signal ends it at once.
  */
 export async function shutDown(
   { app, connections }: RunningService,

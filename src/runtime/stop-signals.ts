@@ -1,15 +1,15 @@
-/** A terminal sends Ctrl-C to everybody in it, and npm passes it on once more: within this time that is one signal. */
+/** A terminal sends Ctrl-C to all processes in it, and npm forwards it again: within this time they count as one signal. */
 const SAME_SIGNAL_MS = 500;
 
 /** The signals to stop: SIGTERM and SIGINT. */
 export interface StopSignals {
   /** Told to stop. */
   first: Promise<NodeJS.Signals>;
-  /** Told once more, by somebody who does not want to wait. */
+  /** Told again, by somebody who does not want to wait. */
   second: Promise<NodeJS.Signals>;
 }
 
-/** Called at the very start, or an embedded database would be left behind by a signal that comes before its listeners. */
+/** Call it first: a signal that arrives before its listeners would leave the embedded database running. */
 export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process): StopSignals {
   const listen = (listener: (signal: NodeJS.Signals) => void): void => {
     source.on('SIGINT', listener);

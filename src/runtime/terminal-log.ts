@@ -4,7 +4,7 @@ import { terminalOf } from '#libs/terminal';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a request's own words tell already. */
+/** Fields that the message already contains. */
 const SAID_IN_WORDS = 'method,operation,status,ms';
 
 /**

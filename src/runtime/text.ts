@@ -1,4 +1,4 @@
-// Text on a terminal: how many columns it takes, how it is cut, and what of it must not reach the terminal as it is.
+// Text on a terminal: how many columns it takes, how it is broken, and what of it must not reach the terminal as it is.
 
 /** Takes two columns: the wide and fullwidth blocks of Unicode's UAX #11, and what is shown as an emoji. */
 const WIDE =
@@ -9,8 +9,6 @@ const ZERO = /^[\p{M}\p{Cf}]+$/u;
 
 /** Control characters, breaks of lines, and marks that turn the direction of a whole line. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-const ELLIPSIS = '…';
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
@@ -33,21 +31,32 @@ function widthOfCharacter(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** The text, or as much of its beginning as fits the columns, with an ellipsis in place of the rest. */
-export function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) {
-    return text;
+/** The text in lines of at most so many columns, broken at spaces where that leaves no line half empty. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (widthOf(rest) > columns) {
+    const most = beginningOf(rest, columns);
+    const space = rest[most.length] === ' ' ? most.length : most.lastIndexOf(' ');
+    const line = space > most.length / 2 ? rest.slice(0, space) : most;
+    lines.push(line);
+    rest = rest.slice(line.length).replace(/^ /, '');
   }
+  return rest === '' && lines.length > 0 ? lines : [...lines, rest];
+}
+
+/** As much of the beginning as fits, and at least one character. */
+function beginningOf(text: string, columns: number): string {
   let kept = '';
-  let left = columns - widthOf(ELLIPSIS);
+  let left = columns;
   for (const { segment } of characters.segment(text)) {
     left -= widthOfCharacter(segment);
-    if (left < 0) {
+    if (left < 0 && kept !== '') {
       break;
     }
     kept += segment;
   }
-  return `${kept}${ELLIPSIS}`;
+  return kept;
 }
 
 /** Fills up with spaces, on the left for what is aligned right. */

@@ -4,9 +4,9 @@ import { type Clock, SystemClock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../src/modules/audit';
 import type { Caller, KeyHolder } from '../../src/modules/auth';
-import { MemoryQuotaStore } from '../../src/modules/quotas/store/memory-quota-store';
-import { QuotaRecords } from '../../src/modules/quotas/store/quota-records';
-import { subjectOf } from '../../src/modules/quotas/subject';
+import { MemoryQuotaStore } from '../../src/modules/quotas/counting/memory-quota-store';
+import { QuotaRecords } from '../../src/modules/quotas/counting/quota-records';
+import { subjectOf } from '../../src/modules/quotas/counting/subject';
 import { type Spread, spreadOf } from './harness/statistics';
 
 export interface LimiterFigures {
@@ -59,7 +59,10 @@ function holderOf(id: number): KeyHolder {
     perMinute: 1_000_000,
     perDay: 100_000_000,
     scopes: ['read'],
+    last4: 'x7Qa',
+    createdAt: 0,
     expiresAt: Infinity,
+    overlapEndsAt: null,
   };
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { nodeOf } from './other-nodes.mjs';
 
 const JEST = createRequire(import.meta.url).resolve('jest/bin/jest');
 const [own, jestOptions] = split(process.argv.slice(2));
@@ -18,7 +19,7 @@ process.on('exit', () => {
 process.on('SIGINT', () => process.exit(130));
 
 const outcomes = (majors.length > 0 ? majors : ['20', '22', '24']).map((major) => {
-  const node = nodeOf(major);
+  const node = nodeOf(major, folder);
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   console.log(`== Node ${version}${spinning.length > 0 ? ', beside two processes that spin' : ''}`);
   const begin = performance.now();
@@ -37,17 +38,4 @@ process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1;
 function split(all) {
   const end = all.indexOf('--');
   return end === -1 ? [all, []] : [all.slice(0, end), all.slice(end + 1)];
-}
-
-/** The newest Node of this major version: the one at hand, or the binary of an npm package, which has nothing else in it. */
-function nodeOf(major) {
-  if (process.versions.node.startsWith(`${major}.`)) {
-    return process.execPath;
-  }
-  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}@${major}`;
-  const packed = execFileSync('npm', ['pack', '--silent', name], { cwd: folder, encoding: 'utf8' });
-  execFileSync('tar', ['-xzf', packed.trim().split('\n').at(-1), '--one-top-level=' + major], {
-    cwd: folder,
-  });
-  return join(folder, major, 'package/bin/node');
 }

@@ -5,11 +5,12 @@ import { Test } from '@nestjs/testing';
 import { Clock, ManualClock } from '#libs/clock';
 import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
-import { NEST_OPTIONS, furnish } from '../../src/runtime/create-app';
+import { NEST_OPTIONS, configureServer } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logger';
 import { agreedPlan } from '../../src/modules/quotas';
-import { REDIS_BUDGET } from '../../src/modules/quotas/fleet/provide-quota-store';
+import { TIMING_OF_REDIS } from '../../src/modules/quotas/fleet/provide-quota-store';
+import type { RedisTiming } from '../../src/modules/quotas/fleet/script-calls';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
@@ -111,15 +112,15 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
     .overrideProvider(Clock)
     .useValue(clock)
-    .overrideProvider(REDIS_BUDGET)
-    .useValue(PATIENT_REDIS_MS)
+    .overrideProvider(TIMING_OF_REDIS)
+    .useValue({ budgetMs: PATIENT_REDIS_MS, now: () => clock.now() } satisfies RedisTiming)
     .setLogger(nestLogger(logger))
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(
     createHttpAdapter(settings, logger, options.timeouts),
     NEST_OPTIONS,
   );
-  furnish(app, settings);
+  configureServer(app, settings);
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as OpenAPIObject;

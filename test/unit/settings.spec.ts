@@ -180,6 +180,23 @@ const TABLE: {
     bad: ['301', '-1', '0.5', '5s'],
   },
   {
+    variable: 'WORKERS',
+    setting: 'workers',
+    absent: 1,
+    good: [
+      ['4', 4],
+      ['auto', 'auto'],
+    ],
+    bad: ['0', '257', '1.5', 'all'],
+  },
+  {
+    variable: 'PETSTORE_SERVICE_ID',
+    setting: 'serviceId',
+    absent: undefined,
+    good: [['7', 7]],
+    bad: ['-1', 'one'],
+  },
+  {
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     setting: 'tracesUrl',
     absent: undefined,

@@ -1,10 +1,18 @@
-// Turns the interface description (JSON on standard input) into the types of the client, in the file that is named.
+// Turns the interface description (JSON on standard input) into what of the client follows from it: its types, in the file
+// that is named, and beside it the routes of the operations and a class for each error code.
 import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import openapiTS, { COMMENT_HEADER, astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 
 const document = JSON.parse(await text(process.stdin));
+const [file] = process.argv.slice(2);
+const config = await resolveConfig(import.meta.filename);
+
+await write('routes.ts', routesOf(document));
+await write('error-classes.ts', errorClassesOf(document.components.schemas.Error.properties.code.enum));
+
 for (const operations of Object.values(document.paths)) {
   for (const { responses } of Object.values(operations)) {
     keepWhatCallsNeed(responses);
@@ -15,9 +23,52 @@ delete document.components.responses;
 
 // A field with a default may be left out of a request, which openapi-typescript takes for required unless told.
 const types = await openapiTS(document, { defaultNonNullable: false });
-const config = await resolveConfig(import.meta.filename);
-const source = `${COMMENT_HEADER}/* eslint-disable @typescript-eslint/consistent-indexed-object-style */\n${astToString(types)}`;
-writeFileSync(process.argv[2], await format(source, { ...config, parser: 'typescript' }));
+await write(
+  file.split('/').at(-1),
+  `/* eslint-disable @typescript-eslint/consistent-indexed-object-style */\n${astToString(types)}`,
+);
+
+async function write(name, source) {
+  const formatted = await format(`${COMMENT_HEADER}${source}`, { ...config, parser: 'typescript' });
+  writeFileSync(join(dirname(file), name), formatted);
+}
+
+function routesOf({ paths }) {
+  const routes = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const route = {
+        method,
+        path,
+        takesBody: operation.requestBody !== undefined,
+        takesQuery: operation.parameters?.some((parameter) => parameter.in === 'query') ?? false,
+        paged: operation.parameters?.some(({ name }) => name === 'cursor') ?? false,
+      };
+      return `${operation.operationId}: ${JSON.stringify(route)}`;
+    }),
+  );
+  return `/** Where each operation is, and what it takes. */\nexport const ROUTES = {${routes.join(',')}} as const;`;
+}
+
+function errorClassesOf(codes) {
+  const names = codes.map((code) => [code, nameOf(code)]);
+  const classes = names.map(
+    ([code, name]) => `export class ${name} extends PetStoreError {
+      declare readonly code: '${code}';
+      override readonly name: string = '${name}';
+    }`,
+  );
+  const entries = names.map(([code, name]) => `${code}: ${name}`);
+  return `import { PetStoreError } from './errors.ts';
+    ${classes.join('\n')}
+    /** By code. */
+    export const ERROR_CLASSES = {${entries.join(',')}} as const;`;
+}
+
+/** `pet_not_found`: PetNotFoundError */
+function nameOf(code) {
+  const words = code.replace(/_error$/, '').split('_');
+  return `${words.map((word) => `${word[0].toUpperCase()}${word.slice(1)}`).join('')}Error`;
+}
 
 /** Refusals all have the one Error object, and header fields are read by name: with both it would be four times as long. */
 function keepWhatCallsNeed(responses) {

@@ -1,4 +1,5 @@
-import { PetStoreError } from './errors.ts';
+import type { PetStoreError } from './errors.ts';
+import { failureFrom } from './failures.ts';
 import type { Configuration } from './options.ts';
 
 /** One call of an operation, with all of its attempts: what it sends, and how long it may still wait. */
@@ -52,10 +53,7 @@ export class Call {
       this.signal.throwIfAborted();
       const message = `${this.operation} got no response.`;
       const { operation, idempotencyKey } = this;
-      throw new PetStoreError(
-        { code: 'no_answer', message, status: 0, operation, idempotencyKey },
-        { cause },
-      );
+      throw failureFrom({ code: 'no_answer', message, status: 0, operation, idempotencyKey }, { cause });
     }
   }
 }

@@ -12,11 +12,17 @@ import type {
 } from './operations.ts';
 import { type Configuration, type PetStoreOptions, configure } from './options.ts';
 import { readPages } from './pages.ts';
+import { nearest } from './nearest.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { type Resources, resourcesOver } from './resources.ts';
+import { ROUTES } from './routes.ts';
 import type { paths } from './schema.ts';
 
-/** Calls the service's operations by method and path: `store.GET('/pets', { params: { query: { limit: 3 } } })`. */
-export interface PetStoreClient {
+/**
+ * Calls the service's operations by what they are about, `store.pets.list({ limit: 3 })`, or by method and path where the
+ * response itself is needed: `store.GET('/pets', { params: { query: { limit: 3 } } })`.
+ */
+export interface PetStoreClient extends Resources {
   GET: ConditionalReader & Caller<'get'>;
   POST: Caller<'post'>;
   PUT: Caller<'put'>;
@@ -56,6 +62,10 @@ export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
     return readPages((page) => get(path, page) as Promise<Answer<unknown[]>>, input ?? {});
   };
   const client = {
+    ...resourcesOver(
+      (method, path, input) => caller(method as Method)(path, input as AnyInput),
+      pages as never,
+    ),
     GET: get,
     POST: caller('post'),
     PUT: caller('put'),
@@ -86,6 +96,7 @@ function callersFor(configuration: Configuration, exchange: Exchange): (method: 
   });
   return (method) => async (path, input) => {
     const operation = `${method.toUpperCase()} ${path}`;
+    assertKnown(operation);
     const send = (request: Request) => exchange.send(operation, request);
     const { data, response } = await transport.request(
       method,
@@ -94,4 +105,15 @@ function callersFor(configuration: Configuration, exchange: Exchange): (method: 
     );
     return { data, response };
   };
+}
+
+const OPERATIONS = Object.values(ROUTES).map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+
+/** @throws TypeError for a slip of the pen, which the service could only answer with a 404 */
+function assertKnown(operation: string): void {
+  if (!OPERATIONS.includes(operation)) {
+    const similar = nearest(operation, OPERATIONS);
+    const hint = similar === undefined ? '' : ` Did you mean ${similar}?`;
+    throw new TypeError(`There is no operation ${operation}.${hint}`);
+  }
 }

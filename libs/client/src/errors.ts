@@ -26,9 +26,12 @@ export interface PetStoreErrorDetails {
   idempotencyKey?: string;
 }
 
-/** A request that did not succeed, after all the attempts that were worth making. Rely on the code; the message is for people. */
+/**
+ * A request that did not succeed, after all the attempts that were worth making. Rely on the code, or on the class that each
+ * code has (PetNotFoundError); the message is for people.
+ */
 export class PetStoreError extends Error implements PetStoreErrorDetails {
-  override readonly name = 'PetStoreError';
+  override readonly name: string = 'PetStoreError';
   readonly code: PetStoreErrorCode;
   readonly status: number;
   readonly operation: string;
@@ -47,6 +50,18 @@ export class PetStoreError extends Error implements PetStoreErrorDetails {
     this.rateLimit = details.rateLimit;
     this.idempotencyKey = details.idempotencyKey;
   }
+}
+
+/** Nobody answered in time, or the answer broke off. */
+export class NoAnswerError extends PetStoreError {
+  declare readonly code: 'no_answer';
+  override readonly name: string = 'NoAnswerError';
+}
+
+/** Somebody else than the service answered. */
+export class UnexpectedAnswerError extends PetStoreError {
+  declare readonly code: 'unexpected_answer';
+  override readonly name: string = 'UnexpectedAnswerError';
 }
 
 /** What `{code, message, status}` says, or undefined for any other text. */

@@ -1,6 +1,7 @@
 import { Call } from './call.ts';
 import { Deprecations } from './deprecations.ts';
 import { PetStoreError, readErrorBody } from './errors.ts';
+import { failureFrom } from './failures.ts';
 import type { Configuration } from './options.ts';
 import { type RateLimit, readRateLimit, readRetryAfter } from './rate-limit.ts';
 import { RefusalGate } from './refusal-gate.ts';
@@ -72,10 +73,18 @@ export class Exchange {
       return new Response(text === '' ? null : text, response);
     }
     const error = failureOf(call, response, text);
-    if (status === 429 && error.retryAfterSeconds !== undefined) {
-      this.gate.close(error, this.configuration.now() + error.retryAfterSeconds * 1_000);
+    if (status === 429) {
+      this.refused(error);
     }
     throw error;
+  }
+
+  private refused(error: PetStoreError): void {
+    const { code, operation, retryAfterSeconds } = error;
+    if (retryAfterSeconds !== undefined) {
+      this.gate.close(error, this.configuration.now() + retryAfterSeconds * 1_000);
+    }
+    this.configuration.onRateLimit({ code, operation, retryAfterSeconds, rateLimit: error.rateLimit });
   }
 }
 
@@ -88,7 +97,7 @@ function refusedLike(refusal: PetStoreError, call: Call, seconds: number): PetSt
   const { operation, idempotencyKey } = call;
   const { code, message, status, rateLimit } = refusal;
   const retryAfterSeconds = Math.ceil(seconds);
-  return new PetStoreError({
+  return failureFrom({
     code,
     message,
     status,
@@ -105,7 +114,7 @@ function failureOf(call: Call, { status, headers }: Response, text: string): Pet
     code: 'unexpected_answer' as const,
     message: `${operation} returned ${status}, but not from the Pet Store service.`,
   };
-  return new PetStoreError({
+  return failureFrom({
     ...body,
     status,
     operation,

@@ -1,4 +1,5 @@
 import { type DeprecationNotice, warnOfDeprecation } from './deprecations.ts';
+import type { RateLimitNotice } from './rate-limit.ts';
 
 export interface PetStoreOptions {
   /** Where the service is: `https://petstore.example`, with a path when it lives below one. */
@@ -15,6 +16,8 @@ export interface PetStoreOptions {
   maxConcurrent?: number;
   /** Called once for each deprecated operation that is used. Default: a warning of the process, or on the console. */
   onDeprecation?: (notice: DeprecationNotice) => void;
+  /** Called each time the service refuses a request because a limit is used up. Default: nothing. */
+  onRateLimit?: (notice: RateLimitNotice) => void;
   /** Default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
   /** Default: `crypto.randomUUID`, which browsers have on secure pages only. */
@@ -72,6 +75,7 @@ const DEFAULTS: Omit<Configuration, 'baseUrl' | 'apiKey'> = {
   attemptTimeoutSeconds: 30,
   maxConcurrent: 10,
   onDeprecation: warnOfDeprecation,
+  onRateLimit: () => undefined,
   fetch: (request) => globalThis.fetch(request),
   newIdempotencyKey: () => crypto.randomUUID(),
   now: () => performance.now(),

@@ -19,6 +19,17 @@ export interface RateLimitWindow {
   resetSeconds: number;
 }
 
+/** A request was refused because a limit is used up (429). The client waits by itself, as long as the call's limits allow. */
+export interface RateLimitNotice {
+  /** `rate_limit_exceeded` for the minute, `daily_quota_exceeded` for the day. */
+  code: string;
+  /** Method and path of the document: `GET /pets`. */
+  operation: string;
+  /** Whole seconds until requests are accepted again. */
+  retryAfterSeconds?: number;
+  rateLimit?: RateLimit;
+}
+
 /**
  * Reads `X-RateLimit-Limit`, `-Remaining` and `-Reset` (unix seconds), and of draft-ietf-httpapi-ratelimit-headers
  * `RateLimit-Policy` (`"minute";q=60;w=60`) and `RateLimit` (`"minute";r=59;t=60`).

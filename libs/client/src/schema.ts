@@ -5,6 +5,26 @@
 
 /* eslint-disable @typescript-eslint/consistent-indexed-object-style */
 export interface paths {
+  '/key': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get your API key
+     * @description Returns what the service knows of the API key that you send: its client and plan, its scopes, and when it ends. Never the key itself. Any valid key may call it, whatever its scopes.
+     */
+    get: operations['getKey'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/rate-limit': {
     parameters: {
       query?: never;
@@ -426,6 +446,56 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
+    /** @description The API key that sent the request, and the client it belongs to. */
+    Key: {
+      /**
+       * Format: int64
+       * @description Identifier of the key. It stays the same for the life of the key.
+       * @example 1
+       */
+      id: number;
+      /**
+       * @description The last four characters of the key.
+       * @example x7Qa
+       */
+      endsWith: string;
+      /**
+       * @description Name of the client. All its keys share its limits.
+       * @example acme
+       */
+      client: string;
+      /**
+       * @description The plan of the client.
+       * @example free
+       */
+      plan: string;
+      /**
+       * @description What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.
+       * @example [
+       *       "read",
+       *       "write"
+       *     ]
+       */
+      scopes: ('read' | 'write')[];
+      /**
+       * Format: date-time
+       * @description When the key was issued.
+       * @example 2026-11-01T08:00:00.000Z
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When the key stops working. Absent for a key that does not expire.
+       * @example 2027-11-01T08:00:00.000Z
+       */
+      expiresAt?: string;
+      /**
+       * Format: date-time
+       * @description When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.
+       * @example 2026-11-22T09:30:00.000Z
+       */
+      overlapEndsAt?: string;
+    };
     /** @description The state of one window. */
     RateLimitWindow: {
       /**
@@ -1200,6 +1270,26 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  getKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Your API key. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Key'];
+        };
+      };
+    };
+  };
   getRateLimit: {
     parameters: {
       query?: never;

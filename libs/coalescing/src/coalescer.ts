@@ -13,9 +13,9 @@ interface Waiting<Value> {
 }
 
 /**
- * Asks for single things in batches: while one question is under way, those that come meanwhile are collected for the
- * next. However many ask at once, one question at a time is put, so that they cannot crowd out other work; only when it
- * has taken long is the next one put beside it: see `Turns`. Nobody gets what was read before they asked.
+ * Loads single values in batches: while one batch is being loaded, new requests are collected for the next. Only one
+ * batch runs at a time, so that they cannot crowd out other work; a second one starts beside it only when it takes long:
+ * see `Turns`. Nobody gets a value that was read before they asked.
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();

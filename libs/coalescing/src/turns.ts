@@ -1,9 +1,9 @@
-/** Work that has taken so long holds nobody up any more: a connection can fall silent for as long as its timeout. */
+/** Work that takes longer than this no longer holds up the next: a connection can be silent until its timeout. */
 const PATIENCE_MS = 100;
-/** However many fall silent, no more than these take connections from other work. */
+/** However many are silent, no more than this many take connections from other work. */
 const MAX_UNDER_WAY = 4;
 
-/** Lets so many pieces of work in at a time, and a further one only when one has taken more than 100 ms; four in all. */
+/** Runs a few pieces of work at a time, and one more only when one has taken more than 100 ms; four in all. */
 export class Turns {
   private underWay = 0;
   private taken = 0;

@@ -53,7 +53,7 @@ export class BatchLoader {
     const held = new Set<string>();
     for (const [entity, ids] of missing) {
       const table = this.tables.of(entity);
-      const rows = await this.session.run<object>(table.load(), [[...ids]]);
+      const rows = await this.session.read(table.load(), [[...ids]]);
       rows.forEach((row) => held.add(nameOf(entity, table.idOf(table.rowOf(row)))));
     }
     return held;
@@ -81,7 +81,7 @@ export class BatchLoader {
     missing?: Missing,
   ): Promise<void> {
     const table = this.tables.of(entity);
-    const rows = await this.session.run<object>(statement, [[...ids]]);
+    const rows = await this.session.read(statement, [[...ids]]);
     const found = new Set<number>();
     for (const stored of rows) {
       const row = table.rowOf(stored);

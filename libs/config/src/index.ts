@@ -92,3 +92,5 @@ export function isWellFormedUrl(text: string): boolean {
     return false;
   }
 }
+
+export { usableCores } from './usable-cores';

@@ -8,7 +8,7 @@ import { Database } from './database';
 // standard time came up (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
 defaults.parseInputDatesAsUTC = true;
 
-/** Where the database is, for the few who need a connection of their own. */
+/** The address of the database, for what needs its own connection. */
 export abstract class DatabaseUrl {
   abstract readonly value: string;
 }

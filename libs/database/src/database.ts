@@ -10,7 +10,7 @@ import { Session } from './session';
 import { type PreparedStatement, statementNamesOf } from './prepared';
 import { Reads } from './reads';
 
-/** What is done through it is committed or rolled back as one. Passed from module to module, never kept. */
+/** Everything done through it is committed or rolled back as one. Pass it on, never keep it. */
 export type Transaction = EntityManager;
 
 /** Connections of the pool: how many carry work and how many do not, and how many pieces of work wait for one. */

@@ -1,6 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import type { DataSource, EntityTarget } from 'typeorm';
 import type { PreparedStatement } from './prepared';
+import type { StoredRow } from './session';
 
 /** How strongly a row is locked while it is loaded; source: PostgreSQL, "Row-Level Locks". */
 export type RowLock = 'FOR KEY SHARE' | 'FOR NO KEY UPDATE' | 'FOR UPDATE';
@@ -102,13 +103,18 @@ export class EntityTable<Row extends object> {
     return valuesOf(this.appended, rows);
   }
 
-  /** @param stored a row as the driver reports it */
-  rowOf(stored: object): Row {
+  /** @param stored the columns of a row, in the order of `names` */
+  rowOf(stored: StoredRow): Row {
     const row: Record<string, unknown> = {};
-    for (const { property, name, fromStored } of this.columns) {
-      row[property] = fromStored((stored as Record<string, unknown>)[name]);
-    }
+    this.columns.forEach(({ property, fromStored }, index) => {
+      row[property] = fromStored(stored[index]);
+    });
     return row as Row;
+  }
+
+  /** Name of the key's column. */
+  get idColumn(): string {
+    return this.key.name;
   }
 
   private get key(): Column {

@@ -1,4 +1,5 @@
 export { copyInto, copyRow, numberRows } from './bulk';
+export { type CopiedTable, CopyMismatchError, type CopyOptions, copyDatabase } from './copy-database';
 export { Database, type Transaction } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';
 export { type EntityTable, type RowLock } from './entity-table';
@@ -6,6 +7,7 @@ export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate, migrationStates, type MigrationState } from './migrations';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
+export { catalogTables } from './table-catalog';
 export { namePrefix, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,

@@ -42,6 +42,7 @@ function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
   const extra = {
     ...(options.extra as object),
     statement_timeout: 0,
+    idle_in_transaction_session_timeout: 0,
     query_timeout: 0,
     onConnect: undefined,
     // COPY does not go together with it.

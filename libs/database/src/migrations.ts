@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { DataSource } from 'typeorm';
+import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
 
 /** Any number that no other program uses on the same database will do; this one spells "migr". */
 const MIGRATION_LOCK = 0x6d696772;
@@ -7,12 +7,12 @@ const MIGRATION_LOCK = 0x6d696772;
 /**
  * Brings the database to the newest migration while holding an advisory lock, so that any number of instances may
  * start at once: one migrates, the others wait and find nothing left to do. The lock lives on a connection of its
- * own, so a process that dies in the middle gives it back.
+ * own, so it is released when the process dies.
  * @returns the names of the migrations that were run now.
  */
 export async function migrate(dataSource: DataSource, url: string): Promise<string[]> {
   const lock = new Client({ connectionString: url });
-  // A connection that is lost meanwhile is told of by the next statement.
+  // If the connection is lost, the next statement reports it.
   lock.on('error', () => undefined);
   await lock.connect();
   try {
@@ -22,6 +22,13 @@ export async function migrate(dataSource: DataSource, url: string): Promise<stri
   } finally {
     await lock.end();
   }
+}
+
+/** Brings an empty database to the newest migration, together with what else the transaction does. */
+export async function migrateWithin(transaction: EntityManager): Promise<void> {
+  const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
+  executor.transaction = 'none';
+  await executor.executePendingMigrations();
 }
 
 /** One migration, by its name, and whether it has run. */

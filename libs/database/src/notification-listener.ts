@@ -15,13 +15,13 @@ export interface NotificationListenerOptions {
 }
 
 /**
- * A connection can be dead without an end or an error, for hours (a partition, a failover), so it is asked this often
- * and given up without an answer within this time: together well under a second.
+ * A connection can be dead for hours without an error (a partition, a failover), so it is checked this often and closed
+ * when the check is not answered within this time: together well under a second.
  */
 const PULSE_MS = 300;
 const ANSWER_MS = 400;
 
-/** Listens to channels of PostgreSQL (LISTEN/NOTIFY) on a connection of its own, and comes back by itself when that is lost. */
+/** Listens to channels of PostgreSQL (LISTEN/NOTIFY) on a connection of its own, and reconnects when that is lost. */
 export class NotificationListener {
   private client: Client | null = null;
   private retry: NodeJS.Timeout | null = null;

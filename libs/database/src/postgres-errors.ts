@@ -24,8 +24,8 @@ const CONNECTION_LOST = new Set([
 ]);
 
 /**
- * The driver tells of these by their text alone. TypeORM gives a dead connection back by itself, and then says to
- * the rest of the transaction that it was released.
+ * The driver reports these by their text alone. TypeORM releases a dead connection, and then tells the rest of the
+ * transaction that it was released.
  */
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
@@ -68,8 +68,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * True when PostgreSQL itself has refused a statement, and so has done nothing of its transaction. Of whatever else fails
- * nobody knows how far it came: a commit may have been done whose answer was lost.
+ * True when PostgreSQL itself has refused a statement, and so has done nothing of its transaction. With any other
+ * failure it is unknown how far it came: a commit may have succeeded although its response was lost.
  */
 export function isRefusedStatement(error: unknown): boolean {
   return (

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { isLostStatement, isOutdatedStatement } from './postgres-errors';
 
-/** A statement that goes past the ORM: for the few that most requests are. */
+/** A statement that bypasses the ORM, for the hot paths. */
 export interface PreparedStatement {
   /** Always stands for the same text; each connection parses and plans it once. Without a name it is planned for its values. */
   name?: string;
@@ -13,13 +13,13 @@ export function namePrefix(text: string): string {
   return `${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** So many sessions that lose statements are no accident. */
+/** When this many sessions lose statements it is no accident. */
 const MAX_LOSERS = 2;
 
 /**
- * The names under which the connections of a data source prepare their statements. A statement that has become useless
- * fails on each connection that prepared it, for as long as that lives, so all of them are told at once: by names that
- * none of them knows. What was prepared under the old ones goes with its connection.
+ * The names under which the connections of a data source prepare their statements. A statement that a migration has
+ * outdated fails on each connection that prepared it, so all of them get new names at once. What was prepared under the
+ * old names is freed with its connection.
  */
 export class StatementNames {
   private generation = 0;

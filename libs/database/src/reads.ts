@@ -1,17 +1,17 @@
 import { Turns } from '#libs/coalescing';
 import type { PreparedStatement } from './prepared';
-import type { Session } from './session';
+import type { Session, StoredRow } from './session';
 
 /** Statements that share a connection at a time: few enough that none waits long for those before it. */
 const MAX_TOGETHER = 20;
 /** Connections that such statements take from other work. */
 const AT_ONCE = 3;
 
-/** How many reads may wait, and for how long: more would be answered too late. */
+/** How many reads may wait, and for how long. */
 const MAX_WAITING = 5_000;
 const PATIENCE_MS = 5_000;
 
-/** Recognised as a database that is away. */
+/** Recognised as an unavailable database. */
 class ReadTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
 }
@@ -20,7 +20,7 @@ interface Read {
   since: number;
   statement: PreparedStatement;
   values: unknown[];
-  resolve: (rows: object[]) => void;
+  resolve: (rows: StoredRow[]) => void;
   reject: (error: unknown) => void;
 }
 
@@ -37,7 +37,7 @@ export class Reads {
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  run(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
+  run(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
     return new Promise((resolve, reject) => {
       if (this.waiting.length >= MAX_WAITING) {
         reject(new ReadTimeoutError('Too many reads wait for the database.'));
@@ -75,13 +75,13 @@ export class Reads {
         Promise.all(
           session.together(() =>
             reads.map(({ statement, values, resolve, reject }) =>
-              session.runWithRetry(statement, values).then(resolve, reject),
+              session.readWithRetry(statement, values).then(resolve, reject),
             ),
           ),
         ),
       );
     } catch (error) {
-      // There was no connection to be had, or it failed.
+      // No connection was available, or it failed.
       reads.forEach(({ reject }) => reject(error));
     }
   }

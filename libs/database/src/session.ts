@@ -3,6 +3,9 @@ import type { PoolClient } from 'pg';
 import { isLostStatement, isOutdatedStatement } from './postgres-errors';
 import type { PreparedStatement, StatementNames } from './prepared';
 
+/** The columns of a row, in the order in which they were selected, as the driver reports them. */
+export type StoredRow = readonly unknown[];
+
 /**
  * One connection of the pool. Statements that are sent without waiting for each other's answer travel together and cost
  * one round trip; PostgreSQL runs them in the order in which they were sent.
@@ -19,27 +22,35 @@ export class Session {
    * @returns the rows as the driver reports them: a `bigint` is text
    * @throws what the driver throws; inside of a transaction, every later statement then fails with 25P02
    */
-  async run<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
-    const name = this.names.current(statement.name);
-    try {
-      return (await this.client.query<Row>({ name, text: statement.text, values })).rows;
-    } catch (error) {
-      this.names.learnFrom(error, statement.name, name, this);
-      throw error;
-    }
+  run<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
+    return this.send<Row>(statement, { values });
   }
 
-  /** As `run`, for a statement outside of transactions: prepared anew when a migration has outdated what was prepared. */
-  async runWithRetry(statement: PreparedStatement, values: unknown[]): Promise<object[]> {
+  /** As `run`; each row is an array of its columns, which costs the driver half as much. */
+  read(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+    return this.send<StoredRow>(statement, { values, rowMode: 'array' });
+  }
+
+  /** As `run`, outside of transactions: the statement is prepared again when a migration has outdated it. */
+  runWithRetry<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
+    return withRetry(statement, (current) => this.run<Row>(current, values));
+  }
+
+  /** As `read`, outside of transactions: the statement is prepared again when a migration has outdated it. */
+  readWithRetry(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+    return withRetry(statement, (current) => this.read(current, values));
+  }
+
+  private async send<Row>(
+    statement: PreparedStatement,
+    options: { values: unknown[]; rowMode?: 'array' },
+  ): Promise<Row[]> {
+    const name = this.names.current(statement.name);
     try {
-      return await this.run<object>(statement, values);
+      const { rows } = await this.client.query({ name, text: statement.text, ...options });
+      return rows as Row[];
     } catch (error) {
-      if (isOutdatedStatement(error)) {
-        return this.run<object>(statement, values);
-      }
-      if (isLostStatement(error)) {
-        return this.run<object>({ text: statement.text }, values);
-      }
+      this.names.learnFrom(error, statement.name, name, this);
       throw error;
     }
   }
@@ -53,5 +64,22 @@ export class Session {
     } finally {
       stream.uncork();
     }
+  }
+}
+
+async function withRetry<Rows>(
+  statement: PreparedStatement,
+  run: (statement: PreparedStatement) => Promise<Rows>,
+): Promise<Rows> {
+  try {
+    return await run(statement);
+  } catch (error) {
+    if (isOutdatedStatement(error)) {
+      return run(statement);
+    }
+    if (isLostStatement(error)) {
+      return run({ text: statement.text });
+    }
+    throw error;
   }
 }

@@ -1,8 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension, DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { routeOf } from '#libs/http';
+import { WithRouteConfig, routeOf } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { type Deprecation, OperationGoneError, announcementOf } from './deprecation';
 
@@ -19,7 +18,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const announcement = announcementOf(deprecation);
   const config: DeprecationConfig = { deprecation, announcement };
   return applyDecorators(
-    RouteConfig(config),
+    WithRouteConfig(config),
     markDeprecated,
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
     documentHeaders('every', ...exampleHeaders(deprecation, announcement)),

@@ -12,7 +12,7 @@ export interface Deprecation {
   successor: string;
 }
 
-/** A parameter that is longer is none that any operation takes, and need not fill a header field. */
+/** No operation takes a longer parameter, and it must not fill a header field. */
 const MAX_ECHOED = 64;
 
 function instantOf(day: string): Date {

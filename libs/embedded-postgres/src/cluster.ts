@@ -3,15 +3,14 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Account } from './account';
 import { programOf } from './binaries';
+import { putRestoredInPlace } from './backup/restored';
 import { type DataFolder, FILES, type Placement, syncFolder } from './data-folder';
 import { EmbeddedPostgresError } from './errors';
 import { reasonIn, runProgram } from './program';
+import { remove, removeUnfinished, unfinishedName } from './unfinished';
 
 /** The role which owns everything in the cluster. */
 export const USER = 'postgres';
-
-/** A cluster in the making, or a file before its rename. */
-const UNFINISHED = /^init-[0-9a-f]{12}$|\.[0-9a-f]{12}\.tmp$/;
 
 export interface ClusterOptions {
   folder: DataFolder;
@@ -34,11 +33,8 @@ export interface ClusterOptions {
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { folder, placement, version } = options;
   const { base, cluster, account } = placement;
-  for (const place of new Set([folder.path, base])) {
-    for (const name of fs.readdirSync(place).filter((name) => UNFINISHED.test(name))) {
-      remove(join(place, name));
-    }
-  }
+  for (const place of new Set([folder.path, base])) removeUnfinished(place);
+  putRestoredInPlace(folder, base);
   const major = version.split('.')[0]!;
   if (isMade(cluster, major)) {
     repairAccess(cluster, account);
@@ -92,7 +88,7 @@ function repairAccess(cluster: string, account: Account | undefined): void {
 async function makeCluster({ placement, binaries, sync }: ClusterOptions, password: string): Promise<void> {
   const { base, cluster, account } = placement;
   const initdb = programOf(await binaries(), 'initdb');
-  const staging = join(base, `init-${randomBytes(6).toString('hex')}`);
+  const staging = join(base, unfinishedName());
   fs.mkdirSync(staging, { mode: 0o700 });
   try {
     // The server's account may not read the password file of root, and argv is for everybody to read.
@@ -121,13 +117,5 @@ async function makeCluster({ placement, binaries, sync }: ClusterOptions, passwo
     syncFolder(base);
   } finally {
     remove(staging);
-  }
-}
-
-function remove(path: string): void {
-  try {
-    fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
-  } catch {
-    // An initdb whose parent was killed may still be writing there; the next start removes the rest.
   }
 }

@@ -8,6 +8,8 @@ import { codeOf, EmbeddedPostgresError } from './errors';
 export const FILES = {
   /** The cluster, unless `location` says that it is elsewhere. */
   data: 'data',
+  /** A cluster that was restored and checked, to be put in the place of `data`. */
+  restored: 'restored',
   /** Where the data are, when they could not be kept here. */
   location: 'location',
   password: 'password',

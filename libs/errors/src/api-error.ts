@@ -6,7 +6,7 @@ export interface ErrorBody {
 }
 
 /**
- * A failure that a caller is told of: its machine-readable code, its HTTP status and a sentence for people. It is an
+ * A failure that is reported to the caller: its machine-readable code, its HTTP status and a sentence for people. It is an
  * answer, not a defect, and has no stack: to write one down costs as much as the rest of a refused request.
  */
 export class ApiError extends Error {

@@ -145,7 +145,7 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
     answer(error, socket as Socket).catch(() => socket.destroy());
   });
   noteAnswers(server);
-  // The address of a caller who has reset the connection is not to be had any more; once asked, Node remembers it.
+  // After a caller has reset the connection its address is unknown; once read, Node remembers it.
   server.on('connection', (socket) => {
     if (socket.remoteAddress === undefined) {
       socket.destroy();

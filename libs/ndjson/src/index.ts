@@ -13,7 +13,7 @@ const AROUND_BYTES = BYTE_ORDER_MARK.length + 1;
  * Cuts bytes into lines of UTF-8, as NDJSON has them, and hands them over in groups, one for each chunk that is read.
  * Lines end with LF or CRLF, the last one also with the end; a byte order mark at the beginning is left out. Empty
  * lines and lines of white space alone are counted and left out. Memory is bounded by a chunk and one line.
- * @param maxBytes a longer line is told of as a problem and never held as a whole; so is one that is not UTF-8
+ * @param maxBytes a longer line is reported as a problem and never held in memory as a whole; so is one that is not UTF-8
  */
 export async function* readLines(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line[]> {
   const cutter = new LineCutter(maxBytes);

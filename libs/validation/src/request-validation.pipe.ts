@@ -3,7 +3,7 @@ import { type ValidationError, validateSync } from 'class-validator';
 import { ValidationFailedError } from '#libs/http';
 import { fieldsOf } from './fields';
 
-/** Problems told of at once; more would only bury the first ones. */
+/** How many problems are reported; more would only bury the first ones. */
 const MAX_PROBLEMS = 5;
 
 /**

@@ -35,7 +35,7 @@ export class UnknownQueryGuard implements CanActivate {
   }
 }
 
-/** A parser of queries takes an escape that is none for the text itself, and would look for what nobody meant. */
+/** Query parsers take an invalid escape literally, and the search would be for something that nobody meant. */
 function assertDecodable(target: string): void {
   const query = target.slice(target.indexOf('?') + 1);
   if (query.length < target.length && query.includes('%')) {

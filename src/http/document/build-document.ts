@@ -2,12 +2,13 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { completeDocument } from '#libs/openapi';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
+import { ADDRESS_LIMITS, PLANS, PLAN_LIMITS, type Plan } from '../../modules/quotas';
 import { sharedParts } from './shared-parts';
 
 const DESCRIPTION = `Manages animals (pets), the categories they belong to, orders for animals, and stock counts per animal.
 
 **Guides:** [getting started](/docs/guides/getting-started), [authentication](/docs/guides/authentication), [limits](/docs/guides/limits),
-[errors](/docs/guides/errors), [pagination](/docs/guides/pagination), [safe retries](/docs/guides/idempotency),
+[errors](/docs/guides/errors), [pagination](/docs/guides/pagination), [events](/docs/guides/events), [safe retries](/docs/guides/idempotency),
 [deprecation and versioning](/docs/guides/deprecation), [changelog](/docs/guides/changelog).
 
 **Keys.** Send your API key as \`X-API-Key: <key>\` or \`Authorization: Bearer <key>\`.
@@ -18,12 +19,9 @@ sending requests after a 429 has its API key temporarily banned: at the 11th ref
 
 | Plan | Requests per minute | Requests per day |
 |---|---|---|
-| Free | 60 | 1000 |
-| Pro | 300 | 10000 |
-| Business | 1000 | 100000 |
-| Enterprise | custom | custom |
+${PLANS.map(rowOf).join('\n')}
 
-Without a valid key, each address has 60 requests per minute.
+Without a valid key, each address has ${ADDRESS_LIMITS.perMinute} requests per minute.
 
 **Values.** Fields and query parameters that are not described here are rejected (400).
 
@@ -35,6 +33,11 @@ unsupported methods 405 \`method_not_allowed\`.
 **Changes.** Deprecated operations stay available until their sunset date and carry \`Deprecation\`, \`Sunset\` and \`Link\` headers.
 Operations marked \`x-stability: beta\` are meant to stay but may still change; \`experimental\` ones may change or disappear with any release.`;
 
+function rowOf(plan: Plan): string {
+  const { perMinute = 'custom', perDay = 'custom' } = PLAN_LIMITS[plan] ?? {};
+  return `| ${plan[0]!.toUpperCase()}${plan.slice(1)} | ${perMinute} | ${perDay} |`;
+}
+
 /** Tags in their order. Pets and Store group others and have no operations; `x-parent` is what OpenAPI 3.2 calls `parent`. */
 const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Pets' },
@@ -44,7 +47,7 @@ const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Orders', description: 'Orders for animals.', 'x-parent': 'Store' },
   { name: 'Inventory', description: 'Stock counts per animal.', 'x-parent': 'Store' },
   { name: 'Events', description: 'What happens in the store.' },
-  { name: 'Account', description: 'Your limits and usage.' },
+  { name: 'Account', description: 'Your API key, limits and usage.' },
 ];
 
 /** The interface description, as it is served. */

@@ -8,7 +8,7 @@ import { buildDocument } from './build-document';
 /** Read alike by parsers of YAML 1.1, which take a text such as 2026-11-24 for a date unless it is quoted. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
-/** The interface description as text, from an application that is wired together but not brought to life. */
+/** The interface description as text, from an application that is wired together but not started. */
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
   const root = AppModule.forRoot(readSettings({}), 'postgres://nowhere');
   const app = await NestFactory.create(root, new FastifyAdapter(), { preview: true, logger: false });

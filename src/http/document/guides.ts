@@ -6,11 +6,11 @@ import { STYLE } from './guides-style';
 import { type StaticAnswer, sendStatic, staticAnswer } from './static-answer';
 
 /**
- * Serves the guides for callers as pages, each under a path of its own: any other path below `/docs` is unknown, as ever.
- * Called where routes of the page are already protected, so that these are as well.
+ * Serves the guides for callers as pages, each under its own path; any other path below `/docs` is a 404.
+ * Call it after `protectPage`, so that these routes are protected too.
  */
 export function serveGuides(fastify: FastifyInstance): void {
-  // Nobody may ever read a guide.
+  // Rendered on first use: most processes never serve a guide.
   const pages = once(renderGuides);
   for (const name of GUIDES) {
     fastify.get(guidePath(name), async (request, reply) => sendStatic((await pages())[name], request, reply));
@@ -28,7 +28,7 @@ async function renderGuides(): Promise<Record<GuideName, StaticAnswer>> {
   return Object.fromEntries(pages) as Record<GuideName, StaticAnswer>;
 }
 
-/** Does the work for the first who asks and keeps the result for all others; a failure is not kept. */
+/** Runs the work on the first call and keeps the result; a failure is not kept. */
 function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | undefined;
   return () => {

@@ -7,6 +7,7 @@ import type {
   onSendAsyncHookHandler,
 } from 'fastify';
 import helmet from 'helmet';
+import { NEVER_COUNTED } from '../../modules/quotas';
 import { buildDocument } from './build-document';
 import { serveGuides } from './guides';
 import { servePage } from './page/serve-page';
@@ -26,7 +27,7 @@ const CONTENT_SECURITY_POLICY = {
   },
 };
 
-/** Protects the page, told by its routes because a path can be spelt in many ways; no other request is the slower for it. */
+/** Protects the page, by route because a path can be spelt in many ways; other requests pay nothing for it. */
 export function protectPage(fastify: FastifyInstance): void {
   const setHeaders = helmet({
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
@@ -36,6 +37,7 @@ export function protectPage(fastify: FastifyInstance): void {
   });
   fastify.addHook('onRoute', (route) => {
     if (/^\/docs(\/|$)/.test(route.url)) {
+      route.config = { ...route.config, ...NEVER_COUNTED };
       const protect: onRequestHookHandler = (request, reply, done) =>
         setHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
       route.onRequest = [protect, ...hooksOf(route.onRequest)];
@@ -44,14 +46,15 @@ export function protectPage(fastify: FastifyInstance): void {
 }
 
 /**
- * Keeps what these paths answer, in bytes: the document never changes, writing it as YAML takes a tenth of a second each
- * time, and of a text every answer that waits to be read would have a copy of its own.
+ * Caches the responses of these paths as bytes: the document never changes, and to write it as YAML takes a tenth of a
+ * second. With text, each response that waits to be sent would have its own copy.
  */
 function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
   fastify.addHook('onRoute', (route) => {
     if (!paths.includes(route.url)) {
       return;
     }
+    route.config = { ...route.config, ...NEVER_COUNTED };
     let kept: { type: string; body: Buffer } | undefined;
     const answerKept: onRequestAsyncHookHandler = async (_request, reply) => {
       if (kept) {

@@ -3,7 +3,7 @@ import { entityTag, noneMatchHits } from '#libs/http';
 
 /**
  * An answer that is the same for everybody, kept in memory. A stream from a file would keep the file open when its
- * connection ends while it waits behind other answers: Node does not tell an answer that never had its turn.
+ * connection ends while it waits behind other answers: Node does not notify a response that never had its turn.
  */
 export interface StaticAnswer {
   type: string;
@@ -11,7 +11,7 @@ export interface StaticAnswer {
   tag: string;
 }
 
-/** For so many seconds a copy may be used without asking; then it is asked for by its ETag. */
+/** A cached copy may be used for this long before it is revalidated by its ETag. */
 const FRESH_SECONDS = 300;
 
 export function staticAnswer(type: string, content: string | Buffer): StaticAnswer {

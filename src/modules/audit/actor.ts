@@ -4,4 +4,6 @@ export type ActorKind = 'cli' | 'key' | 'service';
 export abstract class Actor {
   abstract readonly kind: ActorKind;
   abstract readonly name: string;
+  /** Why it is done, where a person has said so. */
+  readonly reason?: string;
 }

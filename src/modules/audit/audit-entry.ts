@@ -26,6 +26,9 @@ export type AuditEntry =
       action: 'client.plan_changed';
       details: { [Term in keyof PlanTerms]: Change<PlanTerms[Term]> };
     })
+  | (OfClient & { action: 'client.renamed'; details: { name: Change<string> } })
+  /** `keys` is how many keys ended with the client. */
+  | (OfClient & { action: 'client.deleted'; details: { plan: string; keys: number } })
   | (OfKey & { action: 'key.issued'; details: { scopes: readonly string[]; expiresAt: string | null } })
   | (OfKey & {
       /** The entry of the old key; the new one has the same scopes. */

@@ -66,7 +66,7 @@ export class AuditTrail {
       entry.action,
       'clientId' in entry ? entry.clientId : null,
       'keyId' in entry ? entry.keyId : null,
-      JSON.stringify(entry.details),
+      JSON.stringify(actor.reason === undefined ? entry.details : { ...entry.details, reason: actor.reason }),
     ]);
   }
 

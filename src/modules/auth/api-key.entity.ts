@@ -31,6 +31,10 @@ export class ApiKey {
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;
 
+  /** When the overlap of a rotation ends, and the key with it; null for a key that was not rotated. */
+  @Column({ name: 'overlap_ends_at', type: 'timestamptz', nullable: true })
+  overlapEndsAt!: Date | null;
+
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
   revokedAt!: Date | null;
 

@@ -1,22 +1,24 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AccessRules } from './access-rules';
-import { Authenticator } from './authenticator';
+import { ACCESS_RULE, type AccessRule } from './auth.decorators';
+import { InsufficientScopeError, MissingApiKeyError } from './auth.errors';
 
-/** First guard: finds out who calls. It lets everybody on, because the next one has to count strangers too. */
+/** Refuses who has no valid key, or one without the operation's scope. A handler without a rule is a defect, which a test finds. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  constructor(
-    private readonly rules: AccessRules,
-    private readonly authenticator: Authenticator,
-  ) {}
-
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (request.caller || this.rules.of(context) === 'public') {
+  canActivate(context: ExecutionContext): boolean {
+    const declared = Reflect.getMetadata(ACCESS_RULE, context.getHandler()) as AccessRule | undefined;
+    const rule = declared ?? 'write';
+    if (rule === 'public') {
       return true;
     }
-    const identified = this.authenticator.identify(request);
-    return identified instanceof Promise ? identified.then(() => true) : true;
+    const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (!caller?.holder) {
+      throw caller?.refusal ?? new MissingApiKeyError();
+    }
+    if (rule !== 'any key' && !caller.holder.scopes.includes(rule)) {
+      throw new InsufficientScopeError(rule);
+    }
+    return true;
   }
 }

@@ -10,7 +10,7 @@ import {
 import type { Scope } from './caller';
 
 export const ACCESS_RULE = 'auth:access-rule';
-export type AccessRule = Scope | 'public';
+export type AccessRule = Scope | 'any key' | 'public';
 
 /** Names of the security schemes in the document; a caller uses either. */
 export const API_KEY_SCHEME = 'apiKey';
@@ -18,12 +18,20 @@ export const BEARER_SCHEME = 'bearer';
 
 /** The operation needs a valid key with this scope. */
 export function RequiresScope(scope: Scope): MethodDecorator {
+  return applyDecorators(openTo(scope), documentError(InsufficientScopeError, scope));
+}
+
+/** The operation needs a valid key, whatever its scopes. */
+export function RequiresKey(): MethodDecorator {
+  return openTo('any key');
+}
+
+function openTo(rule: AccessRule): MethodDecorator {
   return applyDecorators(
-    SetMetadata(ACCESS_RULE, scope satisfies AccessRule),
+    SetMetadata(ACCESS_RULE, rule),
     ApiSecurity(API_KEY_SCHEME),
     ApiSecurity(BEARER_SCHEME),
     documentErrors(ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError),
-    documentError(InsufficientScopeError, scope),
   );
 }
 

@@ -22,31 +22,19 @@ export class Authenticator {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Sets `request.caller` where nobody has to be asked for it.
-   * @returns the digest of a key that has to be looked up, else null
-   */
-  identifyKnown(request: FastifyRequest): string | null {
+  /** Sets `request.caller`; answers at once for a key that is known. Rejects when the key cannot be looked up. */
+  identify(request: FastifyRequest): void | Promise<void> {
     const key = keyOrRefusal(request);
     if (key instanceof ApiError) {
       request.caller = { holder: null, refusal: key };
-      return null;
+      return;
     }
     const digest = digestOf(key);
     const holder = this.directory.findKnown(digest);
     if (holder === undefined) {
-      return digest;
+      return this.directory.lookUp(digest).then((found) => this.identified(request, found));
     }
     this.identified(request, holder);
-    return null;
-  }
-
-  /** Sets `request.caller`; answers at once for a key that is known. Rejects when the key cannot be looked up. */
-  identify(request: FastifyRequest): void | Promise<void> {
-    const digest = this.identifyKnown(request);
-    if (digest !== null) {
-      return this.directory.lookUp(digest).then((holder) => this.identified(request, holder));
-    }
   }
 
   private identified(request: FastifyRequest, holder: KeyHolder | null): void {

@@ -13,8 +13,14 @@ export interface KeyHolder {
   perMinute: number | null;
   perDay: number | null;
   scopes: readonly Scope[];
-  /** Unix milliseconds; Infinity for a key that does not expire. */
+  /** The end of the key, to tell it by. */
+  last4: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** Infinity for a key that does not expire. */
   expiresAt: number;
+  /** Until when a key that was rotated works beside the new one; null for any other key. */
+  overlapEndsAt: number | null;
 }
 
 /** Whoever sent a request: the holder of a valid key, or nobody we know, with the reason why. */
@@ -22,7 +28,7 @@ export type Caller = { holder: KeyHolder; refusal: null } | { holder: null; refu
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set when the request arrives if its key is known, else by ApiKeyGuard, or by the exception filter if it failed before. */
+    /** Set when the request arrives. */
     caller?: Caller;
   }
 }

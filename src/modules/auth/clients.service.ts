@@ -1,12 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction, violatesUnique } from '#libs/database';
 import { AuditTrail, type PlanTerms } from '../audit';
+import { ApiKey } from './api-key.entity';
 import { Client } from './client.entity';
 
 export type PlanChoice = PlanTerms;
 
-/** A command on clients or keys asks for something that cannot be; the message is for whoever runs it. */
-export class AdministrationError extends Error {}
+/** A command on clients or keys asks for something that cannot be; the message is for whoever runs it, the code for programs. */
+export class AdministrationError extends Error {
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(message);
+  }
+}
 
 /** Customers, for those who run the service. Callers of the HTTP interface only ever meet their keys. */
 @Injectable()
@@ -20,10 +28,7 @@ export class ClientsService {
     try {
       return await this.database.transaction((transaction) => this.enter(transaction, name, choice), outer);
     } catch (error) {
-      if (violatesUnique(error, 'clients_name_key')) {
-        throw new AdministrationError(`A client named ${name} already exists.`);
-      }
-      throw error;
+      throw violatesUnique(error, 'clients_name_key') ? clientExists(name) : error;
     }
   }
 
@@ -34,7 +39,7 @@ export class ClientsService {
   async named(name: string, reader: Transaction = this.database.reader): Promise<Client> {
     const client = await reader.findOneBy(Client, { name });
     if (!client) {
-      throw new AdministrationError(`There is no client named ${name}.`);
+      throw new AdministrationError(`There is no client named ${name}.`, 'client_not_found');
     }
     return client;
   }
@@ -42,8 +47,7 @@ export class ClientsService {
   /** Holds at the client's next request, on every instance within a second. */
   setPlan(name: string, { plan, perMinute, perDay }: PlanChoice): Promise<Client> {
     return this.database.transaction(async (transaction) => {
-      await transaction.query(`SELECT FROM clients WHERE name = $1 FOR NO KEY UPDATE`, [name]);
-      const client = await this.named(name, transaction);
+      const client = await this.lock(name, transaction);
       const details = {
         plan: { before: client.plan, after: plan },
         perMinute: { before: client.perMinute, after: perMinute },
@@ -58,6 +62,43 @@ export class ClientsService {
     });
   }
 
+  /** The keys go on to work; entries of the audit log keep the name of their time. */
+  async rename(name: string, newName: string): Promise<Client> {
+    try {
+      return await this.database.transaction(async (transaction) => {
+        const client = await this.lock(name, transaction);
+        if (name === newName) {
+          return client;
+        }
+        await transaction.update(Client, { id: client.id }, { name: newName });
+        const details = { name: { before: name, after: newName } };
+        await this.trail.record(transaction, { action: 'client.renamed', clientId: client.id, details });
+        return this.named(newName, transaction);
+      });
+    } catch (error) {
+      throw violatesUnique(error, 'clients_name_key') ? clientExists(newName) : error;
+    }
+  }
+
+  /** Its keys are refused on every instance within a second, and its usage is gone. The audit log stays. */
+  delete(name: string): Promise<Client> {
+    return this.database.transaction(async (transaction) => {
+      const client = await this.lock(name, transaction);
+      const keys = await transaction.countBy(ApiKey, { clientId: client.id });
+      const details = { plan: client.plan, keys };
+      await this.trail.record(transaction, { action: 'client.deleted', clientId: client.id, details });
+      await transaction.delete(ApiKey, { clientId: client.id });
+      await transaction.delete(Client, { id: client.id });
+      return client;
+    });
+  }
+
+  /** The client as it stays until the end of the transaction. */
+  private async lock(name: string, transaction: Transaction): Promise<Client> {
+    await transaction.query(`SELECT FROM clients WHERE name = $1 FOR UPDATE`, [name]);
+    return this.named(name, transaction);
+  }
+
   private async enter(transaction: Transaction, name: string, choice: PlanChoice): Promise<Client> {
     const { plan, perMinute, perDay } = choice;
     const [row] = await transaction.query<{ id: string }[]>(
@@ -69,4 +110,8 @@ export class ClientsService {
     await this.trail.record(transaction, { action: 'client.created', clientId, details });
     return transaction.findOneByOrFail(Client, { id: clientId });
   }
+}
+
+function clientExists(name: string): AdministrationError {
+  return new AdministrationError(`A client named ${name} already exists.`, 'client_exists');
 }

@@ -1,11 +1,7 @@
-export { AdministrationModule } from './administration.module';
-export { AccessGuard } from './access.guard';
+export * from './administration';
 export { ApiKeyGuard } from './api-key.guard';
 export { API_KEY_SCHEME, BEARER_SCHEME, Public, RequiresScope } from './auth.decorators';
 export { AuthModule } from './auth.module';
 export { Authenticator } from './authenticator';
 export { SCOPES, type Caller, type KeyHolder, type Scope } from './caller';
-export { AdministrationError, ClientsService, type PlanChoice } from './clients.service';
 export { KeyDirectory } from './key-directory';
-export { describeKey, type KeyDescription } from './describe-key';
-export { KeysService, type IssuedKey } from './keys.service';

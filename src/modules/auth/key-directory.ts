@@ -22,11 +22,15 @@ interface HolderRow {
   per_minute: number | null;
   per_day: number | null;
   scopes: Scope[];
+  last4: string;
+  created_at: Date;
   expires_at: Date | null;
+  overlap_ends_at: Date | null;
 }
 
 const HOLDERS_BY_DIGEST = `
-  SELECT k.digest, k.id AS key_id, c.id AS client_id, c.name AS client_name, c.plan, c.per_minute, c.per_day, k.scopes, k.expires_at
+  SELECT k.digest, k.id AS key_id, c.id AS client_id, c.name AS client_name, c.plan, c.per_minute, c.per_day, k.scopes,
+    k.last4, k.created_at, k.expires_at, k.overlap_ends_at
   FROM api_keys k JOIN clients c ON c.id = k.client_id
   WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`;
 
@@ -154,6 +158,9 @@ function toHolder(row: HolderRow): KeyHolder {
     perMinute: row.per_minute,
     perDay: row.per_day,
     scopes: row.scopes,
+    last4: row.last4,
+    createdAt: row.created_at.getTime(),
     expiresAt: row.expires_at?.getTime() ?? Infinity,
+    overlapEndsAt: row.overlap_ends_at?.getTime() ?? null,
   };
 }

@@ -73,11 +73,13 @@ export class KeysService {
     return this.database.transaction(async (transaction) => {
       const old = await this.lock(transaction, id);
       if (old.revokedAt !== null) {
-        throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`);
+        throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
       }
       const issued = await this.enter(transaction, old);
       await transaction.query(
-        `UPDATE api_keys SET expires_at = least(expires_at, now() + $2 * interval '1 millisecond') WHERE id = $1`,
+        `UPDATE api_keys SET (expires_at, overlap_ends_at) =
+           (SELECT ends_at, ends_at FROM least(expires_at, now() + $2 * interval '1 millisecond') AS ends_at)
+         WHERE id = $1`,
         [id, overlapMs],
       );
       await alongside(transaction, issued.record.id);
@@ -100,7 +102,27 @@ export class KeysService {
   async byId(id: number, reader: Transaction = this.database.reader): Promise<ApiKey> {
     const key = await reader.findOne(ApiKey, { where: { id }, relations: { client: true } });
     if (!key) {
-      throw new AdministrationError(`There is no key ${id}.`);
+      throw new AdministrationError(`There is no key ${id}.`, 'key_not_found');
+    }
+    return key;
+  }
+
+  /**
+   * The key of an id, or that is given as a whole, such as one that was found where it should not be.
+   * @throws AdministrationError when there is no such key; it does not repeat the key
+   */
+  async byReference(reference: number | string): Promise<ApiKey> {
+    if (typeof reference === 'number') {
+      return this.byId(reference);
+    }
+    const where = { digest: digestOf(reference) };
+    const key = await this.database.reader.findOne(ApiKey, { where, relations: { client: true } });
+    if (!key) {
+      const end = reference.slice(-4);
+      throw new AdministrationError(
+        `The key that ends with ${end} is not one of this store.`,
+        'key_not_found',
+      );
     }
     return key;
   }

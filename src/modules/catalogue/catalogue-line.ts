@@ -1,4 +1,4 @@
-// One line of a catalogue: what it may be, and what it says.
+// One line of a catalogue: what it may be, what it says, and how the database keeps and writes it.
 
 import { ApiError } from '#libs/errors';
 import { ValidationFailedError } from '#libs/http';
@@ -14,13 +14,22 @@ export interface CategoryRecord {
   description?: string;
 }
 
-export interface PetRecord {
-  kind: 'pet';
-  name: string;
-  categoryId: number;
-  status: PetStatus;
-  quantity: number;
+/** The columns of a line between file and store, as SQL, and their values. */
+export const CATEGORY_COLUMNS = 'line bigint, file_id bigint, name text, description text';
+export function categoryRow(line: number, { id, name, description }: CategoryRecord): Row {
+  return [line, id, name, description ?? null];
 }
+
+export const PET_COLUMNS = 'line bigint, file_category_id bigint, quantity integer, name text, status text';
+export function petRow(line: number, { categoryId, quantity, name, status }: PetRecord): Row {
+  return [line, categoryId, quantity, name, status];
+}
+
+type Row = (string | number | null)[];
+
+/** The fields of a line, in the file's order, out of the columns of the store; `kind` stands before them. */
+export const CATEGORY_FIELDS = 'id, name, description';
+export const PET_FIELDS = 'id, name, category_id AS "categoryId", status, quantity';
 
 /** What a line says, or what is wrong with it. */
 export type CatalogueLine = { record: CategoryRecord | PetRecord } | { problem: string };
@@ -65,6 +74,9 @@ class PetLine {
   quantity?: number;
 }
 
+/** A pet as its line says it; what the line leaves out has its default. */
+export type PetRecord = PetLine & Required<Pick<PetLine, 'status' | 'quantity'>>;
+
 /**
  * Reads a line. Never throws, whatever the line is.
  * @param petsOnly the file may not hold categories
@@ -84,10 +96,10 @@ function recordOf(value: unknown): CategoryRecord | PetRecord {
   if ('kind' in line && line.kind === 'category') {
     return { ...validated(CategoryLine, line) };
   }
-  const pet = validated(PetLine, line);
-  const status = pet.status ?? 'available';
-  const quantity = pet.quantity ?? FIRST_QUANTITY[status];
-  return { kind: 'pet', name: pet.name, categoryId: pet.categoryId, status, quantity };
+  const { status = 'available', ...pet } = validated(PetLine, line);
+  // The store gives it another.
+  delete pet.id;
+  return { quantity: FIRST_QUANTITY[status], ...pet, status };
 }
 
 function asObject(value: unknown): object {

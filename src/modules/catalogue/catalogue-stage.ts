@@ -1,17 +1,22 @@
 import { type Transaction, copyInto, copyRow } from '#libs/database';
 import type { BadLines } from './bad-lines';
-import type { CategoryRecord, PetRecord } from './catalogue-line';
+import {
+  CATEGORY_COLUMNS,
+  type CategoryRecord,
+  PET_COLUMNS,
+  type PetRecord,
+  categoryRow,
+  petRow,
+} from './catalogue-line';
 
 /** How much is sent at once: few round trips, and little memory. */
 const BATCH_CHARACTERS = 256 * 1024;
 
-const CATEGORIES = 'staged_categories (line, file_id, name, description)';
-const PETS = 'staged_pets (line, name, file_category_id, status, quantity)';
+const CATEGORIES = 'staged_categories';
+const PETS = 'staged_pets';
 const TABLES = [
-  `CREATE TEMPORARY TABLE staged_categories (line bigint, file_id bigint, name text, description text)
-   ON COMMIT DROP`,
-  `CREATE TEMPORARY TABLE staged_pets (line bigint, name text, file_category_id bigint, status text, quantity integer)
-   ON COMMIT DROP`,
+  `CREATE TEMPORARY TABLE ${CATEGORIES} (${CATEGORY_COLUMNS}) ON COMMIT DROP`,
+  `CREATE TEMPORARY TABLE ${PETS} (${PET_COLUMNS}) ON COMMIT DROP`,
 ];
 const DUPLICATES = `SELECT line, file_id AS id, first_line FROM
   (SELECT line, file_id, min(line) OVER (PARTITION BY file_id) AS first_line FROM staged_categories) AS compared
@@ -48,15 +53,23 @@ export class CatalogueStage {
    * @param known a query for `file_id`, what the file calls a category by, and its `id`; pets of others are left out
    */
   petsIn(known: string): string {
-    return `SELECT name, known.id AS category_id, status, quantity
+    return `SELECT staged_pets.*, known.id AS category_id
       FROM staged_pets JOIN (${known}) AS known ON known.file_id = file_category_id ORDER BY line`;
+  }
+
+  /** How many rows a query has. */
+  async count(query: string): Promise<number> {
+    const [row] = await this.transaction.query<{ count: string }[]>(
+      `SELECT count(*) AS count FROM (${query}) AS counted`,
+    );
+    return Number(row!.count);
   }
 
   async add(line: number, record: CategoryRecord | PetRecord): Promise<void> {
     if (record.kind === 'category') {
-      await this.addRow(CATEGORIES, [line, record.id, record.name, record.description ?? null]);
+      await this.addRow(CATEGORIES, categoryRow(line, record));
     } else {
-      await this.addRow(PETS, [line, record.name, record.categoryId, record.status, record.quantity]);
+      await this.addRow(PETS, petRow(line, record));
     }
   }
 

@@ -6,3 +6,10 @@ export class CatalogueRefusedError extends Error {
     super('The catalogue has bad lines.');
   }
 }
+
+/** The store has names of the file already, so nothing was imported. */
+export class CatalogueRepeatedError extends Error {
+  constructor(readonly repeated: number) {
+    super('The catalogue has names that the store has already.');
+  }
+}

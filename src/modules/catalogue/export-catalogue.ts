@@ -3,6 +3,7 @@ import { Database, type Transaction } from '#libs/database';
 import { BulkCategories } from '../categories';
 import { BulkStock } from '../inventory';
 import { BulkPets } from '../pets';
+import { CATEGORY_FIELDS, PET_FIELDS } from './catalogue-line';
 
 export interface ExportOptions {
   signal?: AbortSignal;
@@ -51,13 +52,13 @@ export class ExportCatalogue {
 
   private get categoryLines(): string {
     return asLines(
-      `SELECT 'category' AS kind, id, name, description FROM (${this.categories.all}) AS categories`,
+      `SELECT 'category' AS kind, ${CATEGORY_FIELDS} FROM (${this.categories.all}) AS categories`,
     );
   }
 
   private get petLines(): string {
     return asLines(
-      `SELECT 'pet' AS kind, id, name, category_id AS "categoryId", status, quantity
+      `SELECT 'pet' AS kind, ${PET_FIELDS}
        FROM (${this.pets.all}) AS pets JOIN (${this.stock.all}) AS stock ON pet_id = id`,
     );
   }

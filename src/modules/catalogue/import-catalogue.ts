@@ -8,11 +8,15 @@ import { BulkPets } from '../pets';
 import { BadLines } from './bad-lines';
 import { readCatalogueLine } from './catalogue-line';
 import { CatalogueStage } from './catalogue-stage';
-import { CatalogueRefusedError } from './catalogue.errors';
+import { CatalogueRefusedError, CatalogueRepeatedError } from './catalogue.errors';
 
 export interface ImportOptions {
   /** The pets go into categories that the store has already; the file holds pets only. */
   intoExisting?: boolean;
+  /** Names that the store has already may be imported once more. */
+  mayRepeat?: boolean;
+  /** Everything is checked and nothing is imported. */
+  dryRun?: boolean;
   /** Bad lines are left out; otherwise one of them is enough for nothing to be imported. */
   skipInvalid?: boolean;
   signal?: AbortSignal;
@@ -23,6 +27,8 @@ export interface ImportOptions {
 export interface ImportResult {
   categories: number;
   pets: number;
+  /** How many names of the file the store has already: of categories, or of pets where they go into existing ones. */
+  repeated: number;
   /** The lines that were left out. */
   badLines: BadLines;
 }
@@ -41,7 +47,10 @@ export class ImportCatalogue {
     private readonly trail: AuditTrail,
   ) {}
 
-  /** @throws CatalogueRefusedError when a line is bad and bad lines are not to be left out */
+  /**
+   * @throws CatalogueRefusedError when a line is bad and bad lines are not to be left out; CatalogueRepeatedError when the
+   *   store has names of the file already and they are not to be imported once more
+   */
   run(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportResult> {
     return this.database.longTransaction(async (transaction) => {
       const badLines = new BadLines(TOLD_IN_FULL);
@@ -51,12 +60,34 @@ export class ImportCatalogue {
       if (badLines.count > 0 && !options.skipInvalid) {
         throw new CatalogueRefusedError(badLines);
       }
+      const repeated = await stage.count(this.repeatedNames(stage, options));
+      if (options.dryRun) {
+        return { ...(await this.size(stage, options)), repeated, badLines };
+      }
+      if (repeated > 0 && !options.mayRepeat) {
+        throw new CatalogueRepeatedError(repeated);
+      }
       // Ids are given only now: a file that is refused leaves no gap in them, and an empty store counts as unused.
       const counts = await this.enter(transaction, stage, options);
       const details = { ...counts, linesLeftOut: badLines.count };
       await this.trail.record(transaction, { action: 'catalogue.imported', details });
-      return { ...counts, badLines };
+      return { ...counts, repeated, badLines };
     }, options);
+  }
+
+  /** A query for the names that the store has already. Compared as their indexes have them, one by one. */
+  private repeatedNames(stage: CatalogueStage, { intoExisting }: ImportOptions): string {
+    const [staged, existing] = intoExisting
+      ? [stage.petsIn(this.existing), `${this.pets.all} AND category_id = staged.category_id`]
+      : [stage.categories, `${this.categories.all} WHERE true`];
+    const same = `lower(name) = lower(staged.name) AND name = staged.name`;
+    return `SELECT FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
+  }
+
+  private async size(stage: CatalogueStage, { intoExisting }: ImportOptions) {
+    const known = intoExisting ? this.existing : `SELECT file_id, file_id AS id FROM staged_categories`;
+    const categories = intoExisting ? 0 : await stage.count(stage.categories);
+    return { categories, pets: await stage.count(stage.petsIn(known)) };
   }
 
   private async check(

@@ -1,5 +1,5 @@
 export type { BadLines } from './bad-lines';
-export { CatalogueRefusedError } from './catalogue.errors';
+export { CatalogueRefusedError, CatalogueRepeatedError } from './catalogue.errors';
 export { CatalogueTransferModule } from './catalogue.module';
 export { type CatalogueSize, ExportCatalogue } from './export-catalogue';
 export { ImportCatalogue, type ImportResult } from './import-catalogue';

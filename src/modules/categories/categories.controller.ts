@@ -7,7 +7,7 @@ import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
-import { CategoryDto, ListCategoriesQuery, NewCategoryDto, toCategoryDto } from './categories.dto';
+import { CategoryDto, ListCategoriesQuery, NewCategoryDto } from './categories.dto';
 import { CategoriesService } from './categories.service';
 import { createCategory, deleteCategory, replaceCategory } from './change-categories';
 
@@ -44,9 +44,8 @@ export class CategoriesController {
       example: [EXAMPLE],
     },
   })
-  async list(@Query() query: ListCategoriesQuery): Promise<Page<CategoryDto>> {
-    const page = await this.categories.list(query);
-    return { ...page, entries: page.entries.map(toCategoryDto) };
+  list(@Query() query: ListCategoriesQuery): Promise<Page<CategoryDto>> {
+    return this.categories.list(query);
   }
 
   @Post()
@@ -77,8 +76,8 @@ export class CategoriesController {
     answer: { description: 'The category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
-  async get(@IdParam('categoryId', CATEGORY_ID) categoryId: number): Promise<CategoryDto> {
-    return toCategoryDto(await this.categories.get(categoryId));
+  get(@IdParam('categoryId', CATEGORY_ID) categoryId: number): Promise<CategoryDto> {
+    return this.categories.get(categoryId);
   }
 
   @Put(':categoryId')

@@ -10,6 +10,6 @@ import { CategoryEvents } from './category-events';
   imports: [EventLogModule],
   controllers: [CategoriesController],
   providers: [CategoriesService, CategoryEvents, BulkCategories],
-  exports: [BulkCategories],
+  exports: [BulkCategories, CategoriesService],
 })
 export class CategoriesModule {}

@@ -1,32 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import { Database, RowReader } from '#libs/database';
-import { type Page, idBefore, pageOf } from '#libs/paging';
+import { type Page, PageReader, type Selection } from '#libs/paging';
 import { CategoryNotFoundError } from './categories.errors';
-import type { ListCategoriesQuery } from './categories.dto';
-import { categoryListStatement } from './category-list-statement';
+import { type CategoryDto, type ListCategoriesQuery, toCategoryDto } from './categories.dto';
 import { Category } from './category.entity';
 
 /** Reads of categories; what changes them has files of its own. */
 @Injectable()
 export class CategoriesService {
   private readonly categories: RowReader<Category>;
+  private readonly pages: PageReader<Category, ListCategoriesQuery>;
 
-  constructor(private readonly database: Database) {
+  constructor(database: Database) {
     this.categories = new RowReader(database, Category);
+    this.pages = new PageReader(database, Category, selectCategories);
   }
 
-  async list({ limit, cursor, ...filters }: ListCategoriesQuery): Promise<Page<Category>> {
-    const columns = this.database.table(Category).names;
-    const statement = categoryListStatement(columns, filters, idBefore(cursor), limit + 1);
-    const rows = await this.database.rows(Category, statement);
-    return pageOf(rows, limit, ({ id }) => id);
+  async list(query: ListCategoriesQuery): Promise<Page<CategoryDto>> {
+    const { entries, lastId } = await this.pages.read(query);
+    return { entries: entries.map(toCategoryDto), lastId };
   }
 
-  async get(id: number): Promise<Category> {
+  async get(id: number): Promise<CategoryDto> {
     const category = await this.categories.find(id);
     if (category === null) {
       throw new CategoryNotFoundError(id);
     }
-    return category;
+    return toCategoryDto(category);
   }
+}
+
+function selectCategories({ name }: ListCategoriesQuery): Selection {
+  const named = name === undefined ? undefined : { prefix: name };
+  return { statement: 'categories-page', conditions: [], named };
 }

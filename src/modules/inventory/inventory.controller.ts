@@ -13,7 +13,6 @@ import {
   InventoryItemDto,
   InventoryUpdateDto,
   ListInventoryQuery,
-  toInventoryItemDto,
 } from './inventory.dto';
 import { InsufficientStockError } from './inventory.errors';
 import { InventoryService } from './inventory.service';
@@ -44,9 +43,8 @@ export class InventoryController {
       example: [EXAMPLE],
     },
   })
-  async list(@Query() query: ListInventoryQuery): Promise<Page<InventoryItemDto>> {
-    const page = await this.inventory.list(query);
-    return { ...page, entries: page.entries.map(toInventoryItemDto) };
+  list(@Query() query: ListInventoryQuery): Promise<Page<InventoryItemDto>> {
+    return this.inventory.list(query);
   }
 
   @Get(':petId')
@@ -59,8 +57,8 @@ export class InventoryController {
     answer: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
-  async get(@IdParam('petId', PET_ID) petId: number): Promise<InventoryItemDto> {
-    return toInventoryItemDto(await this.inventory.get(petId));
+  get(@IdParam('petId', PET_ID) petId: number): Promise<InventoryItemDto> {
+    return this.inventory.get(petId);
   }
 
   @Put(':petId')

@@ -11,6 +11,6 @@ import { StockEvents } from './stock-events';
   imports: [PetsModule, EventLogModule],
   controllers: [InventoryController],
   providers: [InventoryService, StockEvents, BulkStock],
-  exports: [BulkStock],
+  exports: [BulkStock, InventoryService],
 })
 export class InventoryModule {}

@@ -1,11 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { State } from '#libs/commands';
 import { Database, RowReader } from '#libs/database';
-import { type Page, idBefore, pageOf } from '#libs/paging';
+import { type Page, PageReader, type Parameter, type Selection } from '#libs/paging';
 import { type KnownPet, PetLifecycle, type PetLifecycleListener, PetNotFoundError } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
-import { inventoryListStatement } from './inventory-list-statement';
-import type { ListInventoryQuery } from './inventory.dto';
+import { type InventoryItemDto, type ListInventoryQuery, toInventoryItemDto } from './inventory.dto';
 import { FIRST_QUANTITY } from './stock-fields';
 import { Stock } from './stock.entity';
 
@@ -13,12 +12,14 @@ import { Stock } from './stock.entity';
 @Injectable()
 export class InventoryService implements OnModuleInit, PetLifecycleListener {
   private readonly items: RowReader<InventoryItem>;
+  private readonly pages: PageReader<InventoryItem, ListInventoryQuery>;
 
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly lifecycle: PetLifecycle,
   ) {
     this.items = new RowReader(database, InventoryItem);
+    this.pages = new PageReader(database, InventoryItem, selectItems);
   }
 
   onModuleInit(): void {
@@ -29,18 +30,25 @@ export class InventoryService implements OnModuleInit, PetLifecycleListener {
     state.insert(Stock, pet.id, { petId: pet.id, quantity: FIRST_QUANTITY[pet.status] });
   }
 
-  async list({ limit, cursor, ...filters }: ListInventoryQuery): Promise<Page<InventoryItem>> {
-    const columns = this.database.table(InventoryItem).names;
-    const statement = inventoryListStatement(columns, filters, idBefore(cursor), limit + 1);
-    const rows = await this.database.rows(InventoryItem, statement);
-    return pageOf(rows, limit, ({ petId }) => petId);
+  async list(query: ListInventoryQuery): Promise<Page<InventoryItemDto>> {
+    const { entries, lastId } = await this.pages.read(query);
+    return { entries: entries.map(toInventoryItemDto), lastId };
   }
 
-  async get(petId: number): Promise<InventoryItem> {
+  async get(petId: number): Promise<InventoryItemDto> {
     const item = await this.items.find(petId);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }
-    return item;
+    return toInventoryItemDto(item);
   }
+}
+
+function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Selection {
+  const parameters = status && [...new Set(status)].map(parameter);
+  return {
+    statement: `inventory-page${parameters ? `-of-${parameters.length}-statuses` : ''}`,
+    conditions: [],
+    within: parameters && { column: 'status', sorted: 'ASC', parameters },
+  };
 }

@@ -1,1 +1,3 @@
+export { OrderChanges } from './order-changes';
 export { OrdersModule } from './orders.module';
+export { OrdersService } from './orders.service';

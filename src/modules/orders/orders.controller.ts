@@ -7,8 +7,8 @@ import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { InsufficientStockError } from '../inventory';
-import { cancelOrder, updateOrder } from './change-order';
-import { ListOrdersQuery, NewOrderDto, OrderDto, OrderPatchDto, toOrderDto } from './orders.dto';
+import { OrderChanges } from './order-changes';
+import { ListOrdersQuery, NewOrderDto, OrderDto, OrderPatchDto } from './orders.dto';
 import {
   OrderAlreadyCompleteError,
   OrderNotFoundError,
@@ -32,6 +32,7 @@ const ORDER_ID = 'Identifier of the order (Order.id).';
 export class OrdersController {
   constructor(
     private readonly orders: OrdersService,
+    private readonly changes: OrderChanges,
     private readonly commands: CommandExecutor,
   ) {}
 
@@ -51,9 +52,8 @@ export class OrdersController {
     },
     hideTryItPanel: true,
   })
-  async list(@Query() query: ListOrdersQuery): Promise<Page<OrderDto>> {
-    const page = await this.orders.list(query);
-    return { ...page, entries: page.entries.map(toOrderDto) };
+  list(@Query() query: ListOrdersQuery): Promise<Page<OrderDto>> {
+    return this.orders.list(query);
   }
 
   @Post()
@@ -92,8 +92,8 @@ export class OrdersController {
     answer: { description: 'The order.', type: OrderDto, example: EXAMPLE },
     errors: [OrderNotFoundError],
   })
-  async get(@IdParam('orderId', ORDER_ID) orderId: number): Promise<OrderDto> {
-    return toOrderDto(await this.orders.get(orderId));
+  get(@IdParam('orderId', ORDER_ID) orderId: number): Promise<OrderDto> {
+    return this.orders.get(orderId);
   }
 
   @Patch(':orderId')
@@ -117,14 +117,13 @@ export class OrdersController {
     postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
     unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
   })
-  async update(
+  update(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @Body() body: OrderPatchDto,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<OrderDto> {
-    const order = await this.orders.get(orderId);
-    return this.commands.run(updateOrder(order, body, precondition), origin);
+    return this.changes.update(orderId, body, precondition, origin);
   }
 
   @Delete(':orderId')
@@ -137,12 +136,11 @@ export class OrdersController {
     answer: { status: 204, description: 'The order was cancelled.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
-  async cancel(
+  cancel(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<void> {
-    const order = await this.orders.get(orderId);
-    await this.commands.run(cancelOrder(order, precondition), origin);
+    return this.changes.cancel(orderId, precondition, origin);
   }
 }

@@ -1,32 +1,45 @@
 import { Injectable } from '@nestjs/common';
 import { Database, RowReader } from '#libs/database';
-import { type Page, idBefore, pageOf } from '#libs/paging';
-import { orderListStatement } from './order-list-statement';
+import { type Page, PageReader, type Parameter, type Selection } from '#libs/paging';
 import { Order } from './order.entity';
-import type { ListOrdersQuery } from './orders.dto';
+import { type ListOrdersQuery, type OrderDto, toOrderDto } from './orders.dto';
 import { OrderNotFoundError } from './orders.errors';
 
 /** Reads of orders; what changes them has files of its own. */
 @Injectable()
 export class OrdersService {
   private readonly orders: RowReader<Order>;
+  private readonly pages: PageReader<Order, ListOrdersQuery>;
 
-  constructor(private readonly database: Database) {
+  constructor(database: Database) {
     this.orders = new RowReader(database, Order);
+    this.pages = new PageReader(database, Order, selectOrders);
   }
 
-  async list({ limit, cursor, ...filters }: ListOrdersQuery): Promise<Page<Order>> {
-    const columns = this.database.table(Order).names;
-    const statement = orderListStatement(columns, filters, idBefore(cursor), limit + 1);
-    const rows = await this.database.rows(Order, statement);
-    return pageOf(rows, limit, ({ id }) => id);
+  async list(query: ListOrdersQuery): Promise<Page<OrderDto>> {
+    const { entries, lastId } = await this.pages.read(query);
+    return { entries: entries.map(toOrderDto), lastId };
   }
 
-  async get(id: number): Promise<Order> {
+  async get(id: number): Promise<OrderDto> {
     const order = await this.orders.find(id);
     if (order?.cancelledAt !== null) {
       throw new OrderNotFoundError(id);
     }
-    return order;
+    return toOrderDto(order);
   }
+}
+
+function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter): Selection {
+  const ofPet = petId === undefined ? [] : [`pet_id = ${parameter(petId)}`];
+  const wanted = complete === undefined ? [false, true] : [complete];
+  return {
+    statement: `orders-page${petId === undefined ? '' : '-of-pet'}-of-${wanted.length}`,
+    conditions: ['cancelled_at IS NULL', ...ofPet],
+    within: {
+      column: 'complete',
+      sorted: petId === undefined ? 'ASC' : 'DESC',
+      parameters: wanted.map(parameter),
+    },
+  };
 }

@@ -5,17 +5,17 @@ import { findPet, PetCatalog } from './pet-catalog';
 import type { PetLifecycle } from './pet-lifecycle';
 import { mayChangeByHand } from './pet-status';
 import { Pet } from './pet.entity';
-import { type NewPetDto, type PetDto, type PetPatchDto, toPetDto } from './pets.dto';
+import { type NewPetDto, type PetDto, type PetPatchDto, fieldsOf, toPetDto } from './pets.dto';
 import { InvalidStatusTransitionError, PetNotFoundError, UnknownCategoryError } from './pets.errors';
 
 export function createPet(body: NewPetDto, lifecycle: PetLifecycle): Command<PetDto> {
-  const { name, categoryId, status = 'available' } = body;
+  const { categoryId } = body;
   return {
     needs: [CategoryCatalog.keep(categoryId), { newId: Pet }],
     decide: (state) => {
       assertCategory(state, categoryId);
       const id = state.newId(Pet);
-      const pet: Pet = { id, name, categoryId, status, formerCategoryId: null, deletedAt: null };
+      const pet: Pet = { ...fieldsOf(body), id, formerCategoryId: null, deletedAt: null };
       state.insert(Pet, id, pet);
       lifecycle.created(state, pet);
       return toPetDto(pet);
@@ -23,26 +23,25 @@ export function createPet(body: NewPetDto, lifecycle: PetLifecycle): Command<Pet
   };
 }
 
-/** Changes everything; an absent status means `available`. */
+/** Changes everything; what is left out is as in a new pet. */
 export function replacePet(id: number, body: NewPetDto, precondition: Precondition): Command<PetDto> {
-  return updatePet(id, { ...body, status: body.status ?? 'available' }, precondition);
+  return updatePet(id, fieldsOf(body), precondition);
 }
 
 /** Changes what is given and leaves the rest as it is. */
 export function updatePet(id: number, changes: PetPatchDto, precondition: Precondition): Command<PetDto> {
-  const { categoryId: wanted } = changes;
+  const { categoryId } = changes;
   return {
-    needs: [PetCatalog.lock(id), ...(wanted === undefined ? [] : [CategoryCatalog.keep(wanted)])],
+    needs: [PetCatalog.lock(id), ...(categoryId === undefined ? [] : [CategoryCatalog.keep(categoryId)])],
     decide: (state) => {
       const pet = foundPet(state, id, precondition);
-      const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
-      if (!mayChangeByHand(pet.status, status)) {
-        throw new InvalidStatusTransitionError(pet.status, status);
+      const changed: Pet = { ...pet, ...changes };
+      if (!mayChangeByHand(pet.status, changed.status)) {
+        throw new InvalidStatusTransitionError(pet.status, changed.status);
       }
-      if (wanted !== undefined) {
-        assertCategory(state, wanted);
+      if (categoryId !== undefined) {
+        assertCategory(state, categoryId);
       }
-      const changed: Pet = { ...pet, name, categoryId, status };
       state.update(Pet, id, changed);
       return toPetDto(changed);
     },

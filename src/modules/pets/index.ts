@@ -5,3 +5,4 @@ export { PetLifecycle, type PetLifecycleListener } from './pet-lifecycle';
 export { PET_STATUSES, type PetStatus } from './pet-status';
 export { PetHasOpenOrdersError, PetNotFoundError } from './pets.errors';
 export { PetsModule } from './pets.module';
+export { PetsService } from './pets.service';

@@ -81,6 +81,13 @@ export class ListPetsQuery extends PageQuery {
   id?: number[];
 }
 
+/** What a new or replaced pet has where the body leaves a field out. */
+const LEFT_OUT: Pick<Pet, 'status'> = { status: 'available' };
+
+export function fieldsOf(body: NewPetDto) {
+  return { ...LEFT_OUT, ...body };
+}
+
 export function toPetDto({ id, name, categoryId, status }: Pet): PetDto {
   return { id, name, categoryId: categoryId!, status };
 }

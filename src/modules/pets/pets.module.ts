@@ -12,6 +12,6 @@ import { PetsService } from './pets.service';
   imports: [CategoriesModule, EventLogModule],
   controllers: [PetsController],
   providers: [PetsService, PetLifecycle, PetEvents, BulkPets],
-  exports: [PetLifecycle, BulkPets],
+  exports: [PetLifecycle, BulkPets, PetsService],
 })
 export class PetsModule {}

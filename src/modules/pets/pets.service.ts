@@ -1,18 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Database, RowReader } from '#libs/database';
-import { type Page, idBefore, pageOf } from '#libs/paging';
-import { petListStatement } from './pet-list-statement';
+import { type Page, PageReader, idBefore, pageOf } from '#libs/paging';
 import { Pet } from './pet.entity';
 import { type ListPetsQuery, type PetDto, toPetDto } from './pets.dto';
 import { PetNotFoundError } from './pets.errors';
+import { selectPets } from './select-pets';
 
 /** Reads of pets; what changes them has files of its own. */
 @Injectable()
 export class PetsService {
   private readonly pets: RowReader<Pet>;
+  private readonly pages: PageReader<Pet, ListPetsQuery>;
 
-  constructor(private readonly database: Database) {
+  constructor(database: Database) {
     this.pets = new RowReader(database, Pet);
+    this.pages = new PageReader(database, Pet, selectPets);
   }
 
   async get(id: number): Promise<PetDto> {
@@ -23,16 +25,14 @@ export class PetsService {
     return toPetDto(pet);
   }
 
-  async list({ limit, cursor, ...filters }: ListPetsQuery): Promise<Page<PetDto>> {
-    const after = idBefore(cursor);
-    const { status, categoryId, name } = filters;
+  async list(query: ListPetsQuery): Promise<Page<PetDto>> {
+    const { id, status, categoryId, name } = query;
     const onlyIds = status === undefined && categoryId === undefined && name === undefined;
-    if (filters.id !== undefined && onlyIds) {
-      return this.listById(filters.id, after, limit);
+    if (id !== undefined && onlyIds) {
+      return this.listById(id, idBefore(query.cursor), query.limit);
     }
-    const columns = this.database.table(Pet).names;
-    const pets = await this.database.rows(Pet, petListStatement(columns, filters, after, limit + 1));
-    return pageOf(pets.map(toPetDto), limit, ({ id }) => id);
+    const { entries, lastId } = await this.pages.read(query);
+    return { entries: entries.map(toPetDto), lastId };
   }
 
   private async listById(ids: number[], after: number, limit: number): Promise<Page<PetDto>> {

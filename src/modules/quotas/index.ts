@@ -1,5 +1,4 @@
-export { BanRegister } from './bans/ban-register';
-export { BansModule } from './bans/bans.module';
+export * from './administration';
 export {
   BAN_LEVELS,
   LIMITER_DECISIONS,
@@ -7,15 +6,13 @@ export {
   earnedBanLevel,
   limiterDecisionOf,
 } from './limiter-outcome';
-export { InstanceWatch } from './instance-watch';
-export { OverviewModule } from './overview/overview.module';
-export { QuotaOverview, type ClientOverview } from './overview/quota-overview';
-export { UsageRanking } from './overview/usage-ranking';
+export { CountForWorkers, CountForWorkersModule } from './workers/count-for-workers';
+export { InstanceWatch, newServiceId } from './fleet/instance-watch';
+export { NEVER_COUNTED, Counted, countingRuleOf } from './counted.decorator';
+export { type RedisState, redisState } from './admin/redis-state';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
-export { InvalidPlanError, MAX_LIMIT, PLANS, agreedPlan, limitsOf, type Plan } from './plans';
 export { QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-export { QuotaResets } from './resets/quota-resets';
-export { ResetsModule } from './resets/resets.module';
-export { QuotaStore } from './store/quota-store';
+export { QuotaStore } from './counting/quota-store';
 export { RequestLimiter } from './request-limiter';
+export { RUNNING_INSTANCES, type RunningInstance, shareLimits } from './admin/running-instances';

@@ -1,7 +1,7 @@
 // What became of a request at the limiter, read off the answered request: counting it meanwhile would cost each request.
 import type { FastifyRequest } from 'fastify';
-import { BAN_DURATIONS_MS } from './ban-rules';
-import { type Decision, NOTHING_TAKEN } from './decision';
+import { BAN_DURATIONS_MS } from './rules/ban-rules';
+import { type Decision, NOTHING_TAKEN } from './rules/decision';
 
 /** `minute` and `day` are the windows whose limit refused the request. */
 export const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'] as const;
@@ -10,18 +10,17 @@ export type LimiterDecision = (typeof LIMITER_DECISIONS)[number];
 export const BAN_LEVELS = BAN_DURATIONS_MS.map((_duration, index) => index + 1);
 
 /** What the limiter decided; null when it was not asked. */
-export function limiterDecisionOf({ quotaUse }: FastifyRequest, status: number): LimiterDecision | null {
-  if (quotaUse === undefined) {
+export function limiterDecisionOf({ verdict }: FastifyRequest, status: number): LimiterDecision | null {
+  if (verdict === undefined) {
     return null;
   }
   // What was refunded took nothing in the end either, but is answered 304 or 5xx.
-  const banned = status === 403 && quotaUse.receipt.takenAt === NOTHING_TAKEN;
-  return quotaUse.exhausted ?? (banned ? 'banned' : 'allowed');
+  const banned = status === 403 && verdict.receipt.takenAt === NOTHING_TAKEN;
+  return verdict.exhausted ?? (banned ? 'banned' : 'allowed');
 }
 
 /** The level of the ban that this very request has earned its key; 0 when it earned none. */
-export function earnedBanLevel({ quotaUse }: FastifyRequest): number {
-  // The receipt of a refused request is the decision itself. Its wait is the whole ban when the ban has just begun.
-  const { newlyBanned, retryAfterSeconds } = (quotaUse?.receipt ?? {}) as Partial<Decision>;
-  return newlyBanned && retryAfterSeconds ? BAN_DURATIONS_MS.indexOf(retryAfterSeconds * 1000) + 1 : 0;
+export function earnedBanLevel({ verdict }: FastifyRequest): number {
+  // The receipt of a refused request is the decision itself.
+  return (verdict?.receipt as Partial<Decision> | undefined)?.earnedBanLevel ?? 0;
 }

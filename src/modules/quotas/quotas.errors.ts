@@ -1,5 +1,5 @@
 import { defineError } from '#libs/errors';
-import type { Decision } from './decision';
+import type { Decision } from './rules/decision';
 
 /** Tells a client how close it is to a ban. An address cannot be banned and is told nothing. */
 function warning({ refusalsBeforeBan, nextBanSeconds }: Decision): string {
@@ -18,7 +18,7 @@ const EXAMPLE: Decision = {
   retryAfterSeconds: 42,
   refusalsBeforeBan: 10,
   nextBanSeconds: 120,
-  newlyBanned: false,
+  earnedBanLevel: 0,
   takenAt: -1,
   decidedAt: 0,
 };

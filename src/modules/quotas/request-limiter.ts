@@ -2,16 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import type { ApiError } from '#libs/errors';
-import { type Decision, NOTHING_TAKEN } from './decision';
+import { type Decision, NOTHING_TAKEN } from './rules/decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-import { rateLimitHeaders } from './rate-limit-headers';
-import type { WindowName, WindowStanding } from './rate-window';
-import { QuotaStore, type Receipt, type Standing, type Taken } from './store/quota-store';
-import { type Subject, addressSubject, subjectOf } from './subject';
+import { rateLimitHeaders } from './rules/rate-limit-headers';
+import type { WindowName, WindowStanding } from './rules/rate-window';
+import { QuotaStore, type Receipt, type Standing, type Taken } from './counting/quota-store';
+import { type Subject, addressSubject, subjectOf } from './counting/subject';
 
-/** What the limiter knows of one request. */
-interface QuotaUse {
+/** What the limits say of one request, and what its answer reports. */
+export interface Verdict {
   subject: Subject;
+  /** The answer to a request that is over the limit, or whose key is banned. */
+  refusal: ApiError | null;
   standings: WindowStanding[];
   exhausted: WindowName | null;
   /** What refunds the request; its `takenAt` is NOTHING_TAKEN for one that was refused or refunded already. */
@@ -22,11 +24,8 @@ interface QuotaUse {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    quotaUse?: QuotaUse;
-    /** Who the request is counted for, once that was asked. */
-    limitedBy?: Subject;
-    /** True once the limiter was asked to count the request, whatever came of it, or to let it through for free. */
-    isJudged?: boolean;
+    /** Set for every request that is counted, when it arrives. */
+    verdict?: Verdict;
   }
 }
 
@@ -48,27 +47,11 @@ export class RequestLimiter {
 
   /** Takes the request from the limits of whoever sent it; the refusal if that was not possible. */
   take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
-    const subject = limitedBy(request);
-    request.isJudged = true;
+    const subject = subjectOf(request.caller, request.ip);
     const taken = this.store.take(subject);
     return taken instanceof Promise
       ? taken.then((decision) => this.note(request, subject, decision))
       : this.note(request, subject, taken);
-  }
-
-  /** Lets the request through without counting it. */
-  admitFree(request: FastifyRequest): void {
-    request.isJudged = true;
-  }
-
-  /**
-   * The refusal of whoever is refused whatever they ask for, which to count the request would only repeat: an address
-   * over its limit, a banned key. Null when the request has to be counted.
-   */
-  knownRefusal(request: FastifyRequest): ApiError | null {
-    const subject = limitedBy(request);
-    const known = this.store.knownRefusal(subject);
-    return known === null ? null : this.note(request, subject, known);
   }
 
   /** The header fields of an answer with this status. Refunds the request first where that is due, so that they are true. */
@@ -76,23 +59,23 @@ export class RequestLimiter {
     request: FastifyRequest,
     status: number,
   ): Record<string, string> | Promise<Record<string, string>> {
-    const use = request.quotaUse;
-    if (!use) {
+    const { verdict } = request;
+    if (!verdict) {
       return this.headersOfUncounted(request);
     }
-    const { receipt } = use;
+    const { receipt } = verdict;
     if (receipt.takenAt === NOTHING_TAKEN || !isRefunded(status)) {
-      return this.isOutdated(use) ? this.headersOfOutdated(use) : this.headersOf(use);
+      return this.isOutdated(verdict) ? this.headersOfOutdated(verdict) : this.headersOf(verdict);
     }
-    use.receipt = { takenAt: NOTHING_TAKEN };
-    const refunded = this.store.refund(use.subject, receipt);
+    verdict.receipt = { takenAt: NOTHING_TAKEN };
+    const refunded = this.store.refund(verdict.subject, receipt);
     return refunded instanceof Promise
       ? refunded.then(
-          ({ standings }) => this.headersOf({ ...use, standings }),
+          ({ standings }) => this.headersOf({ ...verdict, standings }),
           // Whoever counts has gone away meanwhile; what it said last is the best there is to say.
-          () => this.headersOf(use),
+          () => this.headersOf(verdict),
         )
-      : this.headersOf({ ...use, standings: refunded.standings });
+      : this.headersOf({ ...verdict, standings: refunded.standings });
   }
 
   /**
@@ -107,16 +90,16 @@ export class RequestLimiter {
     };
   }
 
-  private isOutdated({ receipt, clockOffset }: QuotaUse): boolean {
+  private isOutdated({ receipt, clockOffset }: Verdict): boolean {
     const { takenAt } = receipt;
     return takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS;
   }
 
   /** While the request waited, others of its sender were counted. */
-  private async headersOfOutdated(use: QuotaUse): Promise<Record<string, string>> {
+  private async headersOfOutdated(verdict: Verdict): Promise<Record<string, string>> {
     // As with refunds, what was said last is the best there is if whoever counts has gone away.
-    const { standings } = await Promise.resolve(this.store.look(use.subject)).catch(() => use);
-    return this.headersOf({ ...use, standings });
+    const { standings } = await Promise.resolve(this.store.look(verdict.subject)).catch(() => verdict);
+    return this.headersOf({ ...verdict, standings });
   }
 
   private async headersOfUncounted(request: FastifyRequest): Promise<Record<string, string>> {
@@ -134,25 +117,23 @@ export class RequestLimiter {
     }
   }
 
-  private headersOf(use: Pick<QuotaUse, 'standings' | 'exhausted' | 'clockOffset'>): Record<string, string> {
-    return rateLimitHeaders(use.standings, this.clock.now() + use.clockOffset, use.exhausted);
+  private headersOf(
+    verdict: Pick<Verdict, 'standings' | 'exhausted' | 'clockOffset'>,
+  ): Record<string, string> {
+    return rateLimitHeaders(verdict.standings, this.clock.now() + verdict.clockOffset, verdict.exhausted);
   }
 
   private note(request: FastifyRequest, subject: Subject, decision: Taken): ApiError | null {
     const { standings, exhausted } = decision;
     const clockOffset = this.offsetTo(decision);
-    request.quotaUse = { subject, standings, exhausted, receipt: decision, clockOffset };
-    return refusalOf(decision);
+    const refusal = refusalOf(decision);
+    request.verdict = { subject, refusal, standings, exhausted, receipt: decision, clockOffset };
+    return refusal;
   }
 
   private offsetTo({ decidedAt }: { decidedAt: number }): number {
     return decidedAt - this.clock.now();
   }
-}
-
-/** Asked for when the caller is known, and kept: an address has to be read and normalised first. */
-function limitedBy(request: FastifyRequest): Subject {
-  return (request.limitedBy ??= subjectOf(request.caller, request.ip));
 }
 
 function refusalOf(decision: Decision): ApiError | null {

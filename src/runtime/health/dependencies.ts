@@ -7,7 +7,7 @@ import { KeyDirectory } from '../../modules/auth';
 import { InstanceWatch, QuotaStore } from '../../modules/quotas';
 import { openDescriptors } from './open-descriptors';
 
-/** Past this share of the limit, new connections are soon closed without an answer: callers are better off elsewhere. */
+/** Above this share of the limit, new connections are soon refused: other instances should take the load. */
 const MOST_DESCRIPTORS = 0.9;
 
 /** What the service depends on, besides a database that answers. */
@@ -23,7 +23,7 @@ export class Dependencies {
     private readonly instances: InstanceWatch,
   ) {}
 
-  /** All migrations of this version have run. Asked until it is so: migrations are not taken back. */
+  /** All migrations of this version have run. Once true it stays true: migrations are not reverted. */
   async migrations(): Promise<HealthIndicatorResult> {
     const session = this.indicator.check('migrations');
     if (!this.migrated) {
@@ -37,18 +37,18 @@ export class Dependencies {
     return session.up();
   }
 
-  /** Keys whose changes are not heard of are remembered for less than a second: slower, but right. */
+  /** Without notifications, keys are cached for less than a second: slower, but correct. */
   keys(): HealthIndicatorResult {
     return this.indicator.check('keys').up({ changesHeard: this.directory.listening });
   }
 
-  /** Limits counted alone are no reason to send requests elsewhere: elsewhere they are counted alone as well. */
+  /** Always up: while Redis is unavailable, other instances count alone as well. */
   limits(): HealthIndicatorResult {
     const state = { degraded: this.quotas.isDegraded(), shared: this.instances.limitsShared };
     return this.indicator.check('limits').up(state);
   }
 
-  /** Where the system does not tell, there is nothing to say. */
+  /** Reports nothing where the system does not provide the number. */
   async descriptors(): Promise<HealthIndicatorResult> {
     const descriptors = await openDescriptors();
     if (descriptors === undefined) {

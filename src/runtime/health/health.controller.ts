@@ -1,13 +1,12 @@
 import { Controller, Get, HttpCode } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { HealthCheckResult } from '@nestjs/terminus';
-import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../../modules/auth';
+import { Counted } from '../../modules/quotas';
 import { Readiness } from './readiness';
 
 /** For whoever runs the service; outside of the interface description, without a key and never counted. */
 @ApiExcludeController()
-@SkipThrottle()
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
@@ -15,14 +14,16 @@ export class HealthController {
   /** The process runs and answers. */
   @Get('live')
   @Public()
+  @Counted('never')
   @HttpCode(200)
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
-  /** The service can do its work and is to be sent some; 503 while the database is away, while it can hardly take connections, and when it is about to stop. */
+  /** The service can take requests; 503 while the database is unavailable, while file descriptors run out, and when it is about to stop. */
   @Get('ready')
   @Public()
+  @Counted('never')
   ready(): Promise<HealthCheckResult> {
     return this.readiness.check();
   }

@@ -8,17 +8,17 @@ import {
 import { Dependencies } from './dependencies';
 
 const DATABASE_TIMEOUT_MS = 2_000;
-/** For so long one answer serves all: anybody may ask, and must not keep the database busy with it. */
+/** One result is reused for this long: anybody may call it, and must not keep the database busy. */
 const READY_MS = 500;
 
-/** Answered 503 with the Error body, like everything that fails; what is wrong is for the log and not for the caller. */
+/** Answered 503 with the Error body, like everything that fails; the log has the reason, the caller does not. */
 class NotReadyError extends HttpException {
   constructor(reason: string) {
     super(`Not ready: ${reason}.`, 503);
   }
 }
 
-/** Whether the service is to be sent requests. */
+/** Whether the service should receive requests. */
 @Injectable()
 export class Readiness {
   private ending = false;
@@ -31,12 +31,12 @@ export class Readiness {
     private readonly dependencies: Dependencies,
   ) {}
 
-  /** From now on the service is not ready, whatever it can do: it is about to stop. */
+  /** Reports not ready from now on: the service is about to stop. */
   end(): void {
     this.ending = true;
   }
 
-  /** What was looked at, and how it was found. Rejects with 503 when the service is not ready. */
+  /** The state of each dependency. Rejects with 503 when the service is not ready. */
   check(): Promise<HealthCheckResult> {
     if (this.ending) {
       return Promise.reject(new NotReadyError('the service is stopping'));
@@ -45,7 +45,7 @@ export class Readiness {
     if (now - this.askedAt > READY_MS) {
       this.askedAt = now;
       this.answer = this.look();
-      // Whoever asked is told of a failure; nobody may be waiting when it comes.
+      // Callers get the failure; this keeps it from being an unhandled rejection when there are none.
       this.answer.catch(() => undefined);
     }
     return this.answer!;
@@ -76,7 +76,7 @@ function causeOf(failure: HttpException): string {
   const { error } = failure.getResponse() as { error?: Record<string, Record<string, unknown>> };
   return Object.entries(error ?? {})
     .map(([name, { status: _status, ...details }]) => {
-      // A ping that fails at once says nothing at all.
+      // A ping that fails immediately has no message.
       const { message = Object.keys(details).length > 0 ? details : 'it does not answer' } = details;
       return `${name} (${typeof message === 'string' ? message : JSON.stringify(message)})`;
     })

@@ -2,13 +2,14 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../../modules/auth';
 import { QuotasModule } from '../../modules/quotas';
 import { EventsModule } from '../../modules/events';
-import { WebhooksModule } from '../../modules/webhooks';
 import { EventFigures } from './event-figures';
+import { WebhooksModule } from '../../modules/webhooks';
 import { MetricsService } from './metrics.service';
 import { ServiceFigures } from './service-figures';
 import { WebhookFigures } from './webhook-figures';
 
-export { MetricsService, type MetricsAddress } from './metrics.service';
+export { MetricsService } from './metrics.service';
+export { type MetricsAddress, serveMetrics } from './serve-metrics';
 
 @Module({
   imports: [AuthModule, QuotasModule, EventsModule, WebhooksModule],

@@ -1,13 +1,10 @@
-import { type Server, createServer } from 'node:http';
+import cluster from 'node:cluster';
+import type { Server } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { AggregatorRegistry, Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { type MetricsAddress, serveMetrics } from './serve-metrics';
 import { RequestMetrics } from './request-metrics';
-
-export interface MetricsAddress {
-  host: string;
-  port: number;
-}
 
 /** One value, or one for each value of the only label. */
 type Figures = number | Record<string, number>;
@@ -22,12 +19,28 @@ export class MetricsService implements OnApplicationShutdown {
   watch(fastify: FastifyInstance): void {
     collectDefaultMetrics({ register: this.registry });
     new RequestMetrics(this.registry).watch(fastify);
+    if (cluster.isWorker) {
+      // The process that started this one asks all its workers, and adds up.
+      AggregatorRegistry.setRegistries(this.registry);
+      new AggregatorRegistry();
+    }
   }
 
-  /** A figure that is read whenever Prometheus asks. @param label names what a record's members stand for */
-  gauge(name: string, help: string, read: () => Figures, label?: string): void {
+  /**
+   * A figure that is read whenever Prometheus asks.
+   * @param label names what a record's members stand for
+   * @param aggregator what the figures of several workers are together
+   */
+  gauge(
+    name: string,
+    help: string,
+    read: () => Figures,
+    label?: string,
+    aggregator: 'sum' | 'max' = 'sum',
+  ): void {
     new Gauge({
       ...this.configurationOf(name, help, label),
+      aggregator,
       collect() {
         figuresOf(read(), label).forEach(([labels, value]) => this.set(labels, value));
       },
@@ -51,22 +64,8 @@ export class MetricsService implements OnApplicationShutdown {
   }
 
   /** Rejects when the address cannot be listened on. */
-  async listen({ host, port }: MetricsAddress): Promise<void> {
-    const server = createServer((request, response) => {
-      if (request.url !== '/metrics') {
-        response.writeHead(404).end();
-        return;
-      }
-      this.text().then(
-        (text) => response.writeHead(200, { 'Content-Type': this.registry.contentType }).end(text),
-        () => response.writeHead(500).end(),
-      );
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-    this.server = server;
+  async listen(address: MetricsAddress): Promise<void> {
+    this.server = await serveMetrics(address, () => this.text());
   }
 
   onApplicationShutdown(): void {

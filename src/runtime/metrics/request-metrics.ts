@@ -42,7 +42,7 @@ export class RequestMetrics {
     });
   }
 
-  /** Has every answer counted. Unknown paths share one label: a label for each would be anybody's to multiply. */
+  /** Counts every response. Unknown paths share one label: callers could create any number of them. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       this.count(request, reply);
@@ -55,7 +55,7 @@ export class RequestMetrics {
     this.operations.of(operation, request.method).add(reply.statusCode, reply.elapsedTime / 1000);
     const decision = limiterDecisionOf(request, reply.statusCode);
     if (decision !== null) {
-      this.decisions[request.quotaUse!.subject.kind][decision] += 1;
+      this.decisions[request.verdict!.subject.kind][decision] += 1;
       // Nobody is banned to level 0.
       const level = decision === 'banned' ? earnedBanLevel(request) : 0;
       if (level > 0) {
@@ -91,7 +91,7 @@ export class RequestMetrics {
     const histogram = {
       name,
       help,
-      get: () => Promise.resolve({ name, help, type: 'histogram', values: read() }),
+      get: () => Promise.resolve({ name, help, type: 'histogram', values: read(), aggregator: 'sum' }),
     };
     this.registry.registerMetric(histogram as unknown as Metric);
   }

@@ -20,6 +20,8 @@ export class ServiceFigures implements OnModuleInit {
       'petstore_limits_degraded',
       'Whether limits are counted by this instance alone because Redis is away (1) or not (0).',
       () => Number(this.quotas.isDegraded()),
+      undefined,
+      'max',
     );
     this.metrics.counter(
       'petstore_key_cache_requests_total',

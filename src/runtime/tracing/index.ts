@@ -16,7 +16,7 @@ import { traceRequests } from './request-spans';
 const SERVICE_NAME = 'petstore';
 /** What is not sent by then is lost: nobody waits for a collector that is away. */
 const FLUSH_MS = 2_000;
-/** A collector that is away is told of once in this time. */
+/** An unavailable collector is reported once in this time. */
 const COMPLAIN_MS = 60_000;
 
 /** Traces of this process, sent to a collector. */

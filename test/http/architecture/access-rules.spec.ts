@@ -3,6 +3,7 @@ import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
 import { Public, RequiresScope } from '../../../src/modules/auth';
 import { useService } from '../../support/use-service';
+import { TABLE } from '../document/support/operations-table';
 
 interface Route {
   name: string;
@@ -29,7 +30,8 @@ const undeclared = (routes: Route[]) =>
   routes.filter(({ rule }) => rule === undefined).map(({ name }) => name);
 const mismatched = (routes: Route[]) =>
   routes
-    .filter(({ rule, method }) => rule !== 'public' && rule !== (method === 'GET' ? 'read' : 'write'))
+    .filter(({ rule }) => rule !== 'public' && rule !== 'any key')
+    .filter(({ rule, method }) => rule !== (method === 'GET' ? 'read' : 'write'))
     .map(({ name }) => name);
 
 describe('Every route of the application', () => {
@@ -42,8 +44,8 @@ describe('Every route of the application', () => {
     routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
   });
 
-  it('is looked at: the 22 operations and the health checks', () => {
-    expect(routes.length).toBe(24);
+  it('is looked at: the operations and the two health checks', () => {
+    expect(routes.length).toBe(TABLE.length + 2);
   });
 
   it('declares who may call it', () => {
@@ -52,6 +54,11 @@ describe('Every route of the application', () => {
 
   it('needs the scope read to read and write for the rest', () => {
     expect(mismatched(routes)).toEqual([]);
+  });
+
+  it('is open to any valid key for the key itself only', () => {
+    const open = routes.filter(({ rule }) => rule === 'any key').map(({ name }) => name);
+    expect(open).toEqual(['KeyController.getKey']);
   });
 
   it('is open to everybody for health checks only', () => {

@@ -130,7 +130,9 @@ describe('An example is true of the operation that it stands at:', () => {
   });
 
   it('the scope that is missing is the one that the operation needs', () => {
-    for (const [name, { responses }] of operations) {
+    // Any valid key may ask for itself.
+    const scoped = [...operations].filter(([name]) => name !== 'GET /key');
+    for (const [name, { responses }] of scoped) {
       const { message } = json(responses[403]!)!.examples!.insufficient_scope!.value as { message: string };
       expect(message).toContain(`the scope ${name.startsWith('GET') ? 'read' : 'write'}.`);
     }

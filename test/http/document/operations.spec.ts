@@ -14,8 +14,7 @@ afterAll(() => service.close());
 /** Statuses that every operation can answer. */
 const ALWAYS = [400, 401, 403, 408, 429, 431, 500, 503];
 
-it('describes these 23 operations and no others', () => {
-  expect(TABLE).toHaveLength(23);
+it('describes the operations of the table and no others', () => {
   expect([...operations.keys()].sort()).toEqual(TABLE.map(({ operation }) => operation).sort());
 });
 

@@ -36,6 +36,20 @@ const OBJECTS: [name: string, required: string[], fields: Record<string, object>
   ['PetPatch', [], { name: text, categoryId: id, status }],
   ['OrderPatch', [], { shipDate: date, complete: flag }],
   ['InventoryAdjustment', ['delta'], { delta: count }],
+  [
+    'Key',
+    ['id', 'endsWith', 'client', 'plan', 'scopes', 'createdAt'],
+    {
+      id,
+      endsWith: text,
+      client: text,
+      plan: text,
+      scopes: { type: 'array', items: { type: 'string', enum: ['read', 'write'] } },
+      createdAt: date,
+      expiresAt: date,
+      overlapEndsAt: date,
+    },
+  ],
   ['RateLimitStatus', ['plan', 'minute', 'day', 'ban'], {}],
   ['Usage', ['days'], {}],
 ];

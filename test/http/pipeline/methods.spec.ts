@@ -15,6 +15,7 @@ const ALLOW: Record<string, string[]> = {
   '/store/inventory': ['GET', 'HEAD'],
   '/store/inventory/{petId}': ['GET', 'HEAD', 'PUT'],
   '/store/inventory/{petId}/adjustments': ['POST'],
+  '/key': ['GET', 'HEAD'],
   '/rate-limit': ['GET', 'HEAD'],
   '/usage': ['GET', 'HEAD'],
 };

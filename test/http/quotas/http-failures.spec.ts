@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../support/api-client';
-import type { MemoryQuotaStore } from '../../../src/modules/quotas/store/memory-quota-store';
-import { QuotaStore } from '../../../src/modules/quotas/store/quota-store';
+import type { MemoryQuotaStore } from '../../../src/modules/quotas/counting/memory-quota-store';
+import { QuotaStore } from '../../../src/modules/quotas/counting/quota-store';
 import { useService } from '../../support/use-service';
 import { COUNTED, limitsIn, standing, statuses, without } from '../../support/limits';
 import { until } from '../../support/eventually';

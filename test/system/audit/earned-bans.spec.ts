@@ -1,5 +1,5 @@
 import { AuditTrail } from '../../../src/modules/audit';
-import { QuotaRecords } from '../../../src/modules/quotas/store/quota-records';
+import { QuotaRecords } from '../../../src/modules/quotas/counting/quota-records';
 import { statuses, without } from '../../support/limits';
 import { until } from '../../support/eventually';
 import { MODES, useTwoInstances } from '../quotas/support/use-two-instances';

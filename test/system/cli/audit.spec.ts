@@ -1,5 +1,5 @@
 import { operator } from '../../../src/cli/operator';
-import { detailsInShort } from '../../../src/cli/audit.command';
+import { detailsInShort } from '../../../src/cli/audit-details';
 import { complaint, petstore, petstoreJson } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
@@ -43,7 +43,7 @@ it('tells who did what on the command line, to programs and to people', async ()
 
 it('tells of a client that never was, and of a time that is none', async () => {
   expect(await run('audit', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
-  expect(await run('audit', '--since', 'yesterday')).toEqual(complaint(2, /--since takes a time such as/));
+  expect(await run('audit', '--since', 'yesterday')).toEqual(complaint(2, /--since takes a day/));
 });
 
 it.each([

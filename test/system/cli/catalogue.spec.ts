@@ -42,9 +42,23 @@ describe('import', () => {
       stdout: 'Imported 1 category and 2 pets.\n',
       stderr: '',
     });
-    const printed = await petstoreJson(['import', path(file)], environment);
-    expect(printed).toEqual({ categories: 1, pets: 2, skipped: 0 });
+    const printed = await petstoreJson(['import', path(file), '--yes'], environment);
+    expect(printed).toEqual({ categories: 1, pets: 2, repeated: 1, skipped: 0 });
     expect(await pets()).toBe(before + 4);
+  });
+
+  it('doubles nothing unless it is confirmed, and --dry-run changes nothing', async () => {
+    const file = write('twice.ndjson', { ...DOGS, name: 'Newts' }, aPet('Nia'));
+    expect((await run('import', '--dry-run', file)).stdout).toBe(
+      'Would import 1 category and 1 pet. Nothing was changed.\n',
+    );
+    const before = await pets();
+    await run('import', file);
+    expect(await run('import', file)).toEqual(
+      complaint(2, /1 name is in the store already. Import once more\? Add --yes to confirm/),
+    );
+    expect((await run('import', '--dry-run', file)).stdout).toContain('; 1 name is in the store already.');
+    expect(await pets()).toBe(before + 1);
   });
 
   it('tells of bad lines by their numbers, and imports nothing', async () => {
@@ -63,7 +77,7 @@ describe('import', () => {
 
   it('leaves bad lines out with --skip-invalid, and lets none of them speak to the terminal', async () => {
     const file = write('some.ndjson', DOGS, 'nope', { ...DOGS, '\u009b\u202e\u001b[2J': 1 });
-    const { code, stdout, stderr } = await run('import', '--skip-invalid', file);
+    const { code, stdout, stderr } = await run('import', '--skip-invalid', '--yes', file);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: 'Imported 1 category and 0 pets; 2 lines were skipped.\n',
@@ -79,7 +93,7 @@ describe('import', () => {
     );
     const file = write('cats.ndjson', aPet('Tom', Number(rows[0]!.id)));
     const printed = await petstoreJson(['import', '--into-existing', path(file)], environment);
-    expect(printed).toEqual({ categories: 0, pets: 1, skipped: 0 });
+    expect(printed).toEqual({ categories: 0, pets: 1, repeated: 0, skipped: 0 });
   });
 
   it.each([

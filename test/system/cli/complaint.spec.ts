@@ -24,7 +24,11 @@ describe('a message on standard error', () => {
       usageError(`error: unknown option '${HOSTILE}'\n`),
       `unknown option '${ESCAPED}' (see --help`,
     ],
-    ['of a failure', explain(new AdministrationError(`There is no ${HOSTILE}.`)), `There is no ${ESCAPED}.`],
+    [
+      'of a failure',
+      explain(new AdministrationError(`There is no ${HOSTILE}.`, 'not_found')),
+      `There is no ${ESCAPED}.`,
+    ],
     [
       'of the database',
       explain(Object.assign(new Error(HOSTILE), { code: '3D000' })),

@@ -1,21 +1,66 @@
+import { readdirSync } from 'node:fs';
 import { complaint, petstore, petstoreJson } from '../../support/command-line';
 import { ServiceBench } from '../../support/service-process';
+import { leavesOf, registeredCommands } from './support/registered-commands';
 
 const bench = new ServiceBench();
 
 afterAll(() => bench.clear());
 
+/** Commands that need no database: the server makes one, and these never ask for one. */
+const WITHOUT_DATABASE = new Set(['serve', 'openapi', 'completion', 'version', 'db restore']);
+/** What commands are called with where they need it. */
+const VALUES: Readonly<Record<string, string>> = {
+  id: '1',
+  name: 'acme',
+  client: 'acme',
+  plan: 'pro',
+  to: 'postgres://a@127.0.0.1:1/x',
+};
+const ANYTHING = 'x';
+
+async function commandLines(): Promise<string[][]> {
+  const leaves = leavesOf(await registeredCommands()).filter(({ path }) => !WITHOUT_DATABASE.has(path));
+  return leaves.map(({ path, command }) => [
+    ...path.split(' '),
+    ...command.registeredArguments
+      .filter(({ required }) => required)
+      .map((argument) => VALUES[argument.name()] ?? ANYTHING),
+    ...command.options
+      .filter(({ mandatory }) => mandatory)
+      .flatMap((option) => [option.long!, VALUES[option.attributeName()] ?? ANYTHING]),
+    ...command.options.filter(({ long }) => long === '--yes').map(({ long }) => long!),
+  ]);
+}
+
 describe('a command without DATABASE_URL', () => {
-  it('makes the embedded database, brings it up to date and stops it again', async () => {
+  it('but serve makes no database: it says in one line that there is none, and how to get one', async () => {
+    const cwd = bench.folder('wrong');
+    const lines = await commandLines();
+    expect(lines.length).toBeGreaterThan(20);
+    for (const line of lines) {
+      const outcome = await petstore(line, { DATA_DIR: '.petstore' }, { cwd });
+      const { code, stderr } = outcome;
+      expect({ line, code, stderr }).toEqual({
+        line,
+        code: 1,
+        stderr: expect.stringMatching(
+          /^petstore: There is no database in [^\n]+: npx petstore serve[^\n]*\n$/,
+        ) as string,
+      });
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('uses the database that the service has made, and stops it again', async () => {
     const environment = bench.embedded();
+    await (await bench.serve(environment)).end();
     const states = await petstoreJson<{ state: string }[]>(['db', 'status'], environment);
-    expect(states.every(({ state }) => state === 'pending')).toBe(true);
-    expect(await petstoreJson(['clients', 'create', '--name', 'acme'], environment)).toMatchObject({ id: 1 });
-    expect(await petstoreJson(['clients', 'list'], environment)).toMatchObject([{ id: 1, name: 'acme' }]);
-    const both = await Promise.all(
+    expect(states.every(({ state }) => state === 'done')).toBe(true);
+    const created = await Promise.all(
       ['one', 'two'].map((name) => petstoreJson(['clients', 'create', '--name', name], environment)),
     );
-    expect(both).toHaveLength(2);
+    expect(created).toHaveLength(2);
     expect(bench.postmaster()).toBeUndefined();
   });
 

@@ -81,7 +81,7 @@ describe('keys list', () => {
     expect(await listed()).toMatchObject({ id, state: 'active', bannedUntil });
     await json('unban', String(id));
     expect(await listed()).toMatchObject({ id, bannedUntil: null });
-    await json('revoke', String(id));
+    await json('revoke', String(id), '--yes');
     expect(await run('ban', String(id))).toEqual(
       complaint(1, /Key \d+ is already revoked and cannot be used, so it needs no ban/),
     );
@@ -97,13 +97,13 @@ describe('keys revoke', () => {
     const { id } = await issue();
     const revokedAt = async () =>
       (await database.pool.query<object>('SELECT revoked_at FROM api_keys WHERE id = $1', [id])).rows[0];
-    expect(await json('revoke', String(id))).toMatchObject({ id, state: 'revoked' });
+    expect(await json('revoke', String(id), '--yes')).toMatchObject({ id, state: 'revoked' });
     const first = await revokedAt();
-    expect(await json('revoke', String(id))).toMatchObject({ id, state: 'revoked' });
+    expect(await json('revoke', String(id), '--yes')).toMatchObject({ id, state: 'revoked' });
     expect(await revokedAt()).toEqual(first);
   });
 
   it('says that there is no such key', async () => {
-    expect(await run('revoke', '999')).toEqual(complaint(1, /no key 999/));
+    expect(await run('revoke', '999', '--yes')).toEqual(complaint(1, /no key 999/));
   });
 });

@@ -19,17 +19,31 @@ const ARGUMENTS: Record<string, string[]> = {
   'keys rotate': ['1'],
   'keys ban': ['2', '--for', '1h'],
   'quotas show': ['acme'],
-  'quotas reset': ['acme'],
+  'quotas usage': ['acme'],
+  'quotas reset': ['acme', '--yes'],
   'keys unban': ['2'],
-  'keys revoke': ['2'],
+  'keys show': ['2'],
+  'keys revoke': ['2', '--yes'],
+  'clients rename': ['acme', 'acme-eu'],
+  'clients delete': ['acme-eu', '--yes'],
+  'categories show': ['1'],
+  'pets show': ['1'],
+  'stock show': ['1'],
+  'orders show': ['1'],
+  'orders complete': ['1'],
+  'orders cancel': ['2', '--yes'],
   export: [catalogue],
-  import: [catalogue],
+  import: [catalogue, '--yes'],
 };
 
 let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
+  await database.pool.query(`INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 'available')`);
+  await database.pool.query(`INSERT INTO inventory VALUES (1, 3)`);
+  await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (1, 1), (1, 1)`);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
@@ -85,20 +99,20 @@ it('people are told of quotas and deprecations in tables, in colours, that fit t
   const [show, top, reset, report] = await outputs([
     ['quotas', 'show', name],
     ['quotas', 'top', '--limit', '1'],
-    ['quotas', 'reset', name],
+    ['quotas', 'reset', name, '--yes'],
     ['deprecations', '--client', name],
   ]);
   const plain = (text = '') => text.replaceAll(/\u001b\[\d+m/g, '');
   expect(show).toContain('\u001b[32mactive\u001b[39m');
   expect(plain(show)).toMatch(
-    /plan +free\n\nwindow +minute\nlimit +60\nused +-\n[^]*used +250\nremaining +750\n/,
+    /plan +free\n\nwindow +minute\nlimit +60\nused +not known\n[^]*used +250\nremaining +750\n/,
   );
-  expect(plain(show)).toContain('\n\nOnly the running server knows the current minute.');
+  expect(plain(show)).toContain('\n\nThe current minute is known to the running server only');
   expect(plain(top)).toMatch(
     /^client +a-client-\S+\nplan +free\nrequests +250\nperDay +1000\nusedPercent +25\n$/,
   );
   expect(reset).toBe(`The windows of ${name} have been reset.\n`);
   expect(plain(report)).toMatch(
-    /^operation +getPet\nclient +a-client-\S+\nkeyId +\d+\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z\nsunset +2027-11-01\n\noperation +gone\n[^]*sunset +-\n$/,
+    /^operation +getPet\nclient +a-client-\S+\nkeyId +\d+\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z \(.+\)\nsunset +2027-11-01\n\noperation +gone\n[^]*sunset +-\n$/,
   );
 });

@@ -49,11 +49,12 @@ describe('output that cannot be written is a failure in one line', () => {
   it('and a key that nobody saw is named, so that it can be revoked', async () => {
     const { code, stderr } = await inShell('keys issue --client acme', '> /dev/full');
     const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM api_keys');
-    const revocation = `npx petstore keys revoke ${rows[0]!.id}`;
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `petstore: ${NO_SPACE} Key ${rows[0]!.id} was issued but could not be shown. Revoke it: ${revocation}\n`,
-    });
+    const id = rows[0]!.id;
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `petstore: ${NO_SPACE} Key ${id} was issued but could not be shown. Revoke it: `,
+    );
+    expect(stderr).toMatch(new RegExp(`petstore\\S* keys revoke ${id}\n$`));
   });
 
   it('but a reader who has had enough is none', async () => {

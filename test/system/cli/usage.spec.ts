@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { complaint, petstore } from '../../support/command-line';
+import { read } from '../../support/files';
+import { leavesOf, registeredCommands } from './support/registered-commands';
 
 /** Nothing here comes as far as a database: this one would be refused. */
 const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
@@ -21,10 +23,15 @@ describe('bad usage is told in one line and ends with 2', () => {
     ['clients set-plan acme --plan enterprise --per-day 5', /needs both --per-minute and --per-day/],
     ['keys issue', /required option '--client <name>'/],
     ['keys issue --client acme --scopes read,admin', /--scopes takes read, write or read,write/],
-    ['keys revoke abc', /<id> takes a whole number/],
+    ['keys revoke abc', /<key> takes a whole number/],
+    ['audit --since 2026-02-30', /--since takes a day/],
+    ['audit --since 2999-01-01', /--since must not be in the future/],
+    ['clients list --output xml', /--output takes table, json, yaml, csv, not "xml"/],
+    ['pets list --status gone', /--status takes available, pending, sold/],
+    ['quotas top --watch', /--watch needs a terminal/],
     ['quotas show', /missing required argument 'client'/],
     ['quotas top --days 91', /--days takes a whole number from 1 to 90/],
-    ['completion fish', /bash and zsh, not "fish"/],
+    ['completion tcsh', /bash, zsh, fish, not "tcsh"/],
     ['openapi --xml', /unknown option '--xml'/],
   ])('petstore %s', async (command, line) => {
     expect(await run(command)).toEqual(complaint(2, line));
@@ -58,7 +65,17 @@ describe('--help is worth reading', () => {
     expect(cost.loaded).toBe(false);
   });
 
-  it('--version prints the version', async () => {
-    expect(await run('--version')).toEqual({ code: 0, stdout: '1.0.0\n', stderr: '' });
+  it('has an example for every command', async () => {
+    const examples = leavesOf(await registeredCommands()).map(({ path, command }) => {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      return [path, help.split('Examples:\n')[1]?.includes(` ${path}`)];
+    });
+    expect(examples.filter(([, found]) => !found)).toEqual([]);
+  });
+
+  it.each(['--version', '-v', 'version'])('%s prints the version of the package', async (command) => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    expect(await run(command)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 });

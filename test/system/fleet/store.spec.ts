@@ -107,7 +107,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     const areAll = async (status: number) =>
       (await Promise.all(others.map((caller) => caller.get(COUNTED)))).every((one) => one.status === status);
     expect(await areAll(200)).toBe(true);
-    await fleet.command('keys', 'revoke', String(keyId));
+    await fleet.command('keys', 'revoke', String(keyId), '--yes');
     await until(() => areAll(401));
   });
 

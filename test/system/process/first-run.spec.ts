@@ -26,7 +26,7 @@ describe('a start on an empty embedded database', () => {
     expect(await first.end()).toEqual({ code: 0, signal: null });
 
     const second = await bench.serve(bench.embedded());
-    expect(second.stdout).toContain('To issue a key: npx petstore keys issue --client ');
+    expect(second.stdout).toContain('petstore.js keys issue --client ');
     expect(second.stdout + second.stderr).not.toContain('psk_live_');
     expect((await second.send(key, 'GET', '/pets?limit=1')).status).toBe(200);
     expect(await second.end()).toEqual({ code: 0, signal: null });

@@ -20,11 +20,12 @@ const PLANTED: [rule: string, file: string, line: string][] = [
   ['quotas knows auth and audit, and nobody else', 'src/modules/quotas/a.ts', `import '../pets';`],
   [
     'quotas knows auth and audit, and nobody else',
-    'src/modules/quotas/store/a.ts',
+    'src/modules/quotas/counting/a.ts',
     `import '../../../app.module';`,
   ],
   ['auth knows audit, and nobody else', 'src/modules/auth/a.ts', `import '../quotas';`],
   ['auth knows audit, and nobody else', 'src/modules/auth/b.ts', `import '../../settings';`],
+  ['events knows no other module', 'src/modules/events/a.ts', `import '../pets';`],
   ['audit knows no other module', 'src/modules/audit/a.ts', `import '../quotas';`],
   ['deprecations knows no other module', 'src/modules/deprecations/a.ts', `import '../quotas';`],
   ['pets knows categories, and nobody else', 'src/modules/pets/b.ts', `const later = import('../orders');`],
@@ -47,7 +48,7 @@ const PLANTED: [rule: string, file: string, line: string][] = [
     `import '../modules/deprecations';`,
   ],
   ['Siblings do not import their own face', 'src/modules/pets/c.ts', `import './index';`],
-  ['Siblings do not import their own face', 'src/modules/quotas/store/b.ts', `import '..';`],
+  ['Siblings do not import their own face', 'src/modules/quotas/counting/b.ts', `import '..';`],
   ['Siblings do not import their own face', 'libs/http/src/a.ts', `import '#libs/http';`],
   ['Libraries know nothing of the service', 'libs/http/src/b.ts', `import '../../../src/settings';`],
   ['Libraries are known by the name #libs only', 'libs/http/src/c.ts', `import '../../errors/src';`],
@@ -60,11 +61,22 @@ const PLANTED: [rule: string, file: string, line: string][] = [
   ['Nobody imports the command line', 'src/runtime/b.ts', `import '../cli/output';`],
   ['Modules know neither HTTP nor the runtime', 'src/modules/pets/d.ts', `import '../../http/cors';`],
   ['HTTP does not know the runtime', 'src/http/b.ts', `import '../runtime/serve';`],
+  [
+    'The rules of quotas know nothing but each other',
+    'src/modules/quotas/rules/a.ts',
+    `import '../counting/quota-store';`,
+  ],
   ['Every import leads somewhere', 'src/e.ts', `import '#libs/http/src/errors';`],
-  ...['orders/order-status', 'pets/pet-status', 'catalogue/bad-lines', 'quotas/plans', 'quotas/decision'].map(
-    pure('@nestjs/terminus'),
+  ...[
+    'orders/order-status',
+    'pets/pet-status',
+    'catalogue/bad-lines',
+    'quotas/rules/plans',
+    'quotas/rules/decision',
+  ].map(pure('@nestjs/terminus')),
+  ...['quotas/rules/rate-window', 'quotas/rules/ban-rules', 'quotas/rules/rate-limit-headers'].map(
+    pure('ioredis'),
   ),
-  ...['quotas/rate-window', 'quotas/ban-rules', 'quotas/rate-limit-headers'].map(pure('ioredis')),
 ];
 
 function pure(what: string) {

@@ -7,11 +7,11 @@ const MOST_LINES = 200;
 const MOST_DEPENDENCIES = 5;
 
 /** Generated from the document, and as long as that makes it. */
-const GENERATED = 'libs/client/src/schema.ts';
+const GENERATED = ['schema', 'routes', 'error-classes'].map((name) => `libs/client/src/${name}.ts`);
 
 const files = ['src', 'libs'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && `${folder}/${file}` !== GENERATED)
+    .filter((file) => file.endsWith('.ts') && !GENERATED.includes(`${folder}/${file}`))
     .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(join(ROOT, folder, file), 'utf8') })),
 );
 const tooLong = (text: string) => text.trimEnd().split('\n').length > MOST_LINES;

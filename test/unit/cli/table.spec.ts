@@ -1,6 +1,8 @@
+import { barLines } from '../../../src/cli/bar-chart';
+import { relativeTime } from '../../../src/cli/relative-time';
 import { type Row, recordLines, tableLines } from '../../../src/cli/table';
 import { type Terminal, terminalOf } from '#libs/terminal';
-import { cut, printable, printableJson, widthOf } from '../../../src/runtime/text';
+import { printable, printableJson, widthOf, wrap } from '../../../src/runtime/text';
 
 const PIPE: Terminal = { columns: undefined, colours: false };
 const wide = (columns: number): Terminal => ({ columns, colours: false });
@@ -20,16 +22,18 @@ describe('a table', () => {
     ]);
   });
 
-  it('is not cut in a pipe, however wide it is', () => {
+  it('is not broken in a pipe, however wide it is', () => {
     const [, line] = tableLines([{ name: 'x'.repeat(500), note: 'y' }], PIPE);
     expect(line).toBe(`${'x'.repeat(500)}  y`);
   });
 
-  it('fits the terminal: the widest column is cut first, and then those that have become the widest', () => {
+  it('fits the terminal, the widest column first; what is too wide goes on in the next line, and nothing is lost', () => {
     const row = { short: 'twelve chars', long: 'x'.repeat(40), longer: 'y'.repeat(50) };
-    const [, line = ''] = tableLines([row], wide(60));
-    expect(line).toBe(`twelve chars  ${'x'.repeat(21)}…  ${'y'.repeat(21)}…`);
-    expect(widthOf(line)).toBe(60);
+    expect(tableLines([row], wide(60)).slice(1)).toEqual([
+      `twelve chars  ${'x'.repeat(22)}  ${'y'.repeat(22)}`,
+      `              ${'x'.repeat(18)}      ${'y'.repeat(22)}`,
+      `                                      ${'y'.repeat(6)}`,
+    ]);
   });
 
   it.each([30, 40, 59, 60, 61, 80])('is never wider than %i columns', (columns) => {
@@ -39,9 +43,9 @@ describe('a table', () => {
     }
   });
 
-  it('never cuts a number, and is printed record by record where it cannot be made to fit', () => {
+  it('never breaks a number, and is printed record by record where it cannot be made to fit', () => {
     const row = { requests: 123_456_789_012_345, name: 'x'.repeat(30) };
-    expect(tableLines([row], wide(28))[1]).toBe(`123456789012345  ${'x'.repeat(10)}…`);
+    expect(tableLines([row], wide(28))[1]).toBe(`123456789012345  ${'x'.repeat(11)}`);
     expect(tableLines([row, { requests: 7, name: 'y' }], wide(27))).toEqual([
       'requests  123456789012345',
       `name      ${'x'.repeat(30)}`,
@@ -49,6 +53,42 @@ describe('a table', () => {
       'requests  7',
       'name      y',
     ]);
+  });
+});
+
+describe('times', () => {
+  const now = Date.parse('2026-11-22T12:00:00.000Z');
+  const row = { at: '2026-11-22T09:30:00.000Z', until: '2026-11-24T12:00:01Z', name: '2026-11-22' };
+
+  it('are told from now in tables for people, and exactly for one thing and in pipes', () => {
+    expect(tableLines([row], { ...PIPE, now })[1]).toBe('2 h ago  in 2 d  2026-11-22');
+    expect(recordLines(row, { ...PIPE, now })[0]).toBe('at     2026-11-22T09:30:00.000Z (2 h ago)');
+    expect(tableLines([row], PIPE)[1]).toContain('2026-11-22T09:30:00.000Z');
+  });
+
+  it.each([
+    [0, 'now'],
+    [-999, 'now'],
+    [-1_000, '1 s ago'],
+    [59_999, 'in 59 s'],
+    [-90_000, '1 min ago'],
+    [-86_400_000 * 1_500, '1,500 d ago'],
+  ])('%i ms are %s', (difference, text) => {
+    expect(relativeTime(new Date(now + difference).toISOString(), now)).toBe(text);
+  });
+});
+
+describe('a chart of bars', () => {
+  it('fits its width, and shows the least of it', () => {
+    const lines = barLines(
+      [
+        ['a', 0],
+        ['b', 1],
+        ['c', 2_000],
+      ],
+      20,
+    );
+    expect(lines).toEqual(['a      0', 'b      1  ▏', `c  2,000  ${'█'.repeat(10)}`]);
   });
 });
 
@@ -101,9 +141,12 @@ describe('text of any kind', () => {
     ['❤️', 2],
   ])('%s takes %i columns', (text, columns) => expect(widthOf(text)).toBe(columns));
 
-  it('is aligned and cut by the columns that it takes', () => {
-    expect([cut('犬と猫と', 5), cut('犬と猫と', 4), cut('犬と', 4), cut('abcdef', 1)]).toEqual([
-      ...['犬と…', '犬…', '犬と', '…'],
+  it('is aligned and broken by the columns that it takes, at spaces where there are any', () => {
+    expect([wrap('犬と猫と', 5), wrap('犬と', 4), wrap('犬', 1), wrap('plan free, reason a b', 10)]).toEqual([
+      ['犬と', '猫と'],
+      ['犬と'],
+      ['犬'],
+      ['plan free,', 'reason a b'],
     ]);
     expect(tableLines([{ name: '犬', note: 'a' }], PIPE)).toEqual(['name  note', '犬    a']);
   });

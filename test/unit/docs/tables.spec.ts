@@ -3,7 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/errors';
 import { describeInterface } from '../../../src/http/document/describe-interface';
 import { GUIDES, type GuideName } from '../../../src/http/document/guides-list';
-import { PLANS, limitsOf } from '../../../src/modules/quotas/plans';
+import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/plans';
 import { operationsOf } from '../../support/document';
 import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';
 
@@ -79,8 +79,7 @@ it('The limits guide has the plans as they are', () => {
   });
   expect(rows).toEqual(
     PLANS.map((plan) => {
-      if (plan === 'enterprise') return [plan, null, null];
-      const { perMinute, perDay } = limitsOf({ plan, perMinute: null, perDay: null });
+      const { perMinute = null, perDay = null } = PLAN_LIMITS[plan] ?? {};
       return [plan, perMinute, perDay];
     }),
   );

@@ -7,7 +7,7 @@ const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
 
 const committed = readFileSync(join(__dirname, '../../../openapi.yaml'), 'utf8');
 
-it('openapi.yaml is the interface as it is (renew it with: npm run openapi)', async () => {
+it('openapi.yaml is the interface as it is (`npm run generate` renews it)', async () => {
   expect(committed).toBe(await describeInterface('yaml'));
 });
 

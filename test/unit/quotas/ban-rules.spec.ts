@@ -12,7 +12,7 @@ import {
   strike,
   unban,
   type BanState,
-} from '../../../src/modules/quotas/ban-rules';
+} from '../../../src/modules/quotas/rules/ban-rules';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const RESET = NOW + 60_000;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { BAN_DURATIONS_MS, newBanState } from '../../../src/modules/quotas/ban-rules';
-import { decide, type Decision } from '../../../src/modules/quotas/decision';
-import { rateLimitHeaders } from '../../../src/modules/quotas/rate-limit-headers';
+import { BAN_DURATIONS_MS, newBanState } from '../../../src/modules/quotas/rules/ban-rules';
+import { decide, type Decision } from '../../../src/modules/quotas/rules/decision';
+import { rateLimitHeaders } from '../../../src/modules/quotas/rules/rate-limit-headers';
 import {
   CLOCK_STEP_MS,
   DAY_MS,
@@ -10,7 +10,7 @@ import {
   standings,
   take,
   type Limits,
-} from '../../../src/modules/quotas/rate-window';
+} from '../../../src/modules/quotas/rules/rate-window';
 
 const START = Date.UTC(2026, 10, 21, 23, 50);
 const anyLimits = fc.record({
@@ -54,7 +54,11 @@ describe('a refused client', () => {
     const bans = newBanState();
     const limits: Limits = { perMinute: 0, perDay: null };
     let now = START;
-    for (const duration of [...BAN_DURATIONS_MS, ...BAN_DURATIONS_MS.slice(-1)]) {
+    const bansInTurn = [
+      ...BAN_DURATIONS_MS.entries(),
+      [BAN_DURATIONS_MS.length - 1, BAN_DURATIONS_MS.at(-1)!],
+    ];
+    for (const [index, duration] of bansInTurn as [number, number][]) {
       for (let left = 10; left >= 1; left -= 1) {
         expect(decide(windows, bans, limits, now)).toMatchObject({
           outcome: 'limited',
@@ -64,7 +68,7 @@ describe('a refused client', () => {
       }
       expect(decide(windows, bans, limits, now)).toMatchObject({
         outcome: 'banned',
-        newlyBanned: true,
+        earnedBanLevel: index + 1,
         retryAfterSeconds: duration / 1000,
       });
       expect(decide(windows, bans, limits, now + duration - 1).outcome).toBe('banned');

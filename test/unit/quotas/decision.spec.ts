@@ -1,11 +1,11 @@
-import { newBanState, type BanState } from '../../../src/modules/quotas/ban-rules';
-import { NOTHING_TAKEN, decide, type Decision } from '../../../src/modules/quotas/decision';
+import { newBanState, type BanState } from '../../../src/modules/quotas/rules/ban-rules';
+import { NOTHING_TAKEN, decide, type Decision } from '../../../src/modules/quotas/rules/decision';
 import {
   refund,
   newWindowState,
   type Limits,
   type WindowState,
-} from '../../../src/modules/quotas/rate-window';
+} from '../../../src/modules/quotas/rules/rate-window';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const LIMITS: Limits = { perMinute: 2, perDay: 100 };
@@ -28,7 +28,7 @@ describe('an allowed request', () => {
       retryAfterSeconds: 0,
       refusalsBeforeBan: 0,
       nextBanSeconds: 0,
-      newlyBanned: false,
+      earnedBanLevel: 0,
       takenAt: NOW,
       decidedAt: NOW,
     });
@@ -73,7 +73,7 @@ describe('a refused request', () => {
     expect(decisions.slice(0, 10).every((d) => d.outcome === 'limited')).toBe(true);
     expect(decisions[10]).toMatchObject({
       outcome: 'banned',
-      newlyBanned: true,
+      earnedBanLevel: 1,
       exhausted: null,
       retryAfterSeconds: 120,
       nextBanSeconds: 600,
@@ -96,7 +96,7 @@ describe('a request with a banned key', () => {
     for (let now = NOW + 500; now < until; now += 1_000) {
       expect(decide(windows, bans, LIMITS, now)).toMatchObject({
         outcome: 'banned',
-        newlyBanned: false,
+        earnedBanLevel: 0,
         retryAfterSeconds: Math.ceil((until - now) / 1000),
         takenAt: NOTHING_TAKEN,
       });

@@ -1,10 +1,10 @@
 import { ManualClock } from '#libs/clock';
-import type { BanState } from '../../../src/modules/quotas/ban-rules';
-import type { Decision } from '../../../src/modules/quotas/decision';
-import { MemoryQuotaStore } from '../../../src/modules/quotas/store/memory-quota-store';
-import type { QuotaRecords } from '../../../src/modules/quotas/store/quota-records';
-import type { CountWriter } from '../../../src/modules/quotas/store/unwritten-counts';
-import { type ClientSubject, addressSubject } from '../../../src/modules/quotas/subject';
+import type { BanState } from '../../../src/modules/quotas/rules/ban-rules';
+import type { Decision } from '../../../src/modules/quotas/rules/decision';
+import { MemoryQuotaStore } from '../../../src/modules/quotas/counting/memory-quota-store';
+import type { QuotaRecords } from '../../../src/modules/quotas/counting/quota-records';
+import type { CountWriter } from '../../../src/modules/quotas/counting/unwritten-counts';
+import { type ClientSubject, addressSubject } from '../../../src/modules/quotas/counting/subject';
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { OwedWork } from '../../../src/modules/quotas/owed-work';
+import { OwedWork } from '../../../src/modules/quotas/counting/owed-work';
 
 /** Work that fails when the test says so. */
 function failing(): { work: () => Promise<void>; fail: () => void } {

@@ -1,5 +1,5 @@
-import { rateLimitHeaders } from '../../../src/modules/quotas/rate-limit-headers';
-import { DAY_MS, type WindowStanding } from '../../../src/modules/quotas/rate-window';
+import { rateLimitHeaders } from '../../../src/modules/quotas/rules/rate-limit-headers';
+import { DAY_MS, type WindowStanding } from '../../../src/modules/quotas/rules/rate-window';
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const NOW = MIDNIGHT + DAY_MS - 40_210_500;

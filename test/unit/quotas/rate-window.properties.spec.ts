@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { decide, type Decision } from '../../../src/modules/quotas/decision';
-import { rateLimitHeaders } from '../../../src/modules/quotas/rate-limit-headers';
+import { decide, type Decision } from '../../../src/modules/quotas/rules/decision';
+import { rateLimitHeaders } from '../../../src/modules/quotas/rules/rate-limit-headers';
 import {
   DAY_MS,
   MINUTE_MS,
@@ -8,7 +8,7 @@ import {
   newWindowState,
   standings,
   type WindowName,
-} from '../../../src/modules/quotas/rate-window';
+} from '../../../src/modules/quotas/rules/rate-window';
 
 const START = Date.UTC(2026, 10, 21, 23, 50);
 

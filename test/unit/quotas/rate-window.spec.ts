@@ -9,7 +9,7 @@ import {
   type Limits,
   type WindowName,
   type WindowState,
-} from '../../../src/modules/quotas/rate-window';
+} from '../../../src/modules/quotas/rules/rate-window';
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const NOON = MIDNIGHT + DAY_MS / 2;

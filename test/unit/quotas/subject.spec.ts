@@ -1,4 +1,4 @@
-import { addressSubject, subjectOf } from '../../../src/modules/quotas/subject';
+import { addressSubject, subjectOf } from '../../../src/modules/quotas/counting/subject';
 import type { Caller } from '../../../src/modules/auth';
 
 describe('an address counts', () => {
@@ -31,7 +31,10 @@ describe('who is limited', () => {
     perMinute: null,
     perDay: null,
     scopes: [],
+    last4: 'x7Qa',
+    createdAt: 0,
     expiresAt: Infinity,
+    overlapEndsAt: null,
   };
 
   it('is the client of a valid key, wherever it calls from', () => {

@@ -19,8 +19,8 @@ describe('the vault', () => {
   test.each([
     ['for another webhook', vault, 8, (text: string) => text],
     ['with another key', new SecretVault(Buffer.alloc(32, 2)), 7, (text: string) => text],
-    ['with a changed byte', vault, 7, (text: string) => `A${text.slice(1)}B`],
-    ['cut off', vault, 7, (text: string) => text.slice(0, 20)],
+    ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
+    ['cut off', vault, 7, (text: string) => text.slice(0, 30)],
   ])('does not open it %s, and tells nothing of it', (_name, other, webhookId, change) => {
     const secret = newSecret();
     const sealed = vault.seal(secret, 7);

@@ -8,7 +8,7 @@ export function menuPlugin({ React: { createElement } }: System) {
   const withMenu: Wrapper<object> = (Original, system) => (properties) => {
     const linkTo = (name: string) => {
       const href = `#/${encodeURIComponent(name)}`;
-      // The browser tells of a link that leads elsewhere; this one may name where the page already is.
+      // The browser fires an event for links that lead elsewhere; this link may point to where the page already is.
       return createElement('a', { href, onClick: () => system.fn.reveal(href) }, name);
     };
     const entries = system.fn.branches().map(({ name, children }) => {

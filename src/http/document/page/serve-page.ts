@@ -17,8 +17,8 @@ const SWAGGER_UI_FILES = {
 };
 
 /**
- * Serves the page at `/docs`. Called where its routes are already protected. The page that @nestjs/swagger would serve has
- * styles within itself, which a strict policy forbids, and does not fit a phone's screen.
+ * Serves the page at `/docs`. Call it after `protectPage`. The page of @nestjs/swagger has inline styles, which a strict
+ * content security policy forbids, and does not fit a phone's screen.
  */
 export function servePage(fastify: FastifyInstance): void {
   const serve = (path: string, type: string, body: string | Buffer) => {

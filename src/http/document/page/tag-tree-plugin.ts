@@ -6,7 +6,7 @@ import type { SpecSelectors, System, TagList, Wrapper } from './swagger-ui';
  */
 export function tagTreePlugin({ React: { createElement }, getSystem }: System) {
   const branches = () => {
-    // Before the document has come there are none.
+    // There are none until the document has loaded.
     const listed = getSystem().specSelectors.specJson().get('tags') as TagList | undefined;
     const tags = listed?.toJS() ?? [];
     const childrenOf = (name?: string) => tags.filter((tag) => tag['x-parent'] === name);

@@ -1,11 +1,10 @@
-import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
 import { CircuitBreaker } from '#libs/circuit-breaker';
 import type { Clock } from '#libs/clock';
-import type { ClientSubject, Subject } from '../subject';
+import type { ClientSubject, Subject } from '../counting/subject';
 import { KnownRefusals } from './known-refusals';
-import type { MemoryQuotaStore } from '../store/memory-quota-store';
-import { QuotaStore, type Receipt, type Standing, type Taken } from '../store/quota-store';
+import { QuotaStore, type Receipt, type Standing, type Taken } from '../counting/quota-store';
 import type { RedisQuotaStore } from './redis-quota-store';
 import { RedisUnavailableError } from './script-calls';
 
@@ -16,7 +15,7 @@ const PROBE_MS = 250;
  * Counts together with the other instances through Redis. While Redis is away each goes on alone with its share, says
  * so, and comes back by itself: never unlimited, and no request fails for it.
  */
-export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
+export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly breaker: CircuitBreaker;
   private readonly refusals = new KnownRefusals();
@@ -29,7 +28,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   constructor(
     private readonly client: Redis | Cluster,
     private readonly together: RedisQuotaStore,
-    private readonly alone: MemoryQuotaStore,
+    private readonly alone: QuotaStore,
     private readonly clock: Clock,
     private readonly instances: number,
   ) {
@@ -53,12 +52,8 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this.breaker.isOpen;
   }
 
-  override knownRefusal(subject: Subject): Taken | null {
-    return this.refusals.find(subject, this.clock.now());
-  }
-
   take(subject: Subject): Taken | Promise<Taken> {
-    return this.knownRefusal(subject) ?? this.takeUnknown(subject);
+    return this.refusals.find(subject, this.clock.now()) ?? this.takeUnknown(subject);
   }
 
   async refund(subject: Subject, taken: Receipt): Promise<Standing> {
@@ -95,8 +90,13 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     await this.tellRedis(() => this.together.reloadDays());
   }
 
-  onModuleDestroy(): void {
-    this.alone.onModuleDestroy();
+  override onModuleDestroy(): void {
+    this.alone.onModuleDestroy?.();
+  }
+
+  async flush(): Promise<boolean> {
+    const written = await Promise.all([this.together.flush(), this.alone.flush()]);
+    return written.every(Boolean);
   }
 
   onApplicationShutdown(): void {
@@ -177,7 +177,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     const owed = [...this.countedAlone.values()];
     this.countedAlone.clear();
     try {
-      await this.together.doubt(owed);
+      await this.together.markStale(owed);
     } catch (error) {
       owed.forEach((subject) => this.countedAlone.set(subject.keyId, subject));
       throw error;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Decision } from '../decision';
-import type { Subject } from '../subject';
+import type { Decision } from '../rules/decision';
+import type { Subject } from '../counting/subject';
 
 /** How long a refusal is repeated unasked: a lifted ban has to hold everywhere within a second. */
 const KNOWN_MS = 900;
@@ -45,7 +45,7 @@ export class KnownRefusals {
       this.refusals.delete(nameOf(subject));
       return null;
     }
-    return { ...decision, newlyBanned: false, decidedAt: decision.decidedAt + age };
+    return { ...decision, earnedBanLevel: 0, decidedAt: decision.decidedAt + age };
   }
 }
 

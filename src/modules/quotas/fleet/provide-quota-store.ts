@@ -1,36 +1,39 @@
+import cluster from 'node:cluster';
 import type { Provider } from '@nestjs/common';
-import { Clock, SystemClock } from '#libs/clock';
+import { Clock } from '#libs/clock';
 import { SETTINGS, type Settings } from '../../../settings';
-import { MemoryQuotaStore } from '../store/memory-quota-store';
-import { QuotaRecords } from '../store/quota-records';
-import { QuotaStore } from '../store/quota-store';
+import { MemoryQuotaStore } from '../counting/memory-quota-store';
+import { QuotaRecords } from '../counting/quota-records';
+import { QuotaStore } from '../counting/quota-store';
+import { WorkerQuotaStore } from '../workers/worker-quota-store';
 import { FleetQuotaStore } from './fleet-quota-store';
 import { connectRedis } from './redis-connection';
 import { RedisQuotaStore } from './redis-quota-store';
-import { REDIS_BUDGET_MS } from './script-calls';
+import { REDIS_TIMING, type RedisTiming } from './script-calls';
 
-/** Real time that decides how a request is counted: tests, which run on any machine, have more of it. */
-export const REDIS_BUDGET = Symbol('REDIS_BUDGET');
-export const REDIS_BUDGET_OF_SERVICE: Provider = { provide: REDIS_BUDGET, useValue: REDIS_BUDGET_MS };
+/** Real time, which decides how a request is counted. */
+export const TIMING_OF_REDIS = Symbol('TIMING_OF_REDIS');
+export const REDIS_TIMING_PROVIDER: Provider = { provide: TIMING_OF_REDIS, useValue: REDIS_TIMING };
 
-/** One process counts in its memory; several count together in Redis. */
+/** One process counts in its memory, or in that of the process which started it; several instances count together in Redis. */
 export const QUOTA_STORE: Provider = {
   provide: QuotaStore,
-  inject: [SETTINGS, QuotaRecords, Clock, REDIS_BUDGET],
+  inject: [SETTINGS, QuotaRecords, Clock, TIMING_OF_REDIS],
   useFactory: (
     { redisUrl, instances }: Settings,
     records: QuotaRecords,
     clock: Clock,
-    budgetMs: number,
+    timing: RedisTiming,
   ): QuotaStore => {
+    const shares = redisUrl === undefined ? 1 : instances;
+    const alone = cluster.isWorker
+      ? new WorkerQuotaStore(process, clock)
+      : new MemoryQuotaStore(records, clock, shares);
     if (redisUrl === undefined) {
-      return new MemoryQuotaStore(records, clock);
+      return alone;
     }
     const client = connectRedis(redisUrl);
-    // Redis's own clock is the one that all instances share. Another clock than the system's is a test's.
-    const testClock = clock instanceof SystemClock ? undefined : () => clock.now();
-    const together = new RedisQuotaStore(client, records, testClock, budgetMs);
-    const alone = new MemoryQuotaStore(records, clock, instances);
+    const together = new RedisQuotaStore(client, records, timing);
     return new FleetQuotaStore(client, together, alone, clock, instances);
   },
 };

@@ -1,5 +1,15 @@
-import { BAN_DURATIONS_MS, FORGIVENESS_MS, REFUSALS_BEFORE_BAN } from '../ban-rules';
-import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
+import { BAN_DURATIONS_MS, FORGIVENESS_MS, REFUSALS_BEFORE_BAN } from '../rules/ban-rules';
+import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rules/rate-window';
+import { BAN_FIELDS, RESET_AT, STALE, WINDOW_FIELDS } from './redis-state';
+
+const W = WINDOW_FIELDS;
+const B = BAN_FIELDS;
+
+function list(fields: Record<string, string>): string {
+  return Object.values(fields)
+    .map((field) => `'${field}'`)
+    .join(', ');
+}
 
 /**
  * The rules of rate-window.ts, ban-rules.ts and decision.ts as atomic steps inside Redis, on its clock. A test runs
@@ -8,13 +18,13 @@ import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rate-window';
  * One call runs all steps that one turn of the event loop has brought; each of them is one subject's and stands alone.
  * KEYS: for each step the windows of the client or address; then the bans of the key, for a client only. Both carry the
  * client's hash tag, so that a cluster keeps them together.
- * ARGV: the time, empty for the server's own; then for each step: its name (take, refund, look, ban, reset, doubt); how many
+ * ARGV: the time, empty for the server's own; then for each step: its name (take, refund, look, ban, reset, mark stale); how many
  * keys it has; requests a minute; requests a day, -1 for none; for refund when the request was taken; how many values
  * of what the database remembers follow: none if it was not asked, or five: day, requests of that day, level and end of
  * the ban, the last reset of the windows.
  * Returns for each step {outcome (of refund: refunded, when the day's count was lowered), exhausted window or '', newly
- * banned, now, minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, refusals, refusalsUntil, level, bannedUntil}, or {'unknown'} when
- * the state is not there and the database has to be asked, or {'failed', why}.
+ * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}, or {'unknown'} when the state is not there and the
+ * database has to be asked, or {'failed', why}.
  */
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
@@ -32,24 +42,25 @@ local today = floor(now / DAY)
 
 -- Every instance that hears of a reset asks for it; the first one does it, and later ones must not do it again.
 local function reset(windows, reset_at)
-  local known = redis_call('HGET', windows, 'z')
+  local known = redis_call('HGET', windows, '${RESET_AT}')
   if redis_call('EXISTS', windows) == 1 and to_number(known or 0) < to_number(reset_at) then
-    redis_call('HSET', windows, 's', NOT_STARTED, 'm', 0, 'p', 0, 'd', today, 'n', 0, 'q', 0, 'z', reset_at)
+    redis_call('HSET', windows, '${W.minuteStart}', NOT_STARTED, '${W.minuteCount}', 0, '${W.minuteRefunds}', 0,
+      '${W.day}', today, '${W.dayCount}', 0, '${W.dayRefunds}', 0, '${RESET_AT}', reset_at)
   end
   return {'unknown'}
 end
 
 -- The client was counted elsewhere for a while: its minute stands, its day and its bans are asked for anew.
-local function doubt(windows, key_bans)
-  if redis_call('EXISTS', windows) == 1 then redis_call('HSET', windows, 'x', 1) end
-  if key_bans and redis_call('EXISTS', key_bans) == 1 then redis_call('HSET', key_bans, 'x', 1) end
+local function mark_stale(windows, key_bans)
+  if redis_call('EXISTS', windows) == 1 then redis_call('HSET', windows, '${STALE}', 1) end
+  if key_bans and redis_call('EXISTS', key_bans) == 1 then redis_call('HSET', key_bans, '${STALE}', 1) end
   return {'unknown'}
 end
 
 -- The database's word on a key's bans. Its windows are left alone: of them the database was not asked.
 local function ban(key_bans, level, banned)
-  redis_call('HSET', key_bans, 'r', 0, 'u', 0, 'l', level, 'b', banned)
-  redis_call('HDEL', key_bans, 'x')
+  redis_call('HSET', key_bans, '${B.refusals}', 0, '${B.refusalsUntil}', 0, '${B.level}', level, '${B.bannedUntil}', banned)
+  redis_call('HDEL', key_bans, '${STALE}')
   redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY))
   return {'unknown'}
 end
@@ -60,26 +71,27 @@ local function current_level(level, banned)
 end
 
 local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
-  local w = redis_call('HMGET', windows, 's', 'm', 'd', 'n', 'x', 'z', 'p', 'q')
-  local start, minute, day, used = to_number(w[1]), to_number(w[2]), to_number(w[3]), to_number(w[4])
-  local minute_refunds, day_refunds = to_number(w[7] or 0), to_number(w[8] or 0)
+  local w = redis_call('HMGET', windows, ${list(W)}, '${STALE}', '${RESET_AT}')
+  local start, minute, minute_refunds = to_number(w[1]), to_number(w[2]), to_number(w[3] or 0)
+  local day, used, day_refunds = to_number(w[4]), to_number(w[5]), to_number(w[6] or 0)
+  local windows_stale, known_reset = w[7], w[8]
   local refusals, until_, level, banned = 0, 0, 0, 0
   local b
   if key_bans then
-    b = redis_call('HMGET', key_bans, 'r', 'u', 'l', 'b', 'x')
-    local know_windows, know_bans = start and not w[5], b[1] and not b[5]
+    b = redis_call('HMGET', key_bans, ${list(B)}, '${STALE}')
+    local know_windows, know_bans = start and not windows_stale, b[1] and not b[5]
     if not asked and not (know_windows and know_bans) then return {'unknown'} end
     if b[1] then
       refusals, until_, level, banned = to_number(b[1]), to_number(b[2]), to_number(b[3]), to_number(b[4])
     end
     if not know_bans then
       level, banned = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])
-      redis_call('HDEL', key_bans, 'x')
+      redis_call('HDEL', key_bans, '${STALE}')
     end
     if not know_windows then
       local remembered = to_number(ARGV[asked]) == today and to_number(ARGV[asked + 1]) or 0
       local reset_at = ARGV[asked + 4]
-      if not start or to_number(w[6] or 0) < to_number(reset_at) then
+      if not start or to_number(known_reset or 0) < to_number(reset_at) then
         start, minute, used = NOT_STARTED, 0, remembered
         minute_refunds, day_refunds = 0, 0
       elseif day == today then
@@ -88,8 +100,8 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
         used, day_refunds = remembered, 0
       end
       day = today
-      redis_call('HSET', windows, 'z', reset_at)
-      redis_call('HDEL', windows, 'x')
+      redis_call('HSET', windows, '${RESET_AT}', reset_at)
+      redis_call('HDEL', windows, '${STALE}')
     end
   elseif not start then
     start, minute, day, used = NOT_STARTED, 0, today, 0
@@ -150,11 +162,14 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
 
   -- Most requests change nothing of the bans, and every minute is often enough to put off the end of what lasts for days.
   local begun = start ~= to_number(w[1])
-  redis_call('HSET', windows, 's', start, 'm', minute, 'p', minute_refunds, 'd', day, 'n', used, 'q', day_refunds)
+  redis_call('HSET', windows, '${W.minuteStart}', start, '${W.minuteCount}', minute, '${W.minuteRefunds}', minute_refunds,
+    '${W.day}', day, '${W.dayCount}', used, '${W.dayRefunds}', day_refunds)
   if begun then redis_call('PEXPIRE', windows, key_bans and 2 * DAY or MINUTE) end
   if key_bans then
     local changed = refusals ~= to_number(b[1]) or until_ ~= to_number(b[2]) or level ~= to_number(b[3]) or banned ~= to_number(b[4])
-    if changed then redis_call('HSET', key_bans, 'r', refusals, 'u', until_, 'l', level, 'b', banned) end
+    if changed then
+      redis_call('HSET', key_bans, '${B.refusals}', refusals, '${B.refusalsUntil}', until_, '${B.level}', level, '${B.bannedUntil}', banned)
+    end
     if changed or begun then redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY)) end
   end
   return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used, day_refunds, refusals, until_, level, banned}
@@ -162,7 +177,7 @@ end
 
 local function answer(step, windows, key_bans, at, asked)
   if step == 'reset' then return reset(windows, ARGV[asked + 4]) end
-  if step == 'doubt' then return doubt(windows, key_bans) end
+  if step == 'mark stale' then return mark_stale(windows, key_bans) end
   if step == 'ban' then return ban(key_bans, to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])) end
   return run(step, windows, key_bans, to_number(ARGV[at + 2]), to_number(ARGV[at + 3]), to_number(ARGV[at + 4]), asked)
 end

@@ -1,11 +1,11 @@
 import type { Cluster, Redis } from 'ioredis';
-import { type Decision, type Outcome, decisionAfter } from '../decision';
-import { DAY_MS, standings } from '../rate-window';
-import type { ClientSubject, Subject } from '../subject';
-import type { QuotaRecords } from '../store/quota-records';
-import { QuotaStore, type Receipt, type Standing } from '../store/quota-store';
-import { type Reply, type StateAfter, toState } from './quota-reply';
-import { ScriptCalls, type ScriptStep } from './script-calls';
+import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
+import { DAY_MS, standings } from '../rules/rate-window';
+import type { ClientSubject, Subject } from '../counting/subject';
+import type { QuotaRecords } from '../counting/quota-records';
+import { QuotaStore, type Receipt, type Standing } from '../counting/quota-store';
+import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './redis-state';
+import { type RedisTiming, ScriptCalls, type ScriptStep } from './script-calls';
 
 type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
 type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
@@ -21,15 +21,13 @@ export class RedisQuotaStore extends QuotaStore {
   private readonly calls: ScriptCalls;
   private readonly asked = new Map<number, Promise<Remembered>>();
 
-  /** @param testClock replaces Redis's own clock, for tests that move the time */
   constructor(
     client: Redis | Cluster,
     private readonly records: QuotaRecords,
-    testClock?: () => number,
-    budgetMs?: number,
+    timing?: RedisTiming,
   ) {
     super();
-    this.calls = new ScriptCalls(client, testClock, budgetMs);
+    this.calls = new ScriptCalls(client, timing);
   }
 
   take(subject: Subject): Promise<Decision> {
@@ -72,7 +70,7 @@ export class RedisQuotaStore extends QuotaStore {
   /** Has the database asked anew about the day of everybody who has used something of it. */
   async reloadDays(): Promise<void> {
     const clients = await this.records.clientsOf(Math.floor(this.records.now() / DAY_MS));
-    await inSlices(clients, (clientId) => this.calls.run(aStep('doubt', [windowsOfClient(clientId)])));
+    await inSlices(clients, (clientId) => this.calls.run(aStep('mark stale', [windowsOfClient(clientId)])));
   }
 
   /** Begins windows anew that somebody has reset. Every instance asks for it; the first one does it. */
@@ -82,16 +80,20 @@ export class RedisQuotaStore extends QuotaStore {
     }
   }
 
+  flush(): Promise<boolean> {
+    return this.records.flush();
+  }
+
   /** Rejects unless Redis does the very work that counting is. */
   async probe(): Promise<void> {
     await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
   }
 
   /** Has the database asked anew about these clients, who were counted elsewhere meanwhile. */
-  async doubt(known: { clientId: number; keyId: number }[]): Promise<void> {
-    await this.records.flush();
+  async markStale(known: { clientId: number; keyId: number }[]): Promise<void> {
+    await this.flush();
     await inSlices(known, ({ clientId, keyId }) =>
-      this.calls.run(aStep('doubt', keysOfClient(clientId, keyId))),
+      this.calls.run(aStep('mark stale', keysOfClient(clientId, keyId))),
     );
   }
 
@@ -147,21 +149,6 @@ function aStep(
   remembered: ScriptStep['remembered'] = NOTHING_REMEMBERED,
 ): ScriptStep {
   return { name, keys, perMinute: 0, perDay: 0, takenAt: 0, remembered };
-}
-
-function keysOf(subject: Subject): string[] {
-  return subject.kind === 'client'
-    ? keysOfClient(subject.clientId, subject.keyId)
-    : [`petstore:{address:${subject.address}}:windows`];
-}
-
-/** The braces are a hash tag: what belongs to one client lies on one node of a cluster. */
-export function keysOfClient(clientId: number, keyId: number): string[] {
-  return [windowsOfClient(clientId), `petstore:{client:${clientId}}:key:${keyId}`];
-}
-
-function windowsOfClient(clientId: number): string {
-  return `petstore:{client:${clientId}}:windows`;
 }
 
 /** Does it for all, so many at once that each is answered within its time. */

@@ -1,10 +1,17 @@
 import { Cluster, type Redis } from 'ioredis';
-import type { Reply } from './quota-reply';
 import { QUOTA_SCRIPT } from './quota-script';
+import type { Reply } from './redis-state';
 import { withinBudget } from './within-budget';
 
-/** How long one answer may take, in milliseconds. Past it the request goes on without Redis. */
-export const REDIS_BUDGET_MS = 50;
+/** How time decides about counting in Redis. */
+export interface RedisTiming {
+  /** How long one answer may take, in milliseconds. Past it the request goes on without Redis. */
+  budgetMs: number;
+  /** Unix milliseconds that the script counts by; null for Redis's own clock, the one that all instances share. */
+  now: (() => number) | null;
+}
+
+export const REDIS_TIMING: RedisTiming = { budgetMs: 50, now: null };
 /** So few that Redis, which does one thing at a time, is soon free for others. */
 const STEPS_PER_CALL = 100;
 
@@ -18,7 +25,7 @@ export class RedisUnavailableError extends Error {
 /** One subject's step of QUOTA_SCRIPT, with its arguments. */
 export interface ScriptStep {
   keys: readonly string[];
-  name: 'take' | 'refund' | 'look' | 'ban' | 'reset' | 'doubt';
+  name: 'take' | 'refund' | 'look' | 'ban' | 'reset' | 'mark stale';
   perMinute: number;
   /** -1 for none. */
   perDay: number;
@@ -45,11 +52,9 @@ export class ScriptCalls {
   private readonly isCluster: boolean;
   private waiting: WaitingStep[] = [];
 
-  /** @param testClock replaces Redis's own clock, for tests that move the time */
   constructor(
     client: Redis | Cluster,
-    private readonly testClock?: () => number,
-    private readonly budgetMs = REDIS_BUDGET_MS,
+    private readonly timing: RedisTiming = REDIS_TIMING,
   ) {
     client.defineCommand('quota', { lua: QUOTA_SCRIPT });
     this.redis = client as unknown as WithScript;
@@ -82,7 +87,7 @@ export class ScriptCalls {
   private async call(waiting: WaitingStep[]): Promise<void> {
     try {
       const replies = this.redis.quota(...this.argumentsFor(waiting));
-      const inTime = await withinBudget(replies, this.budgetMs, (late) => {
+      const inTime = await withinBudget(replies, this.timing.budgetMs, (late) => {
         waiting.forEach(({ onLate }, index) => onLate?.(late[index]!));
       });
       waiting.forEach((one, index) => settle(one, inTime[index]!));
@@ -94,7 +99,7 @@ export class ScriptCalls {
 
   private argumentsFor(waiting: WaitingStep[]): (string | number)[] {
     const keys: string[] = [];
-    const values: (string | number)[] = [this.testClock?.() ?? ''];
+    const values: (string | number)[] = [this.timing.now?.() ?? ''];
     for (const { step } of waiting) {
       keys.push(...step.keys);
       values.push(step.name, step.keys.length, step.perMinute, step.perDay, step.takenAt);

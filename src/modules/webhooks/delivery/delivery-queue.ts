@@ -130,6 +130,6 @@ export class DeliveryQueue {
   }
 
   private run<Row extends object>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
-    return this.database.session((session) => session.runWithRetry(statement, values)) as Promise<Row[]>;
+    return this.database.session((session) => session.runWithRetry(statement, values));
   }
 }

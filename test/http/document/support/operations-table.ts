@@ -217,6 +217,7 @@ export const TABLE: Row[] = [
     others: [...BODY, 404, 409, 422],
     markers: experimental,
   },
+  list('GET /key', 'getKey', 'Account', 'Key', beta),
   list('GET /rate-limit', 'getRateLimit', 'Account', 'RateLimitStatus', beta),
   list('GET /usage', 'getUsage', 'Account', 'Usage', experimental),
 ];

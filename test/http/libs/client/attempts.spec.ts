@@ -145,7 +145,11 @@ describe('The key', () => {
     expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
     expect(sent[0]!.url).toBe('http://store.test/pets/1');
     expect(error).toBeInstanceOf(PetStoreError);
-    expect(error).toMatchObject({ name: 'PetStoreError', message: 'It is pet_not_found.', requestId: 'a1' });
+    expect(error).toMatchObject({
+      name: 'PetNotFoundError',
+      message: 'It is pet_not_found.',
+      requestId: 'a1',
+    });
     expect(inspect([client, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
   });
 

@@ -171,7 +171,7 @@ it("A refusal has the service's code and message, and its name in the log", asyn
   const { client } = await onService(service);
   const error = await failureOf(client.POST('/store/orders', { body: { petId: 999_999_999 } }));
   expect(error).toMatchObject({
-    name: 'PetStoreError',
+    name: 'UnknownPetError',
     code: 'unknown_pet',
     status: 422,
     message: expect.stringContaining('999999999'),

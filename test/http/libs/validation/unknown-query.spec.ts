@@ -22,6 +22,7 @@ const OPERATIONS: [method: string, path: string, status: number, body?: object][
   ['GET', '/store/inventory/1', 200],
   ['PUT', '/store/inventory/1', 200, { quantity: 5 }],
   ['POST', '/store/inventory/1/adjustments', 200, { delta: 1 }],
+  ['GET', '/key', 200],
   ['GET', '/rate-limit', 200],
   ['GET', '/usage', 200],
   ['DELETE', '/store/orders/1', 204],

@@ -58,6 +58,7 @@ export function tourOf(operations: Map<string, Operation>, keys: TourKeys): Step
     ...catalogue(send, examples, withTag),
     ...orders(send, examples, withTag),
     ...refusals(send, keys),
+    send(200, 'GET /key'),
     send(200, 'GET /rate-limit'),
     send(200, 'GET /usage', { target: '/usage?days=7' }),
   ];

@@ -4,16 +4,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeInterface } from '../../../../src/http/document/describe-interface';
 
+const GENERATED = ['schema.ts', 'routes.ts', 'error-classes.ts'];
 const CLIENT = resolve(__dirname, '../../../../libs/client');
 
-/** The types that the document gives. The generator is an ES module, which jest does not load. */
-function generate(): string {
+/** What the document gives, by file. The generator is an ES module, which jest does not load. */
+function generate(): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-schema-'));
   try {
     const file = join(folder, 'schema.ts');
     const script = join(CLIENT, 'scripts/generate-schema.mjs');
     execFileSync(process.execPath, [script, file], { input: document });
-    return readFileSync(file, 'utf8');
+    return Object.fromEntries(GENERATED.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -24,8 +25,10 @@ beforeAll(async () => {
   document = await describeInterface('json');
 });
 
-it('The types are those of the document; `npm run client:types` renews them', () => {
-  expect(generate()).toBe(readFileSync(join(CLIENT, 'src/schema.ts'), 'utf8'));
+it('Types, routes and error classes are those of the document; `npm run generate` renews them', () => {
+  expect(generate()).toEqual(
+    Object.fromEntries(GENERATED.map((name) => [name, readFileSync(join(CLIENT, 'src', name), 'utf8')])),
+  );
 });
 
 it('Every POST of the document, and nothing else, takes an Idempotency-Key, as the client takes for granted', () => {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { connectRedis } from '../../../../src/modules/quotas/fleet/redis-connection';
 import { RedisQuotaStore } from '../../../../src/modules/quotas/fleet/redis-quota-store';
-import type { QuotaRecords } from '../../../../src/modules/quotas/store/quota-records';
-import type { Subject } from '../../../../src/modules/quotas/subject';
+import type { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
+import type { Subject } from '../../../../src/modules/quotas/counting/subject';
 import { RedisServer } from '../../../support/redis-server';
 import { TcpProxy } from '../../../support/tcp-proxy';
 

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { ManualClock } from '#libs/clock';
-import { NOTHING_TAKEN } from '../../../../src/modules/quotas/decision';
+import { NOTHING_TAKEN } from '../../../../src/modules/quotas/rules/decision';
 import { RedisQuotaStore } from '../../../../src/modules/quotas/fleet/redis-quota-store';
-import type { Limits } from '../../../../src/modules/quotas/rate-window';
-import { MemoryQuotaStore } from '../../../../src/modules/quotas/store/memory-quota-store';
-import type { QuotaRecords } from '../../../../src/modules/quotas/store/quota-records';
-import type { Subject } from '../../../../src/modules/quotas/subject';
+import type { Limits } from '../../../../src/modules/quotas/rules/rate-window';
+import { MemoryQuotaStore } from '../../../../src/modules/quotas/counting/memory-quota-store';
+import type { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
+import type { Subject } from '../../../../src/modules/quotas/counting/subject';
 import { RedisServer } from '../../../support/redis-server';
 
 /** Whether Redis answers in time is not the subject here. */
@@ -116,7 +116,7 @@ test('Redis and this process answer every history alike', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (run) => {
       const clock = new ManualClock(START);
-      const redis = new RedisQuotaStore(client, FORGETFUL, () => clock.now(), BUDGET_MS);
+      const redis = new RedisQuotaStore(client, FORGETFUL, { budgetMs: BUDGET_MS, now: () => clock.now() });
       const memory = new MemoryQuotaStore(FORGETFUL, clock);
       try {
         await compare(redis, memory, clock, run);

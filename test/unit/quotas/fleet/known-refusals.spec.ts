@@ -1,6 +1,6 @@
-import type { Decision } from '../../../../src/modules/quotas/decision';
+import type { Decision } from '../../../../src/modules/quotas/rules/decision';
 import { KnownRefusals } from '../../../../src/modules/quotas/fleet/known-refusals';
-import type { Subject } from '../../../../src/modules/quotas/subject';
+import type { Subject } from '../../../../src/modules/quotas/counting/subject';
 
 const limits = { perMinute: 60, perDay: 1_000 };
 const keyOf = (keyId: number): Subject => ({ kind: 'client', clientId: 1, keyId, limits });
@@ -19,7 +19,7 @@ function aDecision(fields: Partial<Decision>): Decision {
     retryAfterSeconds: 120,
     refusalsBeforeBan: 0,
     nextBanSeconds: 600,
-    newlyBanned: true,
+    earnedBanLevel: 1,
     takenAt: -1,
     decidedAt: DECIDED_AT,
     ...fields,
@@ -31,7 +31,7 @@ const LIMITED = aDecision({
   outcome: 'limited',
   exhausted: 'minute',
   retryAfterSeconds: 30,
-  newlyBanned: false,
+  earnedBanLevel: 0,
 });
 
 let known: KnownRefusals;
@@ -39,8 +39,8 @@ beforeEach(() => (known = new KnownRefusals()));
 
 it('a ban is repeated for less than a second, as of the moment at which it is asked for, and as no new one', () => {
   known.remember(KEY, BAN, 1_000);
-  expect(known.find(KEY, 1_000)).toEqual({ ...BAN, newlyBanned: false });
-  expect(known.find(KEY, 1_899)).toEqual({ ...BAN, newlyBanned: false, decidedAt: DECIDED_AT + 899 });
+  expect(known.find(KEY, 1_000)).toEqual({ ...BAN, earnedBanLevel: 0 });
+  expect(known.find(KEY, 1_899)).toEqual({ ...BAN, earnedBanLevel: 0, decidedAt: DECIDED_AT + 899 });
   expect(known.find(KEY, 1_900)).toBeNull();
   expect(known.find(KEY, 1_899)).toBeNull();
 });

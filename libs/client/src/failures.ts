@@ -1,0 +1,19 @@
+import { ERROR_CLASSES } from './error-classes.ts';
+import {
+  NoAnswerError,
+  PetStoreError,
+  type PetStoreErrorCode,
+  type PetStoreErrorDetails,
+  UnexpectedAnswerError,
+} from './errors.ts';
+
+const CLASSES: Partial<Record<PetStoreErrorCode, typeof PetStoreError>> = {
+  ...ERROR_CLASSES,
+  no_answer: NoAnswerError,
+  unexpected_answer: UnexpectedAnswerError,
+};
+
+/** The error of its code's own class; of a code that only a newer service knows, a plain PetStoreError. */
+export function failureFrom(details: PetStoreErrorDetails, options?: { cause?: unknown }): PetStoreError {
+  return new (CLASSES[details.code] ?? PetStoreError)(details, options);
+}

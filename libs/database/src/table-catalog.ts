@@ -1,0 +1,49 @@
+import type { EntityManager } from 'typeorm';
+
+export interface CatalogTable {
+  /** As it is written in statements. */
+  name: string;
+  /** Those that can be written, as they are written in statements; generated ones compute themselves. */
+  columns: string[];
+}
+
+const TABLES = `SELECT pg_class.oid::int AS id, relname, quote_ident(relname) AS name,
+    (SELECT array_agg(quote_ident(attname) ORDER BY attnum) FROM pg_attribute
+      WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns,
+    (SELECT array_agg(DISTINCT confrelid::int) FROM pg_constraint
+      WHERE conrelid = pg_class.oid AND contype = 'f' AND confrelid <> conrelid) AS parents
+  FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+  ORDER BY relname`;
+
+interface Row extends CatalogTable {
+  id: number;
+  relname: string;
+  parents: number[] | null;
+}
+
+/**
+ * All tables of the schema, parents before the children that refer to them.
+ * @param except the table with this name, which is not the store's
+ */
+export async function catalogTables(transaction: EntityManager, except?: string): Promise<CatalogTable[]> {
+  const waiting = await transaction.query<Row[]>(TABLES);
+  const ordered: Row[] = [];
+  while (waiting.length > 0) {
+    const next = waiting.findIndex(({ parents }) => !waiting.some(({ id }) => parents?.includes(id)));
+    if (next === -1) {
+      throw new Error(`These tables refer to each other: ${waiting.map(({ name }) => name).join(', ')}`);
+    }
+    ordered.push(...waiting.splice(next, 1));
+  }
+  return ordered.filter(({ relname }) => relname !== except).map(({ name, columns }) => ({ name, columns }));
+}
+
+/** All sequences of the schema, as they are written in statements. */
+export async function catalogSequences(transaction: EntityManager): Promise<string[]> {
+  const rows = await transaction.query<{ name: string }[]>(
+    `SELECT quote_ident(relname) AS name FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' ORDER BY relname`,
+  );
+  return rows.map(({ name }) => name);
+}

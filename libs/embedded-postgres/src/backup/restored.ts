@@ -1,0 +1,26 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { type DataFolder, FILES, syncFolder } from '../data-folder';
+import { remove, unfinishedName } from '../unfinished';
+import { CLUSTER, PASSWORD } from './manifest';
+
+/**
+ * Puts a cluster that was restored and checked in the place of the one before it. Begun by a restore; whoever uses the
+ * folder next finishes what was interrupted. Every step may be repeated. To be used under the lock only.
+ *
+ * @param base the folder of the cluster
+ */
+export function putRestoredInPlace(folder: DataFolder, base: string): void {
+  const restored = join(base, FILES.restored);
+  if (!fs.existsSync(restored)) return;
+  const [from, to] = [join(restored, CLUSTER), join(base, FILES.data)];
+  if (fs.existsSync(from)) {
+    const replaced = join(base, unfinishedName());
+    if (fs.existsSync(to)) fs.renameSync(to, replaced);
+    folder.write(FILES.password, fs.readFileSync(join(restored, PASSWORD), 'utf8'));
+    fs.renameSync(from, to);
+    syncFolder(base);
+    remove(replaced);
+  }
+  remove(restored);
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { FILES } from './data-folder';
+import { asEmbeddedPostgresError, codeOf } from './errors';
+import { findPostmaster } from './postmaster';
+import { urlOf } from './server';
+
+/** The data of a folder, as they are without anybody touching them. */
+export interface FoundData {
+  /** PostgreSQL's data directory. */
+  cluster: string;
+  /** Where the server answers; undefined where none runs. */
+  url: string | undefined;
+}
+
+/**
+ * Looks what is in a folder of `startEmbeddedPostgres`, and neither makes nor starts anything.
+ *
+ * @returns undefined where there are no data
+ * @throws EmbeddedPostgresError when this user may not look
+ */
+export function findData(dataDirectory: string, database: string): FoundData | undefined {
+  const path = resolve(dataDirectory);
+  try {
+    const location = whereThere(() => readFileSync(join(path, FILES.location), 'utf8').trim());
+    const base = location ?? path;
+    const cluster = join(base, FILES.data);
+    const isThere = [cluster, join(base, FILES.restored)].some(
+      (folder) => (whereThere(() => readdirSync(folder)) ?? []).length > 0,
+    );
+    // Data that are kept elsewhere and are gone are for a start to complain about.
+    if (!isThere && location === undefined) return undefined;
+    const port = findPostmaster(cluster)?.port;
+    const password = port && readFileSync(join(path, FILES.password), 'utf8').trim();
+    return { cluster, url: port && password ? urlOf(port, password, database) : undefined };
+  } catch (error) {
+    throw asEmbeddedPostgresError(error, `look into ${path}`);
+  }
+}
+
+function whereThere<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { Option, SubCommand } from 'nest-commander';
+import type { BackupManifest } from '#libs/embedded-postgres';
+import type { Settings } from '../settings';
+import type { CatalogueOutput } from './catalogue-output';
+import { ReportingCommand, UsageError } from './command';
+import { CommandFailure } from './command-failure';
+import { interruptible } from './interruption';
+import { type OutputOptions, counted, isForPeople, print, printOne } from './output';
+
+/** It holds everything, the password of the database included. */
+const OWNER_ONLY = 0o600;
+
+@SubCommand({
+  name: 'backup',
+  arguments: '<file>',
+  argsDescription: { file: 'file to write; - for standard output' },
+  description: 'write a backup of the embedded database, while the service runs',
+})
+export class BackupCommand extends ReportingCommand {
+  protected override readonly examples = [
+    'db backup store.tar.gz',
+    "db backup - | ssh host 'cat > store.tar.gz'",
+  ];
+
+  @Option({ flags: '--force', description: 'overwrite an existing file' })
+  parseForce(): boolean {
+    return true;
+  }
+
+  async run(
+    [file = '']: string[],
+    { force = false, ...options }: OutputOptions & { force?: boolean },
+  ): Promise<void> {
+    const settings = await embeddedSettings(
+      'pg_dump -Fc "$DATABASE_URL" > store.dump, or snapshots of its host',
+    );
+    const toStandardOutput = file === '-';
+    if (toStandardOutput && process.stdout.isTTY) {
+      throw new UsageError('a backup is not for a terminal: name a file, or send it to another program.');
+    }
+    const { assertEmbedded } = await import('../runtime/open-database.js');
+    assertEmbedded(settings);
+    const { ReaderGoneError, openOutput } = await import('./catalogue-output.js');
+    const output = await openOutput(file, force, OWNER_ONLY);
+    const outcome = toStandardOutput ? 'the backup is not complete' : `${file} was not written`;
+    try {
+      const backup = await interruptible(outcome, (signal) => backUpTo(output, signal));
+      await output.complete();
+      await report(backup, { file, options, toStandardOutput });
+    } catch (error) {
+      await output.abandon();
+      throw error instanceof ReaderGoneError
+        ? new CommandFailure(`nobody reads any more; ${outcome}.`)
+        : error;
+    }
+  }
+}
+
+interface Backup {
+  manifest: BackupManifest;
+  /** As it was written. */
+  bytes: number;
+}
+
+async function backUpTo(output: CatalogueOutput, signal: AbortSignal): Promise<Backup> {
+  const [{ backUp }, { withDatabase }, { withProgress }, { VERSION }] = await Promise.all([
+    import('#libs/embedded-postgres'),
+    import('./administration.js'),
+    import('./progress.js'),
+    import('../runtime/version.js'),
+  ]);
+  let bytes = 0;
+  const write = async (chunk: Buffer): Promise<void> => {
+    await output.write(chunk);
+    bytes += chunk.length;
+  };
+  const place = { title: 'Backing up', unit: 'bytes', stream: process.stderr } as const;
+  const manifest = await withProgress(place, (show) =>
+    withDatabase((url) => {
+      const onProgress = (done: number, total: number) => show({ done, total });
+      return backUp({ url, madeBy: `petstore ${VERSION}`, write, signal, onProgress });
+    }),
+  );
+  return { manifest, bytes };
+}
+
+async function report(
+  { manifest, bytes }: Backup,
+  { file, options, toStandardOutput }: { file: string; options: OutputOptions; toStandardOutput: boolean },
+): Promise<void> {
+  const { startedAt, postgres, files } = manifest;
+  const stored = files.reduce((sum, one) => sum + one.bytes, 0);
+  const text = `Backed up ${counted(files.length, 'file', 'files')}, ${megabytes(stored)}, as ${megabytes(bytes)}: everything up to ${startedAt}.`;
+  if (toStandardOutput) {
+    process.stderr.write(`${text}\n`);
+  } else if (isForPeople(options)) {
+    print(text);
+  } else {
+    await printOne({ file, bytes, files: files.length, databaseBytes: stored, postgres, startedAt }, options);
+  }
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/**
+ * The settings of a store with an embedded database.
+ * @param instead what to use for the database of DATABASE_URL
+ */
+export async function embeddedSettings(instead: string): Promise<Settings> {
+  const { readSettings } = await import('../settings.js');
+  const settings = readSettings(process.env);
+  if (settings.databaseUrl !== undefined) {
+    throw new CommandFailure(`this is for the embedded database. For that of DATABASE_URL use ${instead}.`);
+  }
+  return settings;
+}

@@ -1,0 +1,37 @@
+// How a failure is written to standard error: one line for people, or JSON where the command was to answer in JSON.
+import { complaint, withoutKeys } from '../runtime/complaint';
+import { printableJson } from '../runtime/text';
+import { CommandFailure } from './command-failure';
+import { UsageError } from './usage-error';
+
+/** Looked for in the arguments themselves, for they may be what is wrong. */
+export function asksForJson(given: readonly string[]): boolean {
+  return /(^| )(--json|(--output|-o)[= ]?json)( |$)/.test(given.join(' '));
+}
+
+export function failureAsJson(code: string, message: string): string {
+  return `${printableJson({ error: { code, message: withoutKeys(message) } })}\n`;
+}
+
+/** Writes what went wrong, and ends the process. */
+export async function fail(error: unknown): Promise<never> {
+  const { text, code, exitCode } = await describe(error);
+  process.stderr.write(asksForJson(process.argv) ? failureAsJson(code, text.message) : text.line);
+  process.exit(exitCode);
+}
+
+async function describe(error: unknown) {
+  if (error instanceof UsageError) {
+    return { text: textOf(error.message), code: error.code, exitCode: 2 };
+  }
+  if (error instanceof CommandFailure) {
+    return { text: textOf(error.message), code: error.code, exitCode: error.exitCode };
+  }
+  const { explain, failureOf } = await import('../runtime/failures.js');
+  const { code, message } = failureOf(error);
+  return { text: { message, line: explain(error) }, code, exitCode: 1 };
+}
+
+function textOf(message: string) {
+  return { message, line: complaint(message) };
+}

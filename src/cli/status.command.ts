@@ -1,0 +1,83 @@
+import { Command } from 'nest-commander';
+import { PETSTORE } from '../runtime/command-name';
+import { megabytes } from './backup.command';
+import { ReportingCommand } from './command';
+import { CommandFailure } from './command-failure';
+import { type OutputOptions, isForPeople, print, printMany, printOne } from './output';
+import type { StoreStatus } from './store-status';
+
+@Command({
+  name: 'status',
+  description: 'show what runs, on which data and how it is; starts and changes nothing',
+})
+export class StoreStatusCommand extends ReportingCommand {
+  protected override readonly examples = ['status', 'status --json'];
+
+  /** Fails after the answer when something is not as it should be, so that a script need not read it. */
+  async run(_arguments: string[], options: OutputOptions): Promise<void> {
+    const [{ storeStatus }, { readSettings }] = await Promise.all([
+      import('./store-status.js'),
+      import('../settings.js'),
+    ]);
+    const status = await storeStatus(readSettings(process.env));
+    const problems = problemsOf(status);
+    if (isForPeople(options)) {
+      await show(status, options);
+    } else {
+      await printOne({ ...status, problems }, options);
+    }
+    if (problems.length > 0) {
+      throw new CommandFailure(problems.join(' '));
+    }
+  }
+}
+
+async function show(
+  { version, database, instances, limits, redis, tables }: StoreStatus,
+  options: OutputOptions,
+): Promise<void> {
+  const { kind, location, state, postgres, bytes, connections, maxConnections, pendingMigrations } = database;
+  await printOne(
+    {
+      version,
+      database: `${kind}, ${state}`,
+      location,
+      postgres,
+      size: bytes === null ? null : megabytes(bytes),
+      connections: connections === null ? null : `${connections} of ${maxConnections}`,
+      pendingMigrations,
+      redis:
+        redis && (redis.answers ? `${redis.version}, ${megabytes(redis.bytes ?? 0)}` : 'does not answer'),
+      limits: instances.length === 0 ? null : limits.shared ? 'exact' : 'not shared',
+    },
+    options,
+  );
+  print('');
+  const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
+  await printMany(rows, options, 'No instance of the service runs.');
+  if (tables.length > 0) {
+    print('');
+    await printMany(
+      tables.map((table) => ({ ...table, rows: table.rows ?? null })),
+      options,
+      '',
+    );
+  }
+}
+
+/** What somebody has to do something about, each in a sentence. */
+function problemsOf({ database, instances, limits, redis }: StoreStatus): string[] {
+  const { state, location, reason, pendingMigrations } = database;
+  if (state === 'missing') {
+    return [`There is no database in ${location}. The service creates one: ${PETSTORE} serve.`];
+  }
+  if (state === 'unreachable') {
+    return [`The database cannot be reached: ${reason}.`];
+  }
+  return [
+    ...(instances.length === 0 ? ['No instance of the service runs on this database.'] : []),
+    ...(pendingMigrations ? [`Migrations are missing: ${PETSTORE} db migrate.`] : []),
+    ...(redis?.answers === false ? ['Redis does not answer.'] : []),
+    ...(limits.shared ? [] : ['Instances do not share limits: set the same REDIS_URL for all of them.']),
+  ];
+}

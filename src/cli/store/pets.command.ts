@@ -1,0 +1,65 @@
+import { Command, Option, SubCommand } from 'nest-commander';
+import type { PetStatus } from '../../modules/pets';
+import { CommandGroup } from '../command';
+import type { OutputOptions } from '../output';
+import { identifier } from '../parse';
+import { petStatuses } from './pet-statuses';
+import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
+
+interface PetFilters extends ListOptions {
+  status?: PetStatus[];
+  category?: number;
+  name?: string;
+}
+
+@SubCommand({ name: 'list', description: 'list pets' })
+export class ListPetsCommand extends StoreListCommand {
+  protected override readonly examples = [
+    'pets list',
+    'pets list --status available --category 1',
+    'pets list --name ad --sort name --output csv',
+  ];
+
+  @Option({
+    flags: '--status <statuses>',
+    description: 'only available, pending or sold ones; several: pending,sold',
+  })
+  parseStatus(text: string): PetStatus[] {
+    return petStatuses(text);
+  }
+
+  @Option({ flags: '--category <id>', description: 'only pets of this category' })
+  parseCategory(text: string): number {
+    return identifier('--category', text);
+  }
+
+  @Option({ flags: '--name <prefix>', description: 'only pets whose name starts with this, ignoring case' })
+  parseName(text: string): string {
+    return text;
+  }
+
+  async run(_arguments: string[], options: PetFilters): Promise<void> {
+    const { PetsService } = await import('../../modules/pets/index.js');
+    const { status, category: categoryId, name } = options;
+    await this.list(
+      options,
+      (services, page) => services.get(PetsService).list({ ...page, status, categoryId, name }),
+      'There are no such pets.',
+    );
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<id>', description: 'show a pet' })
+export class ShowPetCommand extends StoreShowCommand {
+  protected override readonly examples = ['pets show 1'];
+
+  async run([id = '']: string[], options: OutputOptions): Promise<void> {
+    const { PetsService } = await import('../../modules/pets/index.js');
+    await this.show(id, options, (services, petId) => services.get(PetsService).get(petId));
+  }
+}
+
+@Command({ name: 'pets', description: 'look at pets', subCommands: [ListPetsCommand, ShowPetCommand] })
+export class PetsCommand extends CommandGroup {}
+
+export const PET_COMMANDS = [PetsCommand, ListPetsCommand, ShowPetCommand];

@@ -1,0 +1,48 @@
+import { Command, Option, SubCommand } from 'nest-commander';
+import type { PetStatus } from '../../modules/pets';
+import { CommandGroup } from '../command';
+import type { OutputOptions } from '../output';
+import { petStatuses } from './pet-statuses';
+import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
+
+@SubCommand({ name: 'list', description: 'list how many of each pet are in stock' })
+export class ListStockCommand extends StoreListCommand {
+  protected override readonly examples = ['stock list', 'stock list --status available --sort quantity'];
+
+  @Option({
+    flags: '--status <statuses>',
+    description: 'only of available, pending or sold pets; several: pending,sold',
+  })
+  parseStatus(text: string): PetStatus[] {
+    return petStatuses(text);
+  }
+
+  async run(_arguments: string[], options: ListOptions & { status?: PetStatus[] }): Promise<void> {
+    const { InventoryService } = await import('../../modules/inventory/index.js');
+    const { status } = options;
+    await this.list(
+      options,
+      (services, page) => services.get(InventoryService).list({ ...page, status }),
+      'There is no such stock.',
+    );
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<pet-id>', description: 'show how many of a pet are in stock' })
+export class ShowStockCommand extends StoreShowCommand {
+  protected override readonly examples = ['stock show 1'];
+
+  async run([id = '']: string[], options: OutputOptions): Promise<void> {
+    const { InventoryService } = await import('../../modules/inventory/index.js');
+    await this.show(id, options, (services, petId) => services.get(InventoryService).get(petId));
+  }
+}
+
+@Command({
+  name: 'stock',
+  description: 'look at the stock',
+  subCommands: [ListStockCommand, ShowStockCommand],
+})
+export class StockCommand extends CommandGroup {}
+
+export const STOCK_COMMANDS = [StockCommand, ListStockCommand, ShowStockCommand];

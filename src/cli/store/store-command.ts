@@ -1,0 +1,73 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { Option } from 'nest-commander';
+import type { Page } from '#libs/paging';
+import { ListingCommand, ReportingCommand, administer } from '../command';
+import { type OutputOptions, type Row, isForPeople, printMany, printOne } from '../output';
+import { identifier, wholeNumber } from '../parse';
+
+export interface ListOptions extends OutputOptions {
+  limit: string;
+  after?: number;
+}
+
+interface PageRequest {
+  limit: number;
+  cursor?: string;
+}
+
+/** Reads one page of a list, with the services that the list is read by. */
+type ReadPage = (services: INestApplicationContext, page: PageRequest) => Promise<Page<object>>;
+
+/** A command that lists what the store has, in ascending id. */
+export abstract class StoreListCommand extends ListingCommand {
+  @Option({ flags: '--limit <rows>', description: 'maximum number of rows', defaultValue: '50' })
+  parseLimit(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--after <id>', description: 'only what has a higher id' })
+  parseAfter(text: string): number {
+    return identifier('--after', text);
+  }
+
+  protected async list(options: ListOptions, read: ReadPage, whenEmpty: string): Promise<void> {
+    const limit = wholeNumber('--limit', options.limit, { min: 1, max: 100_000 });
+    const { entries, lastId } = await administer((services) =>
+      pagesOf((page) => read(services, page), limit, options.after),
+    );
+    await printMany(entries, options, whenEmpty);
+    if (lastId !== null && isForPeople(options)) {
+      process.stderr.write(`\nThere are more: --after ${lastId} goes on, --limit shows more at once.\n`);
+    }
+  }
+}
+
+/** A command that shows one thing of the store. */
+export abstract class StoreShowCommand extends ReportingCommand {
+  protected async show(
+    text: string,
+    options: OutputOptions,
+    read: (services: INestApplicationContext, id: number) => Promise<object>,
+  ): Promise<void> {
+    const id = identifier('<id>', text);
+    const found = await administer((services) => read(services, id));
+    await printOne({ ...found }, options);
+  }
+}
+
+async function pagesOf(
+  read: (page: PageRequest) => Promise<Page<object>>,
+  limit: number,
+  after: number | undefined,
+): Promise<Page<Row>> {
+  const { MAX_PAGE_SIZE, cursorAfter } = await import('#libs/paging');
+  const entries: Row[] = [];
+  let lastId = after ?? null;
+  do {
+    const cursor = lastId === null ? undefined : cursorAfter(lastId);
+    const page = await read({ limit: Math.min(MAX_PAGE_SIZE, limit - entries.length), cursor });
+    entries.push(...page.entries.map((entry) => ({ ...entry })));
+    lastId = page.lastId;
+  } while (lastId !== null && entries.length < limit);
+  return { entries, lastId };
+}

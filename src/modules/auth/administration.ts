@@ -1,0 +1,5 @@
+// The face for those who run the service: clients and keys without the guards that requests need, which take long to load.
+export { AdministrationModule } from './administration.module';
+export { AdministrationError, ClientsService, type PlanChoice } from './clients.service';
+export { describeKey, type KeyDescription } from './describe-key';
+export { KeysService, type IssuedKey } from './keys.service';

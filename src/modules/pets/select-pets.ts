@@ -1,0 +1,52 @@
+// Which pets a list shows: its filters as SQL.
+import { namePrefix } from '#libs/database';
+import { type Parameter, type Selection, nameBeginsWith } from '#libs/paging';
+import { PET_STATUSES } from './pet-status';
+import type { ListPetsQuery } from './pets.dto';
+
+const IS_THERE = 'deleted_at IS NULL';
+
+export function selectPets(filters: ListPetsQuery, parameter: Parameter): Selection {
+  return (filters.id === undefined ? inOrder : amongIds)(filters, parameter);
+}
+
+/**
+ * Reads no more rows than make a page, of each status; what it reads with a name depends on the name, and it is the more
+ * the rarer the name is within the status and the category.
+ */
+function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
+  const conditions = [IS_THERE];
+  if (categoryId !== undefined) {
+    conditions.push(`category_id = ${parameter(categoryId)}`);
+  }
+  // The index of a category has the status before the id.
+  const statuses = status ?? (categoryId === undefined ? undefined : PET_STATUSES);
+  const parameters = statuses && [...new Set(statuses)].map(parameter);
+  const ofCategory = categoryId === undefined ? '' : '-of-category';
+  const ofStatuses = parameters === undefined ? '' : `-of-${parameters.length}-statuses`;
+  return {
+    statement: `pets-page${ofCategory}${ofStatuses}`,
+    conditions,
+    within: parameters && {
+      column: 'status',
+      sorted: categoryId === undefined ? 'ASC' : 'DESC',
+      parameters,
+    },
+    named: name === undefined ? undefined : { prefix: name, indexed: [IS_THERE] },
+  };
+}
+
+/** There are at most a hundred ids: whatever else is asked for, each of these pets is looked at. */
+function amongIds({ id, status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
+  const conditions = [IS_THERE, `id = ANY(${parameter(id)}::bigint[])`];
+  if (categoryId !== undefined) {
+    conditions.push(`category_id = ${parameter(categoryId)}`);
+  }
+  if (status !== undefined) {
+    conditions.push(`status = ANY(${parameter(status)}::text[])`);
+  }
+  if (name !== undefined) {
+    conditions.push(nameBeginsWith(parameter(namePrefix(name))));
+  }
+  return { conditions };
+}

@@ -1,0 +1,104 @@
+import { Controller, Get, Query, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#libs/clock';
+import { Operation } from '#libs/openapi';
+import { type KeyHolder, RequiresScope } from '../auth';
+import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
+import { Counted } from './counted.decorator';
+import type { WindowStanding } from './rules/rate-window';
+import { QuotaStore } from './counting/quota-store';
+import { subjectOf } from './counting/subject';
+import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
+import { UsageService } from './usage.service';
+
+const STANDING: RateLimitStatusDto = {
+  plan: 'free',
+  minute: { limit: 60, remaining: 59, resetAt: '2026-11-21T09:31:00.000Z' },
+  day: { limit: 1_000, remaining: 958, resetAt: '2026-11-22T00:00:00.000Z' },
+  ban: { banned: false, refusalsBeforeBan: 11, nextBanSeconds: 120 },
+};
+const BANNED: RateLimitStatusDto = {
+  ...STANDING,
+  minute: { ...STANDING.minute, remaining: 0 },
+  ban: { banned: true, until: '2026-11-21T09:33:00.000Z', refusalsBeforeBan: 11, nextBanSeconds: 600 },
+};
+
+@ApiTags('Account')
+@Controller()
+export class AccountController {
+  constructor(
+    private readonly store: QuotaStore,
+    private readonly usage: UsageService,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get('rate-limit')
+  @Counted('without a valid key')
+  @RequiresScope('read')
+  @Operation({
+    id: 'getRateLimit',
+    summary: 'Get your rate limit status',
+    description:
+      'Returns your plan, both windows and the bans of your key. Requests with a valid key never count, and a banned key may call it too. Without a valid key the request counts for the address, and is refused past its limit.',
+    answer: {
+      description: 'Your rate limit status.',
+      type: RateLimitStatusDto,
+      examples: {
+        free: { summary: 'Within the limits', value: STANDING },
+        banned: { summary: 'Banned key', value: BANNED },
+      },
+    },
+    stability: 'beta',
+  })
+  async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
+    const { standings, bans } = await this.store.look(subjectOf(request.caller, request.ip));
+    const now = this.clock.now();
+    const state = bans ?? newBanState();
+    const banned = isBanned(state, now);
+    return {
+      plan: holderOf(request).plan,
+      minute: toWindow(standings, 'minute'),
+      day: toWindow(standings, 'day'),
+      ban: {
+        banned,
+        ...(banned ? { until: new Date(state.bannedUntil).toISOString() } : {}),
+        refusalsBeforeBan: refusalsBeforeBan(state, now),
+        nextBanSeconds: nextBanMs(state, now) / 1000,
+      },
+    };
+  }
+
+  @Get('usage')
+  @RequiresScope('read')
+  @Operation({
+    id: 'getUsage',
+    summary: 'Get your daily usage',
+    description: "Returns your client's counted requests for each UTC day, up to 90 days back.",
+    answer: {
+      description: 'One entry per day.',
+      type: UsageDto,
+      example: {
+        days: [
+          { date: '2026-11-20', requests: 0 },
+          { date: '2026-11-21', requests: 42 },
+        ],
+      },
+    },
+    stability: 'experimental',
+  })
+  async getUsage(@Req() request: FastifyRequest, @Query() query: UsageQuery): Promise<UsageDto> {
+    await this.store.flush();
+    return { days: await this.usage.of(holderOf(request).clientId, query.days) };
+  }
+}
+
+/** The guards let nobody through to these operations without a valid key. */
+function holderOf(request: FastifyRequest): KeyHolder {
+  return request.caller!.holder!;
+}
+
+function toWindow(standings: WindowStanding[], name: 'minute' | 'day'): RateLimitWindowDto {
+  const { limit, remaining, resetAt } = standings.find((standing) => standing.name === name)!;
+  return { limit, remaining, resetAt: new Date(resetAt).toISOString() };
+}

@@ -1,0 +1,89 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { AnswerField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/validation';
+import { PLANS } from './rules/plans';
+import { USAGE_DAYS } from './usage.service';
+
+const count = integer({ min: 0, max: 2_147_483_647 });
+
+@ApiSchema({ name: 'RateLimitWindow', description: 'The state of one window.' })
+export class RateLimitWindowDto {
+  @AnswerField(count, { description: 'Requests that the window allows.', example: 60 })
+  limit!: number;
+
+  @AnswerField(count, { description: 'Requests left in the window.', example: 59 })
+  remaining!: number;
+
+  @AnswerField(timestamp, { description: 'When the window ends.', example: '2026-11-21T09:31:00.000Z' })
+  resetAt!: string;
+}
+
+@ApiSchema({ name: 'RateLimitBan', description: 'The ban state of a key.' })
+export class RateLimitBanDto {
+  @AnswerField(boolean, { description: 'Whether the key is banned now.', example: false })
+  banned!: boolean;
+
+  @AnswerField(timestamp, {
+    description: 'When the ban ends. Present only during a ban.',
+    example: '2026-11-21T09:33:00.000Z',
+    optional: true,
+  })
+  until?: string;
+
+  @AnswerField(count, {
+    description: 'Refused requests left before the next ban. Waiting for `Retry-After` resets the count.',
+    example: 11,
+  })
+  refusalsBeforeBan!: number;
+
+  @AnswerField(count, { description: 'How long the next ban would last, in seconds.', example: 120 })
+  nextBanSeconds!: number;
+}
+
+@ApiSchema({ name: 'RateLimitStatus', description: 'Get your rate limit status.' })
+export class RateLimitStatusDto {
+  @AnswerField(oneOf(PLANS), { description: 'The plan of the client.', example: 'free' })
+  plan!: string;
+
+  @ApiProperty({ description: 'The window of 60 seconds.', type: RateLimitWindowDto })
+  minute!: RateLimitWindowDto;
+
+  @ApiProperty({ description: 'The window of the UTC day.', type: RateLimitWindowDto })
+  day!: RateLimitWindowDto;
+
+  @ApiProperty({ description: 'Bans of the key.', type: RateLimitBanDto })
+  ban!: RateLimitBanDto;
+}
+
+@ApiSchema({ name: 'UsageDay', description: 'The requests of one day.' })
+export class UsageDayDto {
+  @ApiProperty({
+    description: 'The UTC day.',
+    type: 'string',
+    format: 'date',
+    maxLength: 10,
+    example: '2026-11-21',
+  })
+  date!: string;
+
+  @AnswerField(count, { description: 'Requests counted on that day.', example: 42 })
+  requests!: number;
+}
+
+@ApiSchema({ name: 'Usage', description: 'The requests of a client, by day.' })
+export class UsageDto {
+  @ApiProperty({
+    description: 'One entry per day, oldest first, ending with today.',
+    type: [UsageDayDto],
+    maxItems: USAGE_DAYS,
+  })
+  days!: UsageDayDto[];
+}
+
+export class UsageQuery {
+  @QueryField(integer({ min: 1, max: USAGE_DAYS }), {
+    description: 'Number of days, including today.',
+    default: 30,
+    example: 7,
+  })
+  days: number = 30;
+}

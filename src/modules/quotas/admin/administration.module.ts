@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { AdministrationModule } from '../../auth/administration';
+import { QuotaRecords } from '../counting/quota-records';
+import { BanRegister } from './ban-register';
+import { CounterReader } from './counter-reader';
+import { QuotaOverview } from './quota-overview';
+import { QuotaResets } from './quota-resets';
+import { UsageService } from '../usage.service';
+import { UsageRanking } from './usage-ranking';
+
+/** Bans, resets and reports for those who run the service; without the counting that requests need. */
+@Module({
+  imports: [AdministrationModule],
+  providers: [
+    QuotaRecords,
+    BanRegister,
+    QuotaResets,
+    CounterReader,
+    QuotaOverview,
+    UsageRanking,
+    UsageService,
+  ],
+  exports: [QuotaRecords, BanRegister, QuotaResets, QuotaOverview, UsageRanking, UsageService],
+})
+export class QuotaAdministrationModule {}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database } from '#libs/database';
+import { AuditTrail } from '../../audit';
+import { DAY_MS } from '../rules/rate-window';
+import { dateOf } from '../counting/quota-records';
+
+/** Begins a client's windows anew, for those who run the service. Bans are not touched: BanRegister lifts them. */
+@Injectable()
+export class QuotaResets {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly trail: AuditTrail,
+  ) {}
+
+  /**
+   * Holds on every instance within a second. What the client has used so far stays in its usage; what an instance has
+   * counted but not written yet (up to a second) counts against the day again after a restart.
+   * @param clientId id of a client that exists
+   */
+  async reset(clientId: number): Promise<void> {
+    const now = this.clock.now();
+    await this.database.transaction(async (transaction) => {
+      await transaction.query(
+        `INSERT INTO quota_resets (client_id, day, requests, reset_at)
+         VALUES ($1, $2, coalesce((SELECT requests FROM usage_days WHERE client_id = $1 AND day = $2), 0), $3)
+         ON CONFLICT (client_id) DO UPDATE
+         SET day = excluded.day, requests = excluded.requests,
+           reset_at = greatest(excluded.reset_at, quota_resets.reset_at + interval '1 millisecond')`,
+        [clientId, dateOf(Math.floor(now / DAY_MS)), new Date(now).toISOString()],
+      );
+      await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
+    });
+  }
+}

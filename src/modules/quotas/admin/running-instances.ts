@@ -1,0 +1,22 @@
+import { COUNTS_ALONE, COUNTS_IN_REDIS } from '../fleet/instance-watch';
+
+/** An instance that runs, by the session in which it holds its lock. */
+export interface RunningInstance {
+  /** The session's `application_name`. */
+  name: string;
+  since: Date;
+  counts: 'alone' | 'in Redis';
+}
+
+/** Selects them; the columns are those of `RunningInstance`. */
+export const RUNNING_INSTANCES = `SELECT application_name AS name, backend_start AS since,
+    CASE classid WHEN ${COUNTS_ALONE} THEN 'alone' ELSE 'in Redis' END AS counts
+  FROM pg_locks JOIN pg_database ON pg_database.oid = database AND datname = current_database()
+    JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND classid IN (${COUNTS_ALONE}, ${COUNTS_IN_REDIS}) AND objsubid = 2
+  ORDER BY backend_start, pid`;
+
+/** Whether they let through together what one would: all count in Redis, or there is only one. */
+export function shareLimits(instances: readonly RunningInstance[]): boolean {
+  return instances.length <= 1 || instances.every(({ counts }) => counts === 'in Redis');
+}

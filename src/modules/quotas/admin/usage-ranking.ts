@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { Database, int8ToNumber } from '#libs/database';
+import { limitsOf } from '../rules/plans';
+import { DAY_MS } from '../rules/rate-window';
+import { dateOf } from '../counting/quota-records';
+
+interface UsageRow {
+  name: string;
+  plan: string;
+  per_minute: number | null;
+  per_day: number | null;
+  requests: string;
+  forgiven: string;
+}
+
+export type RankedClient = {
+  client: string;
+  plan: string;
+  requests: number;
+  perDay: number;
+  /** How much of the day's limit is used up, a reset taken into account; only where one day is looked at. */
+  usedPercent?: number;
+};
+
+/** Which clients used most, for those who run the service. Up to a second behind what is counted. */
+@Injectable()
+export class UsageRanking {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param days the last so many UTC days, today included */
+  async top(limit: number, days: number): Promise<RankedClient[]> {
+    const today = Math.floor(this.clock.now() / DAY_MS);
+    const rows = await this.database.query<UsageRow>(
+      `SELECT clients.name, clients.plan, clients.per_minute, clients.per_day,
+         sum(usage_days.requests)::bigint AS requests, coalesce(max(quota_resets.requests), 0) AS forgiven
+       FROM usage_days JOIN clients ON clients.id = usage_days.client_id
+       LEFT JOIN quota_resets ON quota_resets.client_id = clients.id AND quota_resets.day = usage_days.day
+       WHERE usage_days.day >= $1 GROUP BY clients.id HAVING sum(usage_days.requests) > 0
+       ORDER BY sum(usage_days.requests) DESC, clients.id LIMIT $2`,
+      [dateOf(today - days + 1), limit],
+    );
+    return rows.map((row) => rank(row, days === 1));
+  }
+}
+
+function rank(row: UsageRow, oneDay: boolean): RankedClient {
+  const { perDay } = limitsOf({ plan: row.plan, perMinute: row.per_minute, perDay: row.per_day });
+  const requests = int8ToNumber(row.requests);
+  const ranked = { client: row.name, plan: row.plan, requests, perDay: perDay! };
+  return oneDay
+    ? { ...ranked, usedPercent: percent(requests - int8ToNumber(row.forgiven), perDay!) }
+    : ranked;
+}
+
+/** With one decimal. */
+function percent(used: number, limit: number): number {
+  return Math.round((Math.max(0, used) / limit) * 1_000) / 10;
+}

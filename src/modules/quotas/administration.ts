@@ -1,0 +1,16 @@
+// The face for those who run the service: plans, bans, usage and resets without the counting that requests need.
+export { UsageService } from './usage.service';
+export { BanRegister } from './admin/ban-register';
+export { QuotaAdministrationModule } from './admin/administration.module';
+export { QuotaOverview, type ClientOverview } from './admin/quota-overview';
+export { UsageRanking } from './admin/usage-ranking';
+export {
+  ADDRESS_LIMITS,
+  InvalidPlanError,
+  PLANS,
+  PLAN_LIMITS,
+  agreedPlan,
+  limitsOf,
+  type Plan,
+} from './rules/plans';
+export { QuotaResets } from './admin/quota-resets';

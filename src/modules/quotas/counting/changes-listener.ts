@@ -1,0 +1,63 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { DatabaseUrl, NotificationListener } from '#libs/database';
+import { InstanceWatch } from '../fleet/instance-watch';
+import { OwedWork } from './owed-work';
+import { QuotaStore } from './quota-store';
+
+/** Notified by a trigger on the table key_bans; the payload is the key's id. */
+const BANS_CHANNEL = 'petstore_bans';
+/** Notified by a trigger on the table quota_resets; the payload is the client's id. */
+const RESETS_CHANNEL = 'petstore_quota_resets';
+
+/** Keeps this instance's counting right when somebody else makes or lifts a ban, or resets a client's windows. */
+@Injectable()
+export class ChangesListener implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(ChangesListener.name);
+  private readonly listener: NotificationListener;
+  private readonly changes = new OwedWork((change, error) => {
+    this.logger.warn(`${change} could not be taken over and will be tried again: ${String(error)}`);
+  });
+
+  constructor(
+    private readonly store: QuotaStore,
+    instances: InstanceWatch,
+    databaseUrl: DatabaseUrl,
+  ) {
+    this.listener = new NotificationListener({
+      url: databaseUrl.value,
+      channels: [BANS_CHANNEL, RESETS_CHANNEL],
+      onNotification: (id, channel) =>
+        channel === BANS_CHANNEL ? this.takeOverBans(Number(id)) : this.takeOverResets(Number(id)),
+      onState: (listening) => listening && this.takeOverAll(),
+      // The session that is kept here is also what shows this instance to the others.
+      setUp: instances.setUp,
+      pulse: { sql: instances.question, onAnswer: (answer) => instances.take(answer) },
+    });
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.listener.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.changes.close();
+    await this.listener.close();
+  }
+
+  /** What changed while nothing was heard, or before this instance was there, may concern anybody. */
+  private takeOverAll(): void {
+    this.takeOverBans();
+    this.takeOverResets();
+    this.changes.add('the days of all clients', () => this.store.reloadDays());
+  }
+
+  private takeOverBans(keyId?: number): void {
+    const name = keyId === undefined ? 'all bans' : `the ban of key ${keyId}`;
+    this.changes.add(name, () => this.store.reloadBans(keyId));
+  }
+
+  private takeOverResets(clientId?: number): void {
+    const name = clientId === undefined ? 'all resets' : `the reset of client ${clientId}`;
+    this.changes.add(name, () => this.store.reloadResets(clientId));
+  }
+}

@@ -1,0 +1,84 @@
+import type { Database, Transaction } from '#libs/database';
+import { WriteBehind } from '#libs/write-behind';
+import type { AuditTrail } from '../../audit';
+import type { BanState } from '../rules/ban-rules';
+
+const INTERVAL_MS = 1_000;
+
+interface EarnedBan {
+  level: number;
+  /** Unix milliseconds, as `earnedAt` is. */
+  bannedUntil: number;
+  earnedAt: number;
+}
+
+/** Bans that keys have earned by their requests, on the way to the database and to the audit trail. */
+export class EarnedBans {
+  /** All bans of a key, the last one last: it is the one that holds, but each has its entry. */
+  private readonly waiting: WriteBehind<EarnedBan[]>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly trail: AuditTrail,
+    onError: (error: unknown) => void,
+  ) {
+    this.waiting = new WriteBehind<EarnedBan[]>({
+      intervalMs: INTERVAL_MS,
+      merge: (earlier, later) => [...earlier, ...later],
+      write: (batch) => this.write(batch),
+      onError,
+    });
+  }
+
+  /** Written at once, because other instances learn of the ban by it; tried again every second if that fails. */
+  add(keyId: number, { level, bannedUntil }: BanState, earnedAt: number): void {
+    this.waiting.add(String(keyId), [{ level, bannedUntil, earnedAt }]);
+    void this.waiting.flush();
+  }
+
+  /** True while a ban of this key waits to be written. */
+  has(keyId: number): boolean {
+    return this.waiting.has(String(keyId));
+  }
+
+  /** Writes what is waiting now; resolves to false when it could not be written. Never rejects. */
+  flush(): Promise<boolean> {
+    return this.waiting.flush();
+  }
+
+  /** Writes what is left, and writes nothing by itself any more. */
+  async close(): Promise<void> {
+    await this.waiting.close();
+  }
+
+  private async write(batch: Map<string, EarnedBan[]>): Promise<void> {
+    const latest = [...batch.values()].map((bans) => bans.at(-1)!);
+    await this.database.transaction(async (transaction) => {
+      const written = await transaction.query<{ key_id: string }[]>(
+        // Without those of a key deleted meanwhile: one of them would keep the whole batch from being written, for ever.
+        `INSERT INTO key_bans (key_id, level, banned_until)
+         SELECT banned.* FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
+         WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
+         ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until
+         RETURNING key_id`,
+        [
+          [...batch.keys()],
+          latest.map(({ level }) => level),
+          latest.map(({ bannedUntil }) => new Date(bannedUntil).toISOString()),
+        ],
+      );
+      for (const { key_id: keyId } of written) {
+        await this.record(transaction, keyId, batch.get(keyId)!);
+      }
+    });
+  }
+
+  private async record(transaction: Transaction, keyId: string, bans: EarnedBan[]): Promise<void> {
+    const actor = { kind: 'key', name: keyId } as const;
+    for (const { level, bannedUntil, earnedAt } of bans) {
+      const details = { level, bannedUntil: new Date(bannedUntil).toISOString() };
+      const entry = { action: 'key.banned', keyId: Number(keyId), details } as const;
+      await this.trail.record(transaction, entry, { actor, at: earnedAt });
+    }
+  }
+}

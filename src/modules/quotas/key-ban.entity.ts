@@ -1,0 +1,21 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { int8 } from '#libs/database';
+import type { BanState } from './rules/ban-rules';
+
+/** The last ban of a key. It stays when it is over, because the next one depends on its level. */
+@Entity('key_bans')
+export class KeyBan {
+  @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: int8 })
+  keyId!: number;
+
+  @Column('int')
+  level!: number;
+
+  @Column({ name: 'banned_until', type: 'timestamptz' })
+  bannedUntil!: Date;
+}
+
+/** As the rules of bans take it. */
+export function banOf({ level, bannedUntil }: KeyBan): Pick<BanState, 'level' | 'bannedUntil'> {
+  return { level, bannedUntil: bannedUntil.getTime() };
+}

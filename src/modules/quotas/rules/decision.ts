@@ -1,0 +1,111 @@
+// The rule of one request: a ban answers first, then both windows, then the strike of a refusal, as one step.
+
+import { endSeries, isBanned, nextBanMs, refusalsBeforeBan, strike, type BanState } from './ban-rules';
+import {
+  standings,
+  take,
+  type Limits,
+  type WindowName,
+  type WindowStanding,
+  type WindowState,
+} from './rate-window';
+
+export type Outcome = 'allowed' | 'limited' | 'banned';
+
+export interface Decision {
+  outcome: Outcome;
+  standings: WindowStanding[];
+  /** On `limited`, the exhausted window with the longest wait. */
+  exhausted: WindowName | null;
+  /** Whole seconds, at least 1; 0 when allowed. */
+  retryAfterSeconds: number;
+  /** Refused requests up to and including the one that bans; 0 when allowed, and for an address, which is never banned. */
+  refusalsBeforeBan: number;
+  /** How long the next ban would last; 0 when allowed, and for an address. */
+  nextBanSeconds: number;
+  /** Level of the ban that this very request has earned its key, 1 to 5; 0 when it has earned none. */
+  earnedBanLevel: number;
+  /** What `refund` takes; -1 when nothing was taken, which it ignores. */
+  takenAt: number;
+  /** Unix milliseconds of the decision, on the clock that made it. */
+  decidedAt: number;
+}
+
+export const NOTHING_TAKEN = -1;
+
+export function decide(windows: WindowState, bans: BanState | null, limits: Limits, now: number): Decision {
+  if (bans !== null && isBanned(bans, now)) return banned(windows, bans, limits, now, 0);
+
+  const exhausted = take(windows, limits, now);
+  const current = standings(windows, limits, now);
+  if (exhausted === null) {
+    if (bans !== null) endSeries(bans);
+    return decision('allowed', current, null, 0, bans, now, 0);
+  }
+
+  const resetAt = endOf(current, exhausted);
+  if (bans !== null && strike(bans, now, resetAt)) return banned(windows, bans, limits, now, bans.level);
+  return decision('limited', current, exhausted, wholeSeconds(resetAt - now), bans, now, 0);
+}
+
+function banned(
+  windows: WindowState,
+  bans: BanState,
+  limits: Limits,
+  now: number,
+  earnedBanLevel: number,
+): Decision {
+  const wait = wholeSeconds(bans.bannedUntil - now);
+  return decision('banned', standings(windows, limits, now), null, wait, bans, now, earnedBanLevel);
+}
+
+function decision(
+  outcome: Outcome,
+  current: WindowStanding[],
+  exhausted: WindowName | null,
+  retryAfterSeconds: number,
+  bans: BanState | null,
+  now: number,
+  earnedBanLevel: number,
+): Decision {
+  const isWarned = bans !== null && outcome !== 'allowed';
+  return {
+    outcome,
+    standings: current,
+    exhausted,
+    retryAfterSeconds,
+    refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
+    nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
+    earnedBanLevel,
+    takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
+    decidedAt: now,
+  };
+}
+
+/**
+ * The decision of a step that was made elsewhere by the same rules, from the state it left behind.
+ * @param exhausted the full window with the longest wait, on `limited`
+ */
+export function decisionAfter(
+  outcome: Outcome,
+  exhausted: WindowName | null,
+  newlyBanned: boolean,
+  state: { windows: WindowState; bans: BanState | null; limits: Limits; now: number },
+): Decision {
+  const { windows, bans, limits, now } = state;
+  if (outcome === 'banned' && bans !== null)
+    return banned(windows, bans, limits, now, newlyBanned ? bans.level : 0);
+  const current = standings(windows, limits, now);
+  const wait = exhausted === null ? 0 : wholeSeconds(endOf(current, exhausted) - now);
+  return decision(outcome, current, exhausted, wait, bans, now, 0);
+}
+
+function endOf(current: WindowStanding[], name: WindowName): number {
+  for (const standing of current) if (standing.name === name) return standing.resetAt;
+  throw new Error(`No standing for the ${name} window`);
+}
+
+/** Rounded up, so that whoever waits this long has waited long enough. */
+function wholeSeconds(durationMs: number): number {
+  return Math.max(1, Math.ceil(durationMs / 1000));
+}

@@ -1,0 +1,90 @@
+import { Injectable, Module } from '@nestjs/common';
+import { Clock } from '#libs/clock';
+import { isDatabaseUnavailable } from '#libs/database';
+import { SETTINGS, type Settings } from '../../../settings';
+import { MemoryQuotaStore } from '../counting/memory-quota-store';
+import { QuotaRecords } from '../counting/quota-records';
+import {
+  type Channel,
+  type QuotaAnswer,
+  type QuotaQuestion,
+  type QuotaReply,
+  type QuotaStep,
+  send,
+} from './quota-messages';
+
+type Result = Extract<QuotaReply, { result: unknown }>['result'];
+
+/** Counts for all worker processes of this service: the other end of their `WorkerQuotaStore`. */
+@Injectable()
+export class CountForWorkers {
+  constructor(private readonly store: MemoryQuotaStore) {}
+
+  /** Answers what this worker asks, for as long as it lives. */
+  answer(worker: Channel): void {
+    worker.on('message', (message) => {
+      const { quotaSteps } = message as Partial<QuotaQuestion>;
+      if (quotaSteps !== undefined) {
+        this.answerAll(worker, quotaSteps);
+      }
+    });
+  }
+
+  /** What is known at once goes back in one message; what the database is asked for does not hold that up. */
+  private answerAll(worker: Channel, steps: QuotaQuestion['quotaSteps']): void {
+    const quotaReplies: QuotaAnswer['quotaReplies'] = [];
+    for (const { id, step } of steps) {
+      const result = this.run(step);
+      if (result instanceof Promise) {
+        void result
+          .then((late): QuotaReply => ({ result: late }), failureOf)
+          .then((reply) => send(worker, { quotaReplies: [{ id, reply }] }));
+      } else {
+        quotaReplies.push({ id, reply: { result } });
+      }
+    }
+    if (quotaReplies.length > 0) {
+      send(worker, { quotaReplies });
+    }
+  }
+
+  private run(step: QuotaStep): Result | Promise<Result> {
+    switch (step[0]) {
+      case 'take':
+        return this.store.take(step[1]);
+      case 'refund':
+        return this.store.refund(step[1], step[2]);
+      case 'look':
+        return this.store.look(step[1]);
+      case 'reloadBans':
+        return this.store.reloadBans(step[1]) as Promise<undefined>;
+      case 'reloadResets':
+        return this.store.reloadResets(step[1]) as Promise<undefined>;
+      case 'reloadDays':
+        return this.store.reloadDays() as Promise<undefined>;
+      case 'flush':
+        return this.store.flush();
+    }
+  }
+}
+
+function failureOf(error: unknown): QuotaReply {
+  return { failure: String(error), unavailable: isDatabaseUnavailable(error) };
+}
+
+/** What the first process of a service with workers needs of quotas. */
+@Module({
+  providers: [
+    QuotaRecords,
+    {
+      provide: MemoryQuotaStore,
+      inject: [SETTINGS, QuotaRecords, Clock],
+      // With Redis, what is counted here is this instance's share while Redis is away.
+      useFactory: ({ redisUrl, instances }: Settings, records: QuotaRecords, clock: Clock) =>
+        new MemoryQuotaStore(records, clock, redisUrl === undefined ? 1 : instances),
+    },
+    CountForWorkers,
+  ],
+  exports: [CountForWorkers],
+})
+export class CountForWorkersModule {}

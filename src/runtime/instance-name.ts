@@ -1,0 +1,20 @@
+import { hostname } from 'node:os';
+import { VERSION } from './version';
+
+/** What PostgreSQL keeps of an `application_name`. */
+const MOST_BYTES = 63;
+
+/** How a running service calls itself to PostgreSQL, for `petstore status`: `petstore/1.0.0 1234@host`. */
+export function instanceName(): string {
+  return `petstore/${VERSION} ${process.pid}@${hostname()}`.slice(0, MOST_BYTES);
+}
+
+/** The parts of such a name; null in one that somebody else made. */
+export function readInstanceName(name: string): {
+  version: string | null;
+  pid: number | null;
+  host: string | null;
+} {
+  const [, version = null, pid = null, host = null] = /^petstore\/(\S+) (\d+)@(.*)$/.exec(name) ?? [];
+  return { version, pid: pid === null ? null : Number(pid), host };
+}

@@ -1,0 +1,2 @@
+export { serveWithWorkers } from './serve-with-workers';
+export { listenToPrimary } from './worker-processes';

@@ -1,0 +1,128 @@
+import cluster from 'node:cluster';
+import type { Server } from 'node:http';
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { ConfigModule } from '@nestjs/config';
+import { NestFactory } from '@nestjs/core';
+import type { Logger } from 'pino';
+import { AggregatorRegistry } from 'prom-client';
+import { ClockModule } from '#libs/clock';
+import { CommandsModule } from '#libs/commands';
+import { DatabaseModule } from '#libs/database';
+import { AuditModule } from '../../modules/audit';
+import { CountForWorkers, CountForWorkersModule, newServiceId } from '../../modules/quotas';
+import { type Settings, asConfiguration } from '../../settings';
+import { announce } from '../announce';
+import { NEST_OPTIONS } from '../create-app';
+import { connectAndMigrate, dataSourceOptions } from '../data-source';
+import { explainAddress } from '../explain-address';
+import { ReportedStartError } from '../failures';
+import { endLog } from '../log-output';
+import { createLogger, nestLogger } from '../logger';
+import { serveMetrics } from '../metrics';
+import { openDatabase } from '../open-database';
+import { SeedModule } from '../seed';
+import { type StopSignals, listenToStopSignals } from '../stop-signals';
+import { terminalLog } from '../terminal-log';
+import { withWebhookKey } from '../webhook-key';
+import { WorkerProcesses } from './worker-processes';
+
+/** Connections for counting. The workers divide the pool among themselves, with so many for each at least. */
+const COUNTING_POOL = 2;
+const LEAST_POOL = 2;
+/** How long the rest may take once somebody has asked a second time to stop. */
+const HURRY_MS = 3_000;
+
+@Module({})
+class PrimaryModule {}
+
+/**
+ * Runs the service in several processes that share its port. This one, the first, holds the database and counts the
+ * limits; the workers answer requests. It stops them in order: they finish what has begun, then the counts are written,
+ * then the database stops.
+ */
+export async function serveWithWorkers(settings: Settings, count: number): Promise<void> {
+  const signals = listenToStopSignals();
+  process.stdout.on('error', () => undefined);
+  const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env));
+  const database = await openDatabase(settings, (line) => logger.info(line), true);
+  let workers: WorkerProcesses | undefined;
+  let context: INestApplicationContext | undefined;
+  let metrics: Server | undefined;
+  const begin = async () => {
+    context = await countingContext(settings, database.url, logger);
+    workers = workersOf(await withWebhookKey(settings), count, database.url, context, logger);
+    metrics = await listenForMetrics(settings);
+    const address = await workers.start();
+    if (address === null) {
+      throw new ReportedStartError();
+    }
+    await announce(context, database, settings.host, address.port);
+  };
+  try {
+    await Promise.race([begin(), signals.first]);
+    logger.info(`${await signals.first}: stopping`);
+  } finally {
+    try {
+      await (workers && stop(workers, signals));
+      metrics?.close();
+      metrics?.closeAllConnections();
+      await context?.close();
+    } finally {
+      await database.close();
+      await endLog(logger);
+    }
+  }
+}
+
+/** What the first process needs of the application: to count for the workers, and to fill a store that is new. */
+function countingContext(settings: Settings, url: string, logger: Logger): Promise<INestApplicationContext> {
+  const imports = [
+    ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
+    ClockModule,
+    DatabaseModule.forRoot(url, dataSourceOptions(url, COUNTING_POOL), connectAndMigrate),
+    AuditModule.forRoot({ kind: 'service', name: 'service' }),
+    CommandsModule,
+    CountForWorkersModule,
+    SeedModule,
+  ];
+  return NestFactory.createApplicationContext(
+    { module: PrimaryModule, imports },
+    { ...NEST_OPTIONS, logger: nestLogger(logger) },
+  );
+}
+
+function workersOf(
+  { databasePool, webhookKey }: Settings,
+  count: number,
+  databaseUrl: string,
+  context: INestApplicationContext,
+  logger: Logger,
+): WorkerProcesses {
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL: String(Math.max(LEAST_POOL, Math.floor(databasePool / count))),
+    PETSTORE_SERVICE_ID: String(newServiceId()),
+    ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64') }),
+  };
+  // What is sent between processes keeps its types (Infinity, undefined), which JSON would change.
+  cluster.setupPrimary({ serialization: 'advanced' });
+  const counter = context.get(CountForWorkers);
+  return new WorkerProcesses(count, environment, (worker) => counter.answer(worker), logger);
+}
+
+/** Answers with the figures of all workers, added up. */
+function listenForMetrics({ metrics }: Settings): Promise<Server | undefined> {
+  if (metrics === undefined) {
+    return Promise.resolve(undefined);
+  }
+  const figures = new AggregatorRegistry();
+  return explainAddress('METRICS_PORT', metrics, () => serveMetrics(metrics, () => figures.clusterMetrics()));
+}
+
+async function stop(workers: WorkerProcesses, signals: StopSignals): Promise<void> {
+  void signals.second.then(() => {
+    setTimeout(() => process.exit(1), HURRY_MS).unref();
+    return workers.stop();
+  });
+  await workers.stop();
+}

@@ -1,0 +1,185 @@
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { copyDatabase } from '#libs/database';
+import { MIGRATIONS } from '../../../../src/migrations';
+import { dataSourceOptions } from '../../../../src/runtime/data-source';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+
+/** A table that comes later, with all that makes a copy difficult. */
+class LaterTable1999999999999 implements MigrationInterface {
+  readonly name = 'LaterTable1999999999999';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`CREATE TABLE a_later_table (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      parent bigint REFERENCES a_later_table (id),
+      "Name" text NOT NULL,
+      length int GENERATED ALWAYS AS (char_length("Name")) STORED,
+      client_id bigint REFERENCES clients (id)
+    )`);
+    await runner.query(`INSERT INTO a_later_table ("Name") VALUES ('put there by the migration')`);
+    await runner.query(`CREATE FUNCTION refuse_rows() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'a trigger ran'; END $$`);
+    await runner.query(`CREATE TRIGGER no_rows BEFORE INSERT ON a_later_table
+      FOR EACH ROW EXECUTE FUNCTION refuse_rows()`);
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Names and values with which the text format of COPY has to take care. */
+const DIFFICULT = [
+  `tab\there`,
+  `line\nfeed`,
+  `back\\slash`,
+  `\\.`,
+  `\\N`,
+  `ünïcödé 🐈`,
+  `"quoted", with 'comma'`,
+];
+
+const FILLING = [
+  `INSERT INTO categories (name, description) SELECT name, NULLIF(name, 'back\\slash') FROM unnest($1::text[]) AS name`,
+  `INSERT INTO pets (name, category_id, status) SELECT name, 1, 'available' FROM unnest($1::text[]) AS name`,
+  `INSERT INTO pets (name, former_category_id, status, deleted_at) VALUES ($1::text[]::text, 7, 'sold', now())`,
+  `INSERT INTO inventory SELECT id, 2147483647 FROM pets WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO orders (pet_id, quantity, ship_date) SELECT id, 1, '0001-01-01T00:00:00Z' FROM pets, unnest($1::text[])`,
+  `INSERT INTO clients (name, plan) SELECT md5(name), 'free' FROM unnest($1::text[]) AS name`,
+  `INSERT INTO api_keys (client_id, digest, last4, scopes) SELECT id, name, '1234', $1 FROM clients`,
+  `INSERT INTO usage_days SELECT id, date '2026-11-22', 9007199254740991 FROM clients WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO key_bans (key_id, level, banned_until) SELECT id, 1, 'infinity' FROM api_keys WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO quota_resets SELECT id, date '2026-11-22', 1, now() FROM clients WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO deprecated_calls SELECT id, 'getPet', date '2026-11-22', 5, now() FROM api_keys WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body) SELECT 1, name, 'f', 201, name FROM unnest($1::text[]) AS name`,
+  `INSERT INTO audit_entries (at, actor_kind, actor, action, details)
+    SELECT now(), 'cli', name, 'client.created', jsonb_build_object('name', name) FROM unnest($1::text[]) AS name`,
+];
+
+let source: TestDatabase;
+let from: DataSource;
+let target: TestDatabase;
+let to: DataSource;
+
+const open = ({ url }: TestDatabase) =>
+  new DataSource({
+    ...dataSourceOptions(url, 2),
+    migrations: [...MIGRATIONS, LaterTable1999999999999],
+  }).initialize();
+
+beforeAll(async () => {
+  source = await createTestDatabase();
+  from = await open(source);
+  await from.runMigrations({ transaction: 'each' });
+  for (const statement of FILLING) {
+    await from.query(statement, [DIFFICULT]);
+  }
+  await from.query(`ALTER TABLE a_later_table DISABLE TRIGGER USER`);
+  // A child before its parent, and a gap in the ids.
+  await from.query(`INSERT INTO a_later_table (id, parent, "Name", client_id) OVERRIDING SYSTEM VALUE
+    VALUES (40, 50, 'child', 1), (50, NULL, 'parent', NULL)`);
+  await from.query(`ALTER TABLE a_later_table ENABLE TRIGGER USER`);
+});
+beforeEach(async () => {
+  target = await createTestDatabase('template1');
+  to = await open(target);
+});
+afterEach(async () => {
+  await to.destroy();
+  await target.drop();
+});
+afterAll(async () => {
+  await from.destroy();
+  await source.drop();
+});
+
+const namesOf = async (side: DataSource, kind: string): Promise<string[]> =>
+  (
+    await side.query<{ name: string }[]>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = $1 ORDER BY 1`,
+      [kind],
+    )
+  ).map(({ name }) => name);
+
+/** All rows of all tables, the state of all sequences, and the triggers that run. */
+async function contentOf(side: DataSource): Promise<Record<string, unknown>> {
+  const content: Record<string, unknown> = {};
+  for (const table of await namesOf(side, 'r')) {
+    const rows = await side.query<{ row: string }[]>(`SELECT t::text AS row FROM ${table} AS t ORDER BY 1`);
+    content[table] = rows.map(({ row }) => row);
+  }
+  for (const sequence of await namesOf(side, 'S')) {
+    content[sequence] = await side.query(`SELECT last_value, is_called FROM ${sequence}`);
+  }
+  content.triggers = await side.query(
+    `SELECT tgrelid::regclass::text AS on, tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2`,
+  );
+  return content;
+}
+
+async function expectEmpty(): Promise<void> {
+  expect([await namesOf(to, 'r'), await namesOf(to, 'S')]).toEqual([[], []]);
+}
+
+it('Every table is copied with all that is in it, one that comes later without anybody naming it', async () => {
+  const seen: number[][] = [];
+  const copied = await copyDatabase(from, to, { onRows: (...numbers) => seen.push(numbers) });
+  const tables = (await namesOf(from, 'r')).filter((name) => name !== 'schema_migrations');
+  expect(copied.map(({ table }) => table).sort()).toEqual(tables);
+  const content = await contentOf(from);
+  expect(await contentOf(to)).toEqual(content);
+  const rows = copied.reduce((sum, table) => sum + table.rows, 0);
+  expect(seen.at(-1)).toEqual([rows, rows]);
+});
+
+it('The copy is of one moment: what is written meanwhile is in none of its tables', async () => {
+  const before = (await contentOf(from)).audit_entries;
+  let written: Promise<unknown> | undefined;
+  await copyDatabase(from, to, {
+    onRows: () => {
+      written ??= from.query(
+        `INSERT INTO audit_entries (at, actor_kind, actor, action, details) VALUES (now(), 'cli', 'late', 'x', '{}')`,
+      );
+    },
+  });
+  await written;
+  expect((await contentOf(to)).audit_entries).toEqual(before);
+});
+
+it('A copy that loses its target leaves it empty, and running it again works', async () => {
+  let ended: Promise<unknown> | undefined;
+  const onRows = () => {
+    ended ??= target.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+  };
+  await expect(copyDatabase(from, to, { onRows })).rejects.toThrow();
+  await ended;
+  await to.destroy();
+  to = await open(target);
+  await expectEmpty();
+  expect(await copyDatabase(from, to)).not.toEqual([]);
+});
+
+it('A copy that loses its source leaves the target empty', async () => {
+  let ended: Promise<unknown> | undefined;
+  const onRows = () => {
+    ended ??= source.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+  };
+  await expect(copyDatabase(from, to, { onRows })).rejects.toThrow();
+  await ended;
+  await expectEmpty();
+});
+
+it('A copy that is broken off fails with the reason, and leaves the target empty', async () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const copying = copyDatabase(from, to, {
+    signal: controller.signal,
+    onRows: () => controller.abort(reason),
+  });
+  await expect(copying).rejects.toBe(reason);
+  await expectEmpty();
+});

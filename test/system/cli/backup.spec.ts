@@ -1,0 +1,200 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { Client } from 'pg';
+import {
+  cleanEnvironment,
+  complaint,
+  petstore,
+  petstoreJson,
+  petstoreScript,
+} from '../../support/command-line';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { embeddedUrl } from '../faults/support/embedded-url';
+import { unlimitedKey } from '../faults/support/unlimited-key';
+import { RunningCommand } from './support/running-command';
+
+const bench = new ServiceBench();
+const environment = bench.embedded();
+const STOCK = 1_000_000;
+const WRITERS = 8;
+
+let service: ServiceProcess;
+let key: string;
+const path = (name: string) => bench.path(name);
+const run = (args: string[], more = {}) => petstore(args, { ...environment, ...more }, { cwd: bench.root });
+
+beforeAll(async () => {
+  service = await bench.serve(environment);
+  key = await unlimitedKey(environment);
+  await service.send(key, 'PUT', '/store/inventory/1', { quantity: STOCK });
+});
+afterAll(() => bench.clear());
+
+/** Orders one pet until it is told to stop; ids of the orders that were acknowledged. */
+class Writers {
+  readonly acknowledged: number[] = [];
+  private stopped = false;
+  private readonly running = Array.from({ length: WRITERS }, () => this.write());
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await Promise.all(this.running);
+  }
+
+  private async write(): Promise<void> {
+    while (!this.stopped) {
+      const answer = await service.send(key, 'POST', '/store/orders', { petId: 1, quantity: 2 });
+      if (answer.status !== 201) throw new Error(`an order was answered ${answer.status}`);
+      this.acknowledged.push(((await answer.json()) as { id: number }).id);
+    }
+  }
+}
+
+async function inDatabase<Row extends object>(store: string, sql: string): Promise<Row[]> {
+  const client = new Client({ connectionString: embeddedUrl(path(store)) });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const leftOnServer = () =>
+  inDatabase(
+    'store',
+    `SELECT slot_name AS left FROM pg_replication_slots
+     UNION SELECT application_name FROM pg_stat_activity WHERE application_name = 'backup'`,
+  );
+
+describe('db backup of a store that serves', () => {
+  it('holds all that was acknowledged before it began, as it was at one moment, and the restored store serves', async () => {
+    const writers = new Writers();
+    while (writers.acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 10));
+    const before = [...writers.acknowledged];
+    const backup = await petstoreJson<{ bytes: number; files: number }>(
+      ['db', 'backup', path('under-load.tar.gz')],
+      environment,
+    );
+    await writers.stop();
+    expect(writers.acknowledged.length).toBeGreaterThan(before.length);
+    expect(backup).toMatchObject({ bytes: statSync(path('under-load.tar.gz')).size });
+    // It holds the password of the database.
+    expect(statSync(path('under-load.tar.gz')).mode & 0o077).toBe(0);
+    expect(await leftOnServer()).toEqual([]);
+
+    const copy = bench.embedded('copy');
+    expect((await run(['db', 'restore', path('under-load.tar.gz')], copy)).code).toBe(0);
+    const restored = await bench.serve(copy);
+    const orders = await inDatabase<{ id: string; quantity: number }>(
+      'copy',
+      'SELECT id, quantity FROM orders',
+    );
+    const ids = new Set(orders.map(({ id }) => Number(id)));
+    expect(before.filter((id) => !ids.has(id))).toEqual([]);
+    const stock = await restored.send(key, 'GET', '/store/inventory/1');
+    expect(await stock.json()).toMatchObject({ quantity: STOCK - 2 * orders.length });
+    expect((await restored.send(key, 'POST', '/store/orders', { petId: 1 })).status).toBe(201);
+    await restored.end();
+  });
+
+  it('goes into a pipe, and its report to standard error', async () => {
+    const running = new RunningCommand(['db', 'backup', '-'], { environment, cwd: bench.root });
+    const chunks: Buffer[] = [];
+    running.child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const { code, stderr } = await running.end();
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^Backed up [\d,]+ files/) as string,
+    });
+    writeFileSync(path('piped.tar.gz'), Buffer.concat(chunks));
+    expect((await run(['db', 'restore', 'piped.tar.gz'], bench.embedded('piped'))).code).toBe(0);
+  });
+
+  it('is not written over a file that is there', async () => {
+    writeFileSync(path('mine'), 'mine');
+    expect(await run(['db', 'backup', 'mine'])).toEqual(complaint(1, /mine already exists; --force/));
+    expect(readFileSync(path('mine'), 'utf8')).toBe('mine');
+  });
+
+  it('says in one line that the disk is full, and leaves nothing on the server', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [petstoreScript(), 'db', 'backup', '-'], {
+      cwd: bench.root,
+      env: cleanEnvironment(environment),
+      stdio: ['ignore', full, 'pipe'],
+    });
+    let stderr = '';
+    child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    closeSync(full);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'petstore: cannot write to standard output: no space left on device.\n',
+    });
+    expect(await leftOnServer()).toEqual([]);
+  });
+
+  it('that is killed leaves nothing on the server, and only a file marked as partial', async () => {
+    const running = new RunningCommand(['db', 'backup', 'killed.tar.gz'], { environment, cwd: bench.root });
+    const partial = () => readdirSync(bench.root).filter((name) => name.startsWith('killed'));
+    while (partial().length === 0 || statSync(path(partial()[0]!)).size === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await running.end('SIGKILL');
+    expect(partial()).toEqual([expect.stringMatching(/^killed\.tar\.gz\.\d+\.partial$/)]);
+    while ((await leftOnServer()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await run(['db', 'backup', 'killed.tar.gz'])).code).toBe(0);
+  });
+
+  it('that is interrupted removes what it has written', async () => {
+    const running = new RunningCommand(['db', 'backup', 'stopped.tar.gz'], { environment, cwd: bench.root });
+    while (!readdirSync(bench.root).some((name) => name.startsWith('stopped'))) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(await running.end('SIGINT')).toMatchObject({ code: 130, stdout: '' });
+    expect(readdirSync(bench.root).filter((name) => name.startsWith('stopped'))).toEqual([]);
+  });
+});
+
+describe('db restore', () => {
+  it('refuses while the service runs, whatever it is told', async () => {
+    expect(await run(['db', 'restore', '--yes', 'piped.tar.gz'])).toEqual(
+      complaint(1, /another process uses the database/),
+    );
+    expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
+  });
+
+  it('needs --yes in a script where there is a database', async () => {
+    expect(await run(['db', 'restore', 'piped.tar.gz'], bench.embedded('copy'))).toEqual(
+      complaint(2, /replaces the database in \S+copy\. Go on\? Add --yes/),
+    );
+  });
+
+  it('of a part of a backup says so in one line, and changes nothing', async () => {
+    truncateSync(path('piped.tar.gz'), statSync(path('piped.tar.gz')).size - 1);
+    const before = readdirSync(path('copy'));
+    const outcome = await run(['db', 'restore', '--yes', 'piped.tar.gz'], bench.embedded('copy'));
+    expect(outcome).toEqual(complaint(1, /only a part of one.*nothing was changed/));
+    expect(readdirSync(path('copy'))).toEqual(before);
+    await run(['db', 'restore', 'piped.tar.gz'], bench.embedded('none'));
+    expect(readdirSync(bench.root)).not.toContain('none');
+  });
+
+  it.each([
+    ['backup', /pg_dump -Fc/],
+    ['restore', /pg_restore/],
+  ])('and db %s name another tool for a database of DATABASE_URL', async (command, tool) => {
+    const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none';
+    expect(await run(['db', command, 'mine'], { DATABASE_URL })).toEqual(complaint(1, tool));
+  });
+});

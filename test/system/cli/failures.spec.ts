@@ -1,0 +1,80 @@
+import { petstore, petstoreJson } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+let database: TestDatabase;
+let environment: { DATABASE_URL: string };
+let key: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  environment = { DATABASE_URL: database.url };
+  await petstore(['clients', 'create', '--name', 'acme'], environment);
+  ({ key } = await petstoreJson<{ key: string }>(['keys', 'issue', '--client', 'acme'], environment));
+});
+afterAll(() => database.drop());
+
+const run = (...args: string[]) => petstore(args, environment);
+const audit = () => petstoreJson<{ action: string; details: object }[]>(['audit'], environment);
+
+function failure(code: string, message: RegExp, exitCode: number) {
+  return { code: exitCode, stdout: '', stderr: failureLine(code, message) };
+}
+
+function failureLine(code: string, message: RegExp): string {
+  return expect.stringMatching(
+    new RegExp(`^{"error":{"code":"${code}","message":"[^\\n]*${message.source}[^\\n]*"}}\\n$`),
+  ) as string;
+}
+
+it('with --json a failure is JSON on standard error, whatever has failed', async () => {
+  expect(await run('clients', 'show', 'nobody', '--json')).toEqual(
+    failure('client_not_found', /named nobody/, 1),
+  );
+  expect(await run('orders', 'show', '7', '--output', 'json')).toEqual(failure('order_not_found', /7/, 1));
+  expect(await run('nope', '--json')).toEqual(failure('usage_error', /unknown command/, 2));
+  expect(await run('clients', 'list', '--json', '--sort', 'x')).toEqual(
+    failure('usage_error', /--sort takes/, 2),
+  );
+  const refused = { ...environment, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  expect(await petstore(['clients', 'list', '--json'], refused)).toEqual(
+    failure('database_unavailable', /reached/, 1),
+  );
+});
+
+it('a whole key is found by its digest, and is printed nowhere', async () => {
+  const shown = await run('keys', 'show', key);
+  expect(shown.stdout).toMatch(/^id +1\nclient +acme\n/);
+  const asked = await run('keys', 'revoke', key);
+  expect(asked).toMatchObject({ code: 2, stdout: '' });
+  const misplaced = await run('pets', 'show', key);
+  const unknown = await run('keys', 'revoke', key.replace(/.{6}$/, '000000'), '--yes');
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('ends with 0000 is not one of this store') as string,
+  });
+  expect(
+    [shown, asked, misplaced, unknown].map(({ stdout, stderr }) => stdout + stderr).join(),
+  ).not.toContain(key);
+});
+
+it('nothing is cut off or destroyed without --yes, and the reason stands in the audit log', async () => {
+  for (const command of [
+    ['keys', 'revoke', '1'],
+    ['quotas', 'reset', 'acme'],
+    ['clients', 'delete', 'acme'],
+  ]) {
+    expect(await run(...command, '--json')).toEqual(failure('confirmation_required', /\\? Add --yes/, 2));
+  }
+  const before = await audit();
+  expect(before.map(({ action }) => action)).toEqual(['key.issued', 'client.created']);
+  await run('keys', 'revoke', key, '--yes', '--reason', 'found in a log');
+  await run('clients', 'rename', 'acme', 'acme-eu', '--reason', 'moved');
+  await run('clients', 'delete', 'acme-eu', '--yes');
+  expect((await audit()).slice(0, 3)).toMatchObject([
+    { action: 'client.deleted', client: 'acme-eu', details: { plan: 'free', keys: 1 } },
+    { action: 'client.renamed', details: { name: { before: 'acme', after: 'acme-eu' }, reason: 'moved' } },
+    { action: 'key.revoked', keyId: 1, details: { reason: 'found in a log' } },
+  ]);
+  expect(await petstoreJson(['keys', 'list'], environment)).toEqual([]);
+  expect(await run('clients', 'rename', 'acme-eu', 'x')).toMatchObject({ code: 1 });
+});

@@ -1,0 +1,95 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { petstore } from '../../support/command-line';
+import { RedisServer } from '../../support/redis-server';
+import { ServiceBench } from '../../support/service-process';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+interface Status {
+  database: { kind: string; state: string; location: string; bytes: number | null; postgres: string | null };
+  instances: { version: string; pid: number; counts: string }[];
+  limits: { shared: boolean };
+  redis: { answers: boolean; version: string } | null;
+  tables: { table: string; bytes: number }[];
+  problems: string[];
+}
+
+const bench = new ServiceBench();
+let database: TestDatabase;
+let redis: RedisServer;
+
+beforeAll(async () => {
+  [database, redis] = await Promise.all([createTestDatabase(), RedisServer.start()]);
+});
+afterAll(async () => {
+  await bench.clear();
+  await Promise.all([database.drop(), redis.close()]);
+});
+
+async function status(environment: Record<string, string>): Promise<{ code: number | null; status: Status }> {
+  const { code, stdout, stderr } = await petstore(['status', '--json'], environment);
+  const read = JSON.parse(stdout) as Status;
+  for (const problem of read.problems) expect(stderr).toContain(problem);
+  return { code, status: read };
+}
+
+describe('status of an embedded store', () => {
+  const environment = bench.embedded();
+
+  it('says that there is none, and makes none', async () => {
+    const { code, status: found } = await status(environment);
+    expect(code).toBe(1);
+    expect(found).toMatchObject({ database: { state: 'missing' }, instances: [], tables: [] });
+    expect(existsSync(environment.DATA_DIR)).toBe(false);
+  });
+
+  it('shows the service that runs, its data and their size, as a table too', async () => {
+    const service = await bench.serve(environment);
+    const { code, status: found } = await status(environment);
+    expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
+    expect(found).toMatchObject({
+      database: { kind: 'embedded', state: 'running', postgres: expect.stringMatching(/^18\./) as string },
+      instances: [{ version: '1.0.0', pid: service.child.pid, counts: 'alone' }],
+      limits: { shared: true },
+      redis: null,
+    });
+    expect(found.tables.map(({ table }) => table)).toEqual(
+      expect.arrayContaining(['pets', 'orders', 'clients']),
+    );
+    const { stdout } = await petstore(['status'], environment);
+    expect(stdout).toMatch(/database +embedded, running\n[^]*limits +exact\n[^]*\n1\.0\.0 +\d+ [^]*\npets +/);
+    await service.end();
+  });
+
+  it('looks at a store that is stopped without starting it', async () => {
+    const files = readdirSync(environment.DATA_DIR);
+    const { code, status: found } = await status(environment);
+    expect(code).toBe(1);
+    expect(found).toMatchObject({ database: { state: 'stopped', bytes: expect.any(Number) as number } });
+    expect(readdirSync(environment.DATA_DIR)).toEqual(files);
+    expect(bench.postmaster()).toBeUndefined();
+  });
+});
+
+describe('status of a store over DATABASE_URL', () => {
+  it('tells what is wrong: instances that do not share limits, a Redis that is away, a database that is away', async () => {
+    const DATABASE_URL = database.url;
+    await bench.serve({ DATABASE_URL, REDIS_URL: redis.url });
+    const withRedis = await status({ DATABASE_URL, REDIS_URL: redis.url });
+    expect(withRedis).toMatchObject({
+      code: 0,
+      status: {
+        instances: [{ counts: 'in Redis' }],
+        redis: { answers: true, version: expect.any(String) as string },
+      },
+    });
+    await bench.serve({ DATABASE_URL });
+    const unshared = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(unshared.code).toBe(1);
+    expect(unshared.status).toMatchObject({ limits: { shared: false }, redis: { answers: false } });
+    expect(unshared.status.instances).toHaveLength(2);
+    expect(unshared.status.problems).toHaveLength(2);
+    const away = await status({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
+    expect(away.code).toBe(1);
+    expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });
+  });
+});

@@ -1,0 +1,73 @@
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+let database: TestDatabase;
+let environment: { DATABASE_URL: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  environment = { DATABASE_URL: database.url };
+  await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs'), ('Cats')`);
+  await database.pool.query(
+    `INSERT INTO pets (name, category_id, status)
+     SELECT 'Pet ' || n, 1 + n % 2, CASE WHEN n = 1 THEN 'pending' ELSE 'available' END FROM generate_series(1, 150) AS n`,
+  );
+  await database.pool.query(`INSERT INTO inventory SELECT id, CASE WHEN id = 1 THEN 0 ELSE 5 END FROM pets`);
+  await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (1, 1), (2, 3)`);
+});
+afterAll(() => database.drop());
+
+const run = (...args: string[]) => petstore(args, environment);
+const json = <Printed>(...args: string[]) => petstoreJson<Printed>(args, environment);
+
+it('lists are read as far as they are asked for, with the filters of the API', async () => {
+  expect(await json<object[]>('pets', 'list', '--limit', '1000')).toHaveLength(150);
+  const some = await json<{ id: number }[]>(
+    'pets',
+    'list',
+    '--limit',
+    '110',
+    '--after',
+    '20',
+    '--category',
+    '1',
+  );
+  expect(some.map(({ id }) => id)).toEqual(Array.from({ length: 65 }, (_none, index) => 22 + 2 * index));
+  expect(await json('pets', 'list', '--status', 'pending,sold')).toEqual([
+    { id: 1, name: 'Pet 1', categoryId: 2, status: 'pending' },
+  ]);
+  expect(await json('categories', 'list', '--name', 'ca')).toEqual([{ id: 2, name: 'Cats' }]);
+  expect(await json('stock', 'show', '2')).toEqual({ petId: 2, quantity: 5, status: 'available' });
+  const { stdout, stderr } = await run('pets', 'list', '--limit', '2');
+  expect(stdout.split('\n')).toHaveLength(4);
+  expect(stderr).toContain('There are more: --after 2 goes on');
+});
+
+it('the format, the columns and their order are up to the caller', async () => {
+  const list = (...args: string[]) => run('pets', 'list', '--limit', '2', '--columns', 'name,id', ...args);
+  expect((await list('--output', 'csv', '--sort', '-id')).stdout).toBe('name,id\nPet 2,2\nPet 1,1\n');
+  expect((await list('--output', 'yaml')).stdout).toBe('- name: Pet 1\n  id: 1\n- name: Pet 2\n  id: 2\n');
+  expect((await list()).stdout).toBe('name   id\nPet 1   1\nPet 2   2\n');
+  expect(await run('pets', 'list', '--columns', 'colour')).toEqual(
+    complaint(2, /--columns takes id, name, categoryId, status, not "colour"/),
+  );
+});
+
+it('CSV quotes what it has to, and commands no terminal', async () => {
+  await database.pool.query(`INSERT INTO categories (name) VALUES ($1)`, ['a "b", c\u001b[2J\n']);
+  const { stdout } = await run('categories', 'list', '--output', 'csv', '--after', '2');
+  expect(stdout).toBe('id,name\n3,"a ""b"", c\\u001b[2J\\u000a"\n');
+});
+
+it('orders are completed and cancelled by the rules of the API', async () => {
+  expect(await run('orders', 'cancel', '2')).toEqual(complaint(2, /Cancel order 2 for 3 units of pet 2\?/));
+  expect(await json('orders', 'cancel', '2', '--yes')).toMatchObject({ id: 2, cancelled: true });
+  expect(await json('stock', 'show', '2')).toMatchObject({ quantity: 8 });
+  expect(await json('orders', 'complete', '1')).toMatchObject({ id: 1, complete: true });
+  expect(await json('pets', 'show', '1')).toMatchObject({ status: 'sold' });
+  expect(await run('orders', 'cancel', '1', '--yes', '--json')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^{"error":{"code":"order_already_complete",/) as string,
+  });
+  expect(await json('orders', 'list', '--open')).toEqual([]);
+});

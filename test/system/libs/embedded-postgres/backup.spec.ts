@@ -1,0 +1,250 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
+import {
+  backUp,
+  type EmbeddedPostgres,
+  findData,
+  restoreBackup,
+  startEmbeddedPostgres,
+} from '#libs/embedded-postgres';
+import { Bench, query } from '../../../support/embedded-postgres-bench';
+
+const bench = new Bench();
+const DATABASE = 'shop';
+let server: EmbeddedPostgres;
+/** A backup of the store, which has one item. */
+let whole: Buffer;
+
+beforeAll(async () => {
+  server = await startEmbeddedPostgres({ dataDirectory: bench.path('source'), database: DATABASE });
+  await query(server.url, 'CREATE TABLE item (id int); INSERT INTO item VALUES (1)');
+  whole = await backedUp();
+});
+afterAll(async () => {
+  await server.stop();
+  await bench.clear();
+});
+
+/** @param onChunk called with the number of each chunk that is written, from 1 */
+async function backedUp(onChunk: (count: number) => unknown = () => undefined): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const write = async (chunk: Buffer): Promise<void> => {
+    chunks.push(chunk);
+    await onChunk(chunks.length);
+  };
+  await backUp({ url: server.url, madeBy: 'test', write });
+  return Buffer.concat(chunks);
+}
+
+async function* bytesOf(backup: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < backup.length; at += 65_536)
+    yield await Promise.resolve(backup.subarray(at, at + 65_536));
+}
+
+const restore = (backup: Buffer, name: string) =>
+  restoreBackup({ dataDirectory: bench.path(name), source: bytesOf(backup) });
+
+/** What a start finds in a folder. */
+async function itemsIn(name: string): Promise<number[]> {
+  const restored = await startEmbeddedPostgres({ dataDirectory: bench.path(name), database: DATABASE });
+  try {
+    const rows = await query<{ id: number }>(restored.url, 'SELECT id FROM item ORDER BY id');
+    return rows.map(({ id }) => id);
+  } finally {
+    await restored.stop();
+  }
+}
+
+const leftOnServer = () =>
+  query(
+    server.url,
+    `SELECT slot_name AS left FROM pg_replication_slots
+     UNION SELECT application_name FROM pg_stat_activity WHERE application_name = 'backup'`,
+  );
+
+describe('a backup', () => {
+  it('holds what was committed before it began, though the log is written round meanwhile', async () => {
+    await query(server.url, 'INSERT INTO item VALUES (2)');
+    const backup = await backedUp(async (count) => {
+      if (count > 3) return;
+      // Without the slot the log from the beginning would be gone after the second checkpoint.
+      await query(server.url, `INSERT INTO item VALUES (${-count})`);
+      for (let round = 0; round < 3; round += 1) {
+        await query(server.url, 'SELECT pg_switch_wal()');
+        await query(server.url, 'CHECKPOINT');
+      }
+    });
+    await restore(backup, 'around');
+    expect(await itemsIn('around')).toEqual([-3, -2, -1, 1, 2]);
+    await query(server.url, 'DELETE FROM item WHERE id <> 1');
+  });
+
+  it('goes on while tables come, go and shrink', async () => {
+    await query(server.url, 'CREATE TABLE long AS SELECT generate_series(1, 200000) AS id');
+    const backup = await backedUp(async (count) => {
+      if (count === 1) await query(server.url, 'DELETE FROM long');
+      // VACUUM gives the pages at the end of a table back.
+      if (count === 2) await query(server.url, 'VACUUM long');
+      if (count === 3) await query(server.url, 'DROP TABLE long');
+      if (count === 4) await query(server.url, 'CREATE TABLE late AS SELECT 1 AS id');
+    });
+    await restore(backup, 'changing');
+    expect(await itemsIn('changing')).toEqual([1]);
+    expect(await leftOnServer()).toEqual([]);
+  });
+
+  it('that cannot be written leaves nothing on the server, and fails with what the output says', async () => {
+    const full = new Error('no space left');
+    const failing = backedUp((count) => (count === 3 ? Promise.reject(full) : undefined));
+    await expect(failing).rejects.toBe(full);
+    expect(await leftOnServer()).toEqual([]);
+    expect((await backedUp()).length).toBeGreaterThan(0);
+  });
+
+  it('that is broken off leaves nothing on the server, and fails with the reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const write = () => Promise.resolve(controller.abort(reason));
+    const broken = backUp({ url: server.url, madeBy: 'test', write, signal: controller.signal });
+    await expect(broken).rejects.toBe(reason);
+    expect(await leftOnServer()).toEqual([]);
+  });
+
+  it('fails when the server ends under it', async () => {
+    const failing = backedUp((count) =>
+      count === 1
+        ? query(
+            server.url,
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'backup'`,
+          )
+        : undefined,
+    );
+    await expect(failing).rejects.toThrow(/^cannot back up the database: /);
+    expect(await leftOnServer()).toEqual([]);
+  });
+});
+
+describe('a backup that is not whole changes nothing', () => {
+  const flipped = (at: number) => {
+    const copy = Buffer.from(whole);
+    copy[at]! ^= 0x10;
+    return copy;
+  };
+  /** The archive with other bytes in it, and checksums of zlib that fit. */
+  const edited = (edit: (tar: Buffer) => Buffer) => gzipSync(edit(gunzipSync(whole)), { level: 1 });
+
+  async function tarOf(name: string): Promise<Buffer> {
+    const archive = pack();
+    archive.entry({ name }, 'x');
+    archive.finalize();
+    const chunks: Buffer[] = [];
+    for await (const chunk of archive) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  const DAMAGES: [string, () => Buffer | Promise<Buffer>][] = [
+    ['empty', () => Buffer.alloc(0)],
+    ['no archive', () => Buffer.from('{"kind":"category","id":1}\n'.repeat(1_000))],
+    ['cut in the middle', () => whole.subarray(0, whole.length / 2)],
+    ['short of its last byte', () => whole.subarray(0, -1)],
+    ['one with a bit flipped at its beginning', () => flipped(100)],
+    ['one with a bit flipped in its middle', () => flipped(whole.length >> 1)],
+    ['one with a bit flipped at its end', () => flipped(whole.length - 20)],
+    // zlib finds none of these.
+    ['an archive that ends early', () => edited((tar) => tar.subarray(0, tar.length >> 1))],
+    [
+      'an archive in which a row was changed',
+      () => edited((tar) => (tar.writeUInt8(tar[tar.length >> 1]! ^ 1, tar.length >> 1), tar)),
+    ],
+    [
+      'an archive without a manifest',
+      () =>
+        edited((tar) => Buffer.concat([tar.subarray(0, tar.indexOf('manifest.json')), Buffer.alloc(1024)])),
+    ],
+    [
+      'an archive whose manifest names another file',
+      () => edited((tar) => (tar.write('PG_VERSIOM', tar.lastIndexOf('PG_VERSION')), tar)),
+    ],
+    ['an archive that leads out of the folder', async () => gzipSync(await tarOf('data/../../outside'))],
+    ['an archive with something else in it', async () => gzipSync(await tarOf('secrets.txt'))],
+  ];
+
+  it.each(DAMAGES)('%s', async (_what, damaged) => {
+    const before = fs.readdirSync(bench.path('around'));
+    await expect(restore(await damaged(), 'around')).rejects.toThrow(/backup[^\n]*; nothing was changed$/);
+    expect(fs.readdirSync(bench.path('around'))).toEqual(before);
+  });
+
+  it('and a folder that was not there is not there afterwards', async () => {
+    await expect(restore(whole.subarray(0, -1), 'fresh')).rejects.toThrow(/nothing was changed$/);
+    expect(fs.existsSync(bench.path('fresh'))).toBe(false);
+  });
+
+  it.each([
+    ['of another format', '"format":1', '"format":7', /has format 7, and this program reads 1/],
+    ['of another PostgreSQL', /"postgres":"\d+/, '"postgres":"99', /made by PostgreSQL 99/],
+    ['of another processor', `"architecture":"${process.arch}"`, `"architecture":"m68"`, /made on m68/],
+  ])('one %s', async (_what, from, to, message) => {
+    const changed = edited((tar) => {
+      const at = tar.lastIndexOf('{"format"');
+      const text = tar.toString('latin1', at);
+      const json = text.slice(0, text.indexOf('\0'));
+      const replaced = json.replace(from, to).padEnd(json.length);
+      return Buffer.concat([tar.subarray(0, at), Buffer.from(replaced), tar.subarray(at + json.length)]);
+    });
+    await expect(restore(changed, 'fresh')).rejects.toThrow(message);
+    expect(fs.existsSync(bench.path('fresh'))).toBe(false);
+  });
+
+  it('and what was there before is all there', async () => {
+    expect(await itemsIn('around')).toEqual([-3, -2, -1, 1, 2]);
+  });
+});
+
+describe('a restore', () => {
+  it('refuses while somebody uses the database', async () => {
+    await expect(restore(whole, 'source')).rejects.toThrow(/another process uses the database/);
+    expect(await query(server.url, 'SELECT id FROM item')).toEqual([{ id: 1 }]);
+  });
+
+  it('replaces what is there, the password included', async () => {
+    await restore(whole, 'around');
+    expect(await itemsIn('around')).toEqual([1]);
+    const names = fs.readdirSync(bench.path('around'));
+    expect(names.filter((name) => /^init|restored|tmp$/.test(name))).toEqual([]);
+  });
+
+  it.each([
+    ['before the old data are out of the way', 0],
+    ['between the old data and the new', 1],
+    ['before it has cleared up', 2],
+  ])('that is killed %s is finished by the next start', async (_when, steps) => {
+    const [data, restored] = [bench.path('around', 'data'), bench.path('around', 'restored')];
+    await restore(whole, 'around');
+    await query(server.url, 'TRUNCATE item; INSERT INTO item VALUES (99)');
+    await restore(await backedUp(), 'finished');
+    fs.mkdirSync(restored);
+    for (const name of ['data', 'password'])
+      fs.renameSync(bench.path('finished', name), join(restored, name));
+    if (steps > 0) fs.renameSync(data, bench.path('around', 'init-0123456789ab'));
+    if (steps > 1) fs.renameSync(join(restored, 'data'), data);
+    expect(findData(bench.path('around'), DATABASE)).toBeDefined();
+    expect(await itemsIn('around')).toEqual([99]);
+    expect(fs.readdirSync(bench.path('around')).filter((name) => /^init|restored/.test(name))).toEqual([]);
+  });
+});
+
+describe('findData', () => {
+  it('finds where the server answers, and nothing where nothing is, and makes nothing', () => {
+    expect(findData(bench.path('source'), DATABASE)?.url).toBe(server.url);
+    expect(findData(bench.path('around'), DATABASE)).toEqual({
+      cluster: bench.path('around', 'data'),
+      url: undefined,
+    });
+    expect(findData(bench.path('nowhere', 'at', 'all'), DATABASE)).toBeUndefined();
+    expect(fs.existsSync(bench.path('nowhere'))).toBe(false);
+    expect(() => findData(__filename, DATABASE)).toThrow(/is a file and not a folder/);
+  });
+});

@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { petstore, petstoreJson } from '../../support/command-line';
+import { until } from '../../support/eventually';
+import { RedisServer, freePort } from '../../support/redis-server';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { tally } from '../../support/spread';
+
+const bench = new ServiceBench();
+const environment = { ...bench.embedded(), WORKERS: '2', LOG_LEVEL: 'info' };
+let service: ServiceProcess;
+let metricsPort: number;
+
+beforeAll(async () => {
+  metricsPort = await freePort();
+  service = await bench.serve({ ...environment, METRICS_PORT: String(metricsPort) });
+});
+afterAll(() => bench.clear());
+
+/** A client with a key of its own. */
+async function newKey(name: string): Promise<string> {
+  await petstoreJson(['clients', 'create', '--name', name], environment);
+  return (await petstoreJson<{ key: string }>(['keys', 'issue', '--client', name], environment)).key;
+}
+
+function statusesOf(key: string, requests: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: requests }, () => statusOf(key)));
+}
+
+/** A request on a connection of its own: the first process deals connections out in turn. */
+async function ask(key: string, target: string): Promise<{ status: number; headers: Headers; text: string }> {
+  const answer = await fetch(`${service.url}${target}`, {
+    headers: { 'X-API-Key': key, Connection: 'close' },
+  });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+async function statusOf(key: string): Promise<number> {
+  return (await ask(key, '/categories')).status;
+}
+
+function workers(): number[] {
+  return execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(service.child.pid)], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(' serve'))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+/** Numbers of the workers that have answered requests for this operation. */
+function answering(): unknown[] {
+  const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return [...new Set(lines.filter(({ msg }) => msg === 'request').map(({ worker }) => worker))].sort();
+}
+
+it('both workers answer, and together let exactly the plan through', async () => {
+  const key = await newKey('exact');
+  const statuses = await statusesOf(key, 70);
+  expect(tally(statuses)).toEqual({ 200: 60, 429: 10 });
+  await until(() => answering().length === 2);
+});
+
+it('what the command line changes holds in every worker: plan, revocation, reset', async () => {
+  const key = await newKey('changing');
+  await statusesOf(key, 60);
+  expect(await statusOf(key)).toBe(429);
+  await petstore(['quotas', 'reset', 'changing'], environment);
+  await until(async () => (await statusOf(key)) === 200);
+  await petstore(['clients', 'set-plan', 'changing', '--plan', 'pro'], environment);
+  await until(async () => (await ask(key, '/categories')).headers.get('X-RateLimit-Limit') === '300');
+});
+
+it('adds the figures of all workers up', async () => {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const [, count] =
+    /petstore_http_requests_total\{operation="\/categories",method="GET",status="200"\} (\d+)/.exec(text)!;
+  expect(Number(count)).toBeGreaterThanOrEqual(120);
+  expect(text).toContain('petstore_limits_degraded 0\n');
+});
+
+it('replaces a worker that is killed, and goes on counting where it was', async () => {
+  const key = await newKey('bereft');
+  await statusesOf(key, 40);
+  const before = workers();
+  process.kill(before[0]!, 'SIGKILL');
+  await until(() => {
+    const now = workers();
+    return (
+      now.length === 2 && !now.includes(before[0]!) && service.stdout.match(/Server listening/g)!.length === 3
+    );
+  });
+  expect(tally(await statusesOf(key, 30))).toEqual({ 200: 20, 429: 10 });
+  expect(service.stdout).toContain('another one takes its place');
+});
+
+it('answers what has begun before it stops, and keeps the day’s counts', async () => {
+  const key = await newKey('last');
+  expect(tally(await statusesOf(key, 12))).toEqual({ 200: 12 });
+  const begun = connect(Number(new URL(service.url).port), '127.0.0.1');
+  await once(begun, 'connect');
+  let answer = '';
+  begun.setEncoding('utf8').on('data', (text: string) => (answer += text));
+  const body = '{"name": "Late"}';
+  const type = 'Content-Type: application/json';
+  begun.write(`POST /categories HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\n${type}\r\n`);
+  begun.write(`Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
+  await until(async () => (await ask(key, '/rate-limit')).text.includes('"remaining":47'));
+  service.child.kill('SIGTERM');
+  await until(() => service.stdout.includes('SIGTERM: stopping'));
+  begun.write(body.slice(5));
+  expect(await service.ending).toEqual({ code: 0, signal: null });
+  expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+  expect(service.stderr).toBe('');
+  expect(bench.postmaster()).toBeUndefined();
+
+  service = await bench.serve(environment);
+  expect((await ask(key, '/usage?days=1')).text).toContain('"requests":14');
+});
+
+it('says what is wrong once, and ends', async () => {
+  const { port } = new URL(service.url);
+  const second = bench.launch({ ...bench.embedded('second'), WORKERS: '2', PORT: port });
+  expect(await second.ending).toEqual({ code: 1, signal: null });
+  expect(second.stderr).toBe(
+    `petstore: 127.0.0.1 port ${port} (HOST and PORT) cannot be listened on: it is in use by another process; choose another.\n`,
+  );
+});
+
+describe('with Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    await service.end();
+    service = await bench.serve({ ...environment, REDIS_URL: redis.url });
+  });
+  afterAll(() => redis?.close());
+
+  it('counts there, and while it is away the workers count together all the same', async () => {
+    const key = await newKey('redis');
+    expect(tally(await statusesOf(key, 65))).toEqual({ 200: 60, 429: 5 });
+    await redis.stop();
+    await until(async () => (await ask(key, '/health/ready')).text.includes('"degraded":true'));
+    const alone = await newKey('alone');
+    await until(() => service.stdout.match(/Redis is away/g)?.length === 2);
+    expect(tally(await statusesOf(alone, 65))).toEqual({ 200: 60, 429: 5 });
+  });
+});
