@@ -48,7 +48,8 @@ afterAll(async () => {
 async function readingsOf(target: string, by = caller): Promise<Reading[]> {
   const readings: Reading[] = [];
   const sent = await statements.during(() => by.get(target));
-  for (const statement of sent) {
+  // What delivers webhooks asks now and then by itself.
+  for (const statement of sent.filter(({ name }) => !name?.startsWith('webhook'))) {
     readings.push(await readingOf(database.pool, statement));
     if (statement.name !== undefined) {
       readings.push(await readingOf(database.pool, statement, { generic: true }));
