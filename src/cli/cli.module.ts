@@ -11,6 +11,7 @@ import { KEY_COMMANDS } from './keys.command';
 import { OpenapiCommand } from './openapi.command';
 import { QUOTA_COMMANDS } from './quotas.command';
 import { ServeCommand } from './serve.command';
+import { WEBHOOK_COMMANDS } from './webhooks.command';
 import { STORE_COMMANDS } from './store';
 import { VersionCommand } from './version.command';
 import { StoreStatusCommand } from './status.command';
@@ -22,6 +23,7 @@ import { StoreStatusCommand } from './status.command';
     ...CLIENT_COMMANDS,
     ...KEY_COMMANDS,
     ...QUOTA_COMMANDS,
+    ...WEBHOOK_COMMANDS,
     ...STORE_COMMANDS,
     DeprecationsCommand,
     EventsCommand,

@@ -3,6 +3,7 @@ import { CatalogueTransferModule } from '../modules/catalogue';
 import { DeprecationReportModule } from '../modules/deprecations';
 import { EventLogModule } from '../modules/events';
 import { OrdersModule } from '../modules/orders';
+import { WebhookAdministrationModule } from '../modules/webhooks';
 import { SeedModule } from '../runtime/seed';
 
 /** What commands about the store need beside clients, keys and limits. It takes longer to load than those. */
@@ -13,4 +14,5 @@ export const STORE_MODULES = [
   OrdersModule,
   DeprecationReportModule,
   EventLogModule,
+  WebhookAdministrationModule,
 ];

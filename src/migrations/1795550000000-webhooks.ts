@@ -50,11 +50,10 @@ const UP = [
   `CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, status, id)`,
   `CREATE INDEX webhook_deliveries_by_day ON webhook_deliveries (day)`,
 
-  // One row: up to where in the feed deliveries were made, and which key the secrets are encrypted with.
+  // One row: up to where in the feed deliveries were made.
   `CREATE TABLE webhook_dispatch (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
-    position bigint NOT NULL,
-    key_fingerprint text
+    position bigint NOT NULL
   )`,
   // Nothing that has happened before is sent.
   `INSERT INTO webhook_dispatch (position) SELECT coalesce(max(position), 1) FROM events`,

@@ -156,6 +156,20 @@ const TABLE: {
     bad: ['410', 'Gone', 'true'],
   },
   {
+    variable: 'WEBHOOK_NETWORKS',
+    setting: 'webhookNetworks',
+    absent: [],
+    good: [['10.20.0.0/16, 192.168.7.9,fd00::/8', ['10.20.0.0/16', '192.168.7.9', 'fd00::/8']]],
+    bad: ['10.0.0.0/33', '10.0.0.0/0', 'loopback', 'shop.example', '10.0.0.0/8/8', '*'],
+  },
+  {
+    variable: 'WEBHOOK_KEY',
+    setting: 'webhookKey',
+    absent: undefined,
+    good: [[Buffer.alloc(32, 7).toString('base64'), Buffer.alloc(32, 7)]],
+    bad: [Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), 'secret', '='],
+  },
+  {
     variable: 'SHUTDOWN_DELAY',
     setting: 'shutdownDelaySeconds',
     absent: 0,

@@ -15,3 +15,9 @@ export type { Answer, Schemas } from './operations.ts';
 export type { PetStoreOptions } from './options.ts';
 export type { CallOptions } from './resources.ts';
 export type { RateLimit, RateLimitNotice, RateLimitWindow } from './rate-limit.ts';
+export {
+  type WebhookEvent,
+  type WebhookHeaders,
+  WebhookVerificationError,
+  verifyWebhook,
+} from './verify-webhook.ts';

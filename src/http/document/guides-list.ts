@@ -7,6 +7,7 @@ export const GUIDES = [
   'errors',
   'pagination',
   'events',
+  'webhooks',
   'idempotency',
   'deprecation',
   'changelog',

@@ -13,7 +13,7 @@ export class SecretVault {
   /** @param key 32 bytes; without them nothing can be sealed or opened */
   constructor(private readonly key: Buffer | undefined) {}
 
-  /** Tells keys apart without giving them away; undefined without a key. */
+  /** Begins what was sealed with this key: it tells keys apart without giving them away. Undefined without a key. */
   get fingerprint(): string | undefined {
     return (
       this.key && hash('sha256', Buffer.concat([Buffer.from('petstore webhook key '), this.key])).slice(0, 16)
@@ -25,12 +25,13 @@ export class SecretVault {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.requireKey(), iv).setAAD(boundTo(webhookId));
     const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-    return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
+    const bytes = Buffer.concat([iv, cipher.getAuthTag(), text]);
+    return `${this.fingerprint}.${bytes.toString('base64')}`;
   }
 
   /** @throws Error when it was sealed with another key or for another webhook; the message holds nothing of it */
   open(sealed: string, webhookId: number): string {
-    const bytes = Buffer.from(sealed, 'base64');
+    const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64');
     const iv = bytes.subarray(0, IV_BYTES);
     const decipher = createDecipheriv(ALGORITHM, this.requireKey(), iv, { authTagLength: TAG_BYTES })
       .setAAD(boundTo(webhookId))

@@ -23,17 +23,14 @@ export class WebhookKeyCheck implements OnModuleInit {
       );
       return;
     }
-    await this.database.query(
-      `UPDATE webhook_dispatch SET key_fingerprint = $1 WHERE key_fingerprint IS NULL`,
-      [fingerprint],
+    const [unreadable] = await this.database.query(
+      `SELECT FROM webhooks WHERE deleted_at IS NULL AND secrets <> '[]' AND strpos(secrets, $1) = 0 LIMIT 1`,
+      [`"${fingerprint}.`],
     );
-    const [row] = await this.database.query<{ key_fingerprint: string }>(
-      `SELECT key_fingerprint FROM webhook_dispatch`,
-    );
-    if (row!.key_fingerprint !== fingerprint) {
+    if (unreadable !== undefined) {
       throw new WebhookKeyError(
-        'WEBHOOK_KEY is not the key that the webhook secrets in this database are encrypted with. ' +
-          'All instances need the same key; see docs/operations/webhooks.md.',
+        'The secrets of webhooks in this database are encrypted with another key than that of WEBHOOK_KEY or webhook.key. ' +
+          'All instances need the same key; docs/operations/webhooks.md tells what to do when it is lost.',
       );
     }
   }

@@ -116,7 +116,7 @@ export class WebhookDto {
   @AnswerField(boolean, ENABLED)
   enabled!: boolean;
 
-  @AnswerField(text({ min: 0, max: 200 }), {
+  @AnswerField(text({ min: 0, max: 500 }), {
     description: 'Why the service disabled the webhook; left out if it did not.',
     example: 'The receiver responded 410 Gone.',
     optional: true,

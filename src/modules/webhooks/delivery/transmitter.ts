@@ -40,12 +40,13 @@ export class Transmitter {
     this.sender.close();
   }
 
-  /** A signature by each valid secret; undefined when one cannot be opened. */
+  /** A signature by each valid secret; undefined when there is none, or one cannot be opened. */
   private sign({ secrets, webhookId, eventId, payload }: TakenDelivery, now: Date): string | undefined {
     try {
-      return validSecrets(secrets, now)
-        .map(({ sealed }) => new Webhook(this.vault.open(sealed, webhookId)).sign(eventId, now, payload))
-        .join(' ');
+      const signatures = validSecrets(secrets, now).map(({ sealed }) =>
+        new Webhook(this.vault.open(sealed, webhookId)).sign(eventId, now, payload),
+      );
+      return signatures.length === 0 ? undefined : signatures.join(' ');
     } catch {
       // What failed may name the secret.
       return undefined;

@@ -1,0 +1,88 @@
+import type { Event } from './follow.ts';
+import type { Schemas } from './operations.ts';
+
+/** How far a delivery's time may be from now, in seconds: who has caught an old one gains nothing by sending it again. */
+const TOLERANCE_SECONDS = 300;
+
+/** Header fields of a request: those of Node, of Fetch, or a plain object. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What a webhook is sent: an event, or the one of `POST /webhooks/{webhookId}/test`. */
+export type WebhookEvent = Event | Schemas['TestEvent'];
+
+/** A request is not a delivery of ours, or an old one. Respond 400 and do nothing else. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+}
+
+/**
+ * Checks that a request was sent by the service for this webhook: its signature, by Standard Webhooks 1.0, and its time.
+ * @param body as it was received, before anything parses it
+ * @param secret `whsec_…`, or several while one replaces the other
+ * @returns the event
+ * @throws WebhookVerificationError
+ */
+export async function verifyWebhook(
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+  secret: string | readonly string[],
+): Promise<WebhookEvent> {
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    fieldOf(headers, name),
+  );
+  if (id === undefined || timestamp === undefined || signatures === undefined) {
+    throw new WebhookVerificationError('webhook-id, webhook-timestamp or webhook-signature is missing.');
+  }
+  const age = /^\d{1,12}$/.test(timestamp) ? Math.abs(Date.now() / 1_000 - Number(timestamp)) : Infinity;
+  if (age > TOLERANCE_SECONDS) {
+    throw new WebhookVerificationError('webhook-timestamp is not within five minutes of now.');
+  }
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
+  const candidates = signatures.split(' ').flatMap((text) => (text.startsWith('v1,') ? [text.slice(3)] : []));
+  for (const one of [secret].flat()) {
+    const key = await keyOf(one);
+    for (const candidate of candidates) {
+      const signature = bytesOf(candidate);
+      // Compares in constant time.
+      if (signature !== undefined && (await crypto.subtle.verify('HMAC', key, signature, signed))) {
+        return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
+      }
+    }
+  }
+  throw new WebhookVerificationError('No signature was made with the secret.');
+}
+
+function fieldOf(headers: WebhookHeaders, name: string): string | undefined {
+  if (headers instanceof Headers) {
+    return headers.get(name) ?? undefined;
+  }
+  const [, value] = Object.entries(headers).find(([given]) => given.toLowerCase() === name) ?? [];
+  // A field that stands twice was not sent by the service.
+  return typeof value === 'string' ? value : undefined;
+}
+
+function keyOf(secret: string) {
+  const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+  if (bytes === undefined || bytes.length === 0) {
+    // Not told what it is: it may be a secret with a typing error.
+    throw new TypeError('The secret must be whsec_ followed by base64.');
+  }
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+}
+
+/** The bytes that a base64 text stands for; undefined when it is none. */
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+}

@@ -1,0 +1,49 @@
+import { Allowances, FIRST } from '../../../src/modules/webhooks/delivery/allowances';
+
+const QUICK = { succeeded: true, tookMs: 5 };
+const SLOW = { succeeded: true, tookMs: 14_000 };
+const FAILED = { succeeded: false, tookMs: 5 };
+
+/** What a webhook may have under way after these outcomes. */
+function allowedAfter(...outcomes: { succeeded: boolean; tookMs: number }[]): number {
+  const allowances = new Allowances(1_000);
+  for (const outcome of outcomes) {
+    allowances.begin(7);
+    allowances.end(7, outcome);
+  }
+  return allowances.freeByWebhook()[7] ?? FIRST;
+}
+
+it('A receiver that answers quickly gets more at once, up to 32', () => {
+  expect(allowedAfter(QUICK)).toBe(FIRST + 1);
+  expect(allowedAfter(...Array<typeof QUICK>(100).fill(QUICK))).toBe(32);
+});
+
+it('One that fails or is slow soon gets one at a time', () => {
+  expect(allowedAfter(FAILED, FAILED, FAILED)).toBe(1);
+  expect(allowedAfter(SLOW, SLOW, SLOW)).toBe(1);
+  expect(allowedAfter(...Array<typeof QUICK>(100).fill(QUICK), FAILED)).toBe(16);
+});
+
+it('What is under way counts, for the webhook and for all together', () => {
+  const allowances = new Allowances(3);
+  allowances.begin(1);
+  allowances.begin(1);
+  allowances.begin(2);
+  expect(allowances.freeByWebhook()).toEqual({ 1: FIRST - 2, 2: FIRST - 1 });
+  expect(allowances.free).toBe(0);
+  allowances.end(1, QUICK);
+  expect(allowances.free).toBe(1);
+});
+
+it('It forgets webhooks that are not used, and never one that is', () => {
+  const allowances = new Allowances(100_000);
+  allowances.begin(0);
+  for (let id = 1; id <= 20_000; id += 1) {
+    allowances.begin(id);
+    allowances.end(id, QUICK);
+  }
+  const remembered = Object.keys(allowances.freeByWebhook());
+  expect(remembered.length).toBeLessThanOrEqual(10_000);
+  expect(remembered).toContain('0');
+});
