@@ -15,6 +15,13 @@ const ALLOW: Record<string, string[]> = {
   '/store/inventory': ['GET', 'HEAD'],
   '/store/inventory/{petId}': ['GET', 'HEAD', 'PUT'],
   '/store/inventory/{petId}/adjustments': ['POST'],
+  '/events': ['GET', 'HEAD'],
+  '/webhooks': ['GET', 'HEAD', 'POST'],
+  '/webhooks/{webhookId}': ['GET', 'HEAD', 'PATCH', 'DELETE'],
+  '/webhooks/{webhookId}/secret': ['POST'],
+  '/webhooks/{webhookId}/test': ['POST'],
+  '/webhooks/{webhookId}/deliveries': ['GET', 'HEAD'],
+  '/webhooks/{webhookId}/deliveries/{deliveryId}/retry': ['POST'],
   '/key': ['GET', 'HEAD'],
   '/rate-limit': ['GET', 'HEAD'],
   '/usage': ['GET', 'HEAD'],
@@ -40,7 +47,7 @@ const EXOTIC = [
   'REPORT',
 ];
 
-const target = (path: string) => path.replace(/\{\w+\}/, '1');
+const target = (path: string) => path.replace(/\{\w+\}/g, '1');
 const wrong = Object.entries({ ...ALLOW, ...OUTSIDE }).flatMap(([path, allow]) =>
   COMMON.filter((method) => !allow.includes(method)).map((method) => [method, path, allow] as const),
 );

@@ -111,25 +111,28 @@ function methodsFor(method: string): fc.Arbitrary<Text> {
 }
 
 function pathsOf(document: OpenAPIObject, path: string, parameters: Parameter[]): fc.Arbitrary<Text> {
-  const parameter = parameters.find((candidate) => candidate.in === 'path');
-  if (!parameter) {
-    return fc.constant({ written: path, verdict: 'good' });
-  }
-  const written = (value: unknown) => path.replace(`{${parameter.name}}`, () => String(value));
+  const named = parameters.filter((candidate) => candidate.in === 'path');
   const hostile = fc.constantFrom(...HOSTILE_SEGMENTS);
-  return fc.oneof(
-    {
-      weight: 20,
-      arbitrary: valuesOf(document, parameter.schema).map(
-        (id): Text => ({ written: written(id), verdict: 'good' }),
-      ),
-    },
-    { weight: 1, arbitrary: hostile.map((segment): Text => ({ written: written(segment), verdict: 'bad' })) },
+  const segments = named.map(({ schema }) =>
+    fc.oneof(
+      {
+        weight: 20,
+        arbitrary: valuesOf(document, schema).map((id): Text => ({ written: String(id), verdict: 'good' })),
+      },
+      { weight: 1, arbitrary: hostile.map((segment): Text => ({ written: segment, verdict: 'bad' })) },
+    ),
   );
+  return fc.tuple(...segments).map((chosen) => ({
+    written: named.reduce((text, { name }, index) => {
+      return text.replace(`{${name}}`, () => chosen[index]!.written);
+    }, path),
+    verdict: worst(chosen.map(({ verdict }) => verdict)),
+  }));
 }
 
 function queriesOf(document: OpenAPIObject, parameters: Parameter[]): fc.Arbitrary<Text> {
-  const known = parameters.filter((parameter) => parameter.in === 'query');
+  // To wait for an event is in order, and would take as long as it says.
+  const known = parameters.filter((parameter) => parameter.in === 'query' && parameter.name !== 'wait');
   const bad = BAD_QUERIES.map((written): Text => ({ written, verdict: 'bad' }));
   const strange = STRANGE_QUERIES.map((written): Text => ({ written, verdict: 'either' }));
   const parts = known.map((parameter) => ({
