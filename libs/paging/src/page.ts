@@ -35,7 +35,7 @@ function asPage({ entries, lastId }: Page<unknown>, request: FastifyRequest, rep
  * the target may name a host that is not ours.
  */
 function nextTarget(request: FastifyRequest, lastId: number): string {
-  const path = routeOf(request).url ?? '';
+  const path = pathOf(request);
   const parameters = new URLSearchParams();
   // Written anew from what was understood: the same text can be read in more than one way (`?name=a?b`, `%FF`).
   for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {
@@ -45,6 +45,13 @@ function nextTarget(request: FastifyRequest, lastId: number): string {
   }
   parameters.set('cursor', cursorAfter(lastId));
   return `${path}?${parameters.toString()}`;
+}
+
+function pathOf(request: FastifyRequest): string {
+  const values = request.params as Record<string, string>;
+  return (routeOf(request).url ?? '').replace(/:(\w+)/g, (_all, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
 }
 
 /** The operation answers a Page. @param link what its `Link` means, if it is more than the next page of a list */

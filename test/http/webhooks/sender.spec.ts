@@ -1,0 +1,219 @@
+import { once } from 'node:events';
+import { type Server, type Socket, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { AddressPolicy } from '../../../src/modules/webhooks/delivery/address-policy';
+import { Sender } from '../../../src/modules/webhooks/delivery/sender';
+import { Receiver } from '../../support/receiver';
+
+const LOCAL = new AddressPolicy(['127.0.0.0/8']);
+const FORBIDDEN = { status: null, failure: 'The URL leads to an address that webhooks may not be sent to.' };
+const message = (url: string) => ({ url, headers: { 'webhook-id': 'evt_1' }, body: '{}' });
+
+/** Resolves to a receiver that is a bare socket, for what no HTTP server would send. */
+async function rawReceiver(
+  serve: (socket: Socket) => void,
+): Promise<{ url: string; server: Server; connections: () => number }> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => undefined);
+    serve(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    server,
+    connections: () => connections,
+  };
+}
+
+describe('where it does not go', () => {
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+  });
+  afterAll(() => receiver.stop());
+
+  it('a name that leads inside is not connected to', async () => {
+    const port = new URL(receiver.url).port;
+    for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1']) {
+      const family = address.includes(':') ? 6 : 4;
+      const sender = new Sender(new AddressPolicy([]), () => Promise.resolve([{ address, family }]));
+      expect(await sender.send(message(`https://shop.example:${port}/`))).toEqual(FORBIDDEN);
+      sender.close();
+    }
+    expect(receiver.connections).toBe(0);
+  });
+
+  it('a name that was public when it was registered, and leads inside now (rebinding), is asked for at each try', async () => {
+    const answers = [
+      { address: '127.0.0.1', family: 4 },
+      { address: '127.0.0.2', family: 4 },
+    ];
+    let asked = 0;
+    const policy = new AddressPolicy(['127.0.0.1']);
+    const sender = new Sender(policy, () => Promise.resolve([answers[Math.min(asked++, 1)]!]));
+    receiver.answer = (response) => response.writeHead(204, { Connection: 'close' }).end();
+    const url = receiver.url.replace('127.0.0.1', 'shop.example');
+    expect(await sender.send(message(url))).toMatchObject({ status: 204 });
+    expect(await sender.send(message(url))).toEqual(FORBIDDEN);
+    expect(asked).toBe(2);
+    sender.close();
+  });
+
+  it('of several addresses only those that are allowed are tried', async () => {
+    const sender = new Sender(new AddressPolicy(['127.0.0.1']), () =>
+      Promise.resolve([
+        { address: '127.0.0.9', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]),
+    );
+    const url = receiver.url.replace('127.0.0.1', 'shop.example');
+    expect(await sender.send(message(url))).toMatchObject({ status: 204 });
+    sender.close();
+  });
+
+  it('a literal address in the table, however it came there, is checked as well', async () => {
+    const sender = new Sender(new AddressPolicy([]));
+    for (const host of [
+      '127.0.0.1',
+      '0x7f.1',
+      '2130706433',
+      '017700000001',
+      '[::ffff:7f00:1]',
+      'localhost',
+    ]) {
+      expect(await sender.send(message(`https://${host}:8443/`))).toEqual(FORBIDDEN);
+    }
+    sender.close();
+  });
+
+  it('a name without an address fails in words', async () => {
+    const sender = new Sender(LOCAL, () =>
+      Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
+    );
+    expect(await sender.send(message('https://shop.example/'))).toEqual({
+      status: null,
+      failure: 'The name in the URL has no address.',
+    });
+    sender.close();
+  });
+});
+
+describe('receivers that misbehave', () => {
+  const sender = new Sender(LOCAL);
+  const servers: Server[] = [];
+  const sockets: Socket[] = [];
+  afterEach(() => {
+    sockets.splice(0).forEach((socket) => socket.destroy());
+    servers.splice(0).forEach((server) => server.close());
+  });
+  afterAll(() => sender.close());
+
+  async function attempt(serve: (socket: Socket) => void) {
+    const { url, server } = await rawReceiver((socket) => {
+      sockets.push(socket);
+      serve(socket);
+    });
+    servers.push(server);
+    return sender.send(message(url));
+  }
+  const says = (text: string) => (socket: Socket) => socket.once('data', () => void socket.write(text));
+
+  it('floods: the body is cut off, the status counts', async () => {
+    let sent = 0;
+    const flood = (socket: Socket): void => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const pump = (): void => {
+        while (!socket.destroyed && socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`)) {
+          sent += 0x4000;
+        }
+      };
+      socket.on('drain', pump);
+      pump();
+    };
+    expect(await attempt((socket) => socket.once('data', () => flood(socket)))).toMatchObject({
+      status: 200,
+    });
+    // What the system's buffers hold, and no more.
+    expect(sent).toBeLessThan(20_000_000);
+  });
+
+  it('trickles its body for ever: the status counts', async () => {
+    const trickle = (socket: Socket): void => {
+      socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    };
+    expect(await attempt((socket) => socket.once('data', () => trickle(socket)))).toMatchObject({
+      status: 204,
+    });
+    const begun = says('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nx');
+    expect(await attempt(begun)).toMatchObject({ status: 200 });
+  });
+
+  it('lies about its length: the status counts', async () => {
+    const short = (socket: Socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort'));
+    expect(await attempt(short)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['hangs up', '', 'The connection was closed before a response.'],
+    [
+      'has headers without end',
+      `HTTP/1.1 200 OK\r\n${`X: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`,
+      'The response had too many headers.',
+    ],
+    ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'The connection failed (HPE_INVALID_CONSTANT).'],
+    [
+      'changes the protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'The connection was closed before a response.',
+    ],
+  ])('%s: a failure, in words', async (_name, text, failure) => {
+    const answer = (socket: Socket) =>
+      socket.once('data', () => (text === '' ? socket.end() : socket.write(text)));
+    expect(await attempt(answer)).toEqual({ status: null, failure });
+  });
+
+  it('refuses the connection: a failure without its address', async () => {
+    const { url, server } = await rawReceiver(() => undefined);
+    server.close();
+    await once(server, 'close');
+    expect(await sender.send(message(url))).toEqual({ status: null, failure: 'The connection was refused.' });
+  });
+
+  it('answers never: given up after 15 seconds', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    try {
+      let accepted = (): void => undefined;
+      const isAccepted = new Promise<void>((resolve) => (accepted = resolve));
+      const attempted = attempt((socket) => socket.once('data', () => accepted()));
+      await isAccepted;
+      jest.advanceTimersByTime(15_000);
+      expect(await attempted).toEqual({ status: null, failure: 'There was no response within 15 seconds.' });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('closes a connection that is kept: tried again at once', async () => {
+    let requests = 0;
+    const { url, server } = await rawReceiver((socket) => {
+      sockets.push(socket);
+      socket.on('data', () => {
+        requests += 1;
+        // Answers the first request of a connection, and resets at the second.
+        if (requests === 2) {
+          socket.resetAndDestroy();
+        } else {
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        }
+      });
+    });
+    servers.push(server);
+    expect(await sender.send(message(url))).toMatchObject({ status: 200 });
+    expect(await sender.send(message(url))).toMatchObject({ status: 200 });
+    expect(requests).toBe(3);
+  });
+});

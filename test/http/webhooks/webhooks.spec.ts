@@ -1,0 +1,262 @@
+import type { ApiClient, ErrorBody } from '../../support/api-client';
+import { useStore } from '../../support/use-service';
+
+interface Webhook {
+  id: number;
+  url: string;
+  types?: string[];
+  description?: string;
+  enabled: boolean;
+  disabledReason?: string;
+  createdAt: string;
+}
+type Created = Webhook & { secret: string };
+
+describe('webhooks', () => {
+  const { service: store } = useStore();
+  const URL = 'https://shop.example/events';
+  let caller: ApiClient;
+
+  // Each test has a client of its own, who may have ten.
+  beforeEach(async () => {
+    caller = await store.caller();
+  });
+
+  async function created(body: object = {}): Promise<Created> {
+    const { body: webhook } = await caller.post<Created>('/webhooks', { url: URL, enabled: false, ...body });
+    return webhook;
+  }
+
+  describe('POST /webhooks', () => {
+    it('201: what GET answers, and the secret', async () => {
+      const body = {
+        url: URL,
+        types: ['pet.created', 'order.placed'],
+        description: 'Printer',
+        enabled: false,
+      };
+      const answer = await caller.post<Created>('/webhooks', body);
+      const { secret, ...webhook } = answer.body;
+      const found = await caller.get<Webhook>(answer.headers.get('location')!);
+
+      expect(answer.status).toBe(201);
+      expect(webhook).toMatchObject(body);
+      expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(found.body).toEqual(webhook);
+      expect(found.headers.get('etag')).toBe(answer.headers.get('etag'));
+    });
+
+    it('201: all types and enabled, unless told otherwise', async () => {
+      const { body } = await caller.post<Created>('/webhooks', { url: URL });
+      expect(body).toMatchObject({ enabled: true });
+      expect(body).not.toHaveProperty('types');
+    });
+
+    it('201: takes a secret of the caller, from 24 to 64 bytes', async () => {
+      for (const bytes of [24, 64]) {
+        const secret = `whsec_${Buffer.alloc(bytes, bytes).toString('base64')}`;
+        expect(await created({ secret })).toMatchObject({ secret });
+      }
+    });
+
+    it('201 again with the same Idempotency-Key: the same webhook and the same secret', async () => {
+      const keyed = caller.with({ 'Idempotency-Key': 'once' });
+      const first = await keyed.post<Created>('/webhooks', { url: URL });
+      const again = await keyed.post<Created>('/webhooks', { url: URL });
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.text).toBe(first.text);
+      expect((await caller.get<Webhook[]>('/webhooks')).body).toHaveLength(1);
+    });
+
+    test.each([
+      ['no url', {}, 'url is required'],
+      [
+        'a url of 2,001 characters',
+        { url: `https://shop.example/${'x'.repeat(1_980)}` },
+        'url must be 1 to 2000',
+      ],
+      ['no types at all', { url: URL, types: [] }, 'types must be a list'],
+      ['a type that is none', { url: URL, types: ['pet.born'] }, 'types must be a list'],
+      ['a type twice', { url: URL, types: ['pet.created', 'pet.created'] }, 'types must be a list'],
+      [
+        'a secret of 23 bytes',
+        { url: URL, secret: `whsec_${Buffer.alloc(23).toString('base64')}` },
+        'secret must be',
+      ],
+      [
+        'a secret of 65 bytes',
+        { url: URL, secret: `whsec_${Buffer.alloc(65).toString('base64')}` },
+        'secret must be',
+      ],
+      [
+        'a secret without prefix',
+        { url: URL, secret: Buffer.alloc(32).toString('base64') },
+        'secret must be',
+      ],
+      ['an id', { url: URL, id: 1 }, '"id" is not allowed here'],
+    ])('400: %s', async (_name, body, message) => {
+      const answer = await caller.post<ErrorBody>('/webhooks', body);
+      expect(answer.status).toBe(400);
+      expect(answer.body.message).toContain(message);
+    });
+
+    it('400 for a secret tells nothing of it', async () => {
+      const answer = await caller.post('/webhooks', { url: URL, secret: 'whsec_hunter2' });
+      expect(answer.status).toBe(400);
+      expect(answer.text).not.toContain('hunter2');
+    });
+
+    test.each([
+      'http://10.0.0.1/',
+      'https://me:hunter2@shop.example/',
+      'https://10.0.0.1/',
+      'https://0xa9fea9fe/',
+      'https://[::ffff:10.0.0.1]/',
+      'https://shop.example:25/',
+      'shop.example',
+    ])('422 webhook_url_not_allowed: %s', async (url) => {
+      const answer = await caller.post<ErrorBody>('/webhooks', { url });
+      expect([answer.status, answer.body.code]).toEqual([422, 'webhook_url_not_allowed']);
+      expect(answer.text).not.toContain('hunter2');
+    });
+
+    it('409 too_many_webhooks for the eleventh, also of those that come at the same time', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, () => caller.post('/webhooks', { url: URL, enabled: false })),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 201)).toHaveLength(10);
+      expect(statuses.filter((status) => status === 409)).toHaveLength(15);
+      const list = await caller.get<Webhook[]>('/webhooks');
+      expect(list.body).toHaveLength(10);
+
+      await caller.delete(`/webhooks/${list.body[0]!.id}`);
+      expect((await caller.post('/webhooks', { url: URL })).status).toBe(201);
+      const refused = await caller.post<ErrorBody>('/webhooks', { url: URL });
+      expect(refused.body.code).toBe('too_many_webhooks');
+    });
+  });
+
+  describe('GET /webhooks', () => {
+    it('200: the own ones page by page, without secrets', async () => {
+      const [first, second, third] = [await created(), await created(), await created()];
+      await (await store.caller()).post('/webhooks', { url: URL });
+      const page = await caller.get<Webhook[]>('/webhooks?limit=2');
+      const next = /<([^>]+)>/.exec(page.headers.get('link')!)![1]!;
+      const rest = await caller.get<Webhook[]>(next);
+
+      expect(page.body.map(({ id }) => id)).toEqual([first.id, second.id]);
+      expect(rest.body.map(({ id }) => id)).toEqual([third.id]);
+      expect(page.text + rest.text).not.toContain('whsec_');
+    });
+  });
+
+  describe('PATCH /webhooks/{webhookId}', () => {
+    it('200: changes what is named; null removes', async () => {
+      const { id, secret, ...before } = await created({ types: ['pet.created'], description: 'x' });
+      const path = `/webhooks/${id}`;
+      const moved = await caller.patch<Webhook>(path, { url: 'https://elsewhere.example/' });
+      expect(secret).toBeDefined();
+      expect(moved.body).toEqual({ ...before, id, url: 'https://elsewhere.example/' });
+
+      const { body } = await caller.patch<Webhook>(path, { types: null, description: null, enabled: true });
+      expect(Object.keys(body).sort()).toEqual(['createdAt', 'enabled', 'id', 'url']);
+    });
+
+    it('412 when it has changed since', async () => {
+      const { id } = await created();
+      const tag = (await caller.get(`/webhooks/${id}`)).headers.get('etag')!;
+      const conditional = caller.with({ 'If-Match': tag });
+      expect((await conditional.patch(`/webhooks/${id}`, { description: 'a' })).status).toBe(200);
+      expect((await conditional.patch(`/webhooks/${id}`, { description: 'b' })).status).toBe(412);
+      expect((await conditional.delete(`/webhooks/${id}`)).status).toBe(412);
+    });
+
+    it('422 for a url that is not allowed', async () => {
+      const { id } = await created();
+      const answer = await caller.patch<ErrorBody>(`/webhooks/${id}`, { url: 'https://192.168.0.1/' });
+      expect(answer.body.code).toBe('webhook_url_not_allowed');
+      expect((await caller.get<Webhook>(`/webhooks/${id}`)).body.url).toBe(URL);
+    });
+  });
+
+  describe('another client’s, a deleted one, and one that never was', () => {
+    test.each([
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/secret'],
+      ['POST', '/test'],
+      ['GET', '/deliveries'],
+      ['POST', '/deliveries/1/retry'],
+    ])('404 webhook_not_found: %s %s', async (method, path) => {
+      const foreign = await created();
+      const gone = await created();
+      await caller.delete(`/webhooks/${gone.id}`);
+      const stranger = await store.caller();
+      const body = method === 'PATCH' ? { enabled: true } : undefined;
+      const answers = [
+        await stranger.send<ErrorBody>(method, `/webhooks/${foreign.id}${path}`, body),
+        await caller.send<ErrorBody>(method, `/webhooks/${gone.id}${path}`, body),
+        await caller.send<ErrorBody>(method, `/webhooks/999999${path}`, body),
+      ];
+      expect(answers.map(({ body: { code } }) => code)).toEqual(Array(3).fill('webhook_not_found'));
+      expect((await caller.get(`/webhooks/${foreign.id}`)).status).toBe(200);
+    });
+  });
+
+  describe('deliveries', () => {
+    it('GET 200: newest first, page by page, and by status', async () => {
+      const { id } = await created();
+      for (let count = 0; count < 3; count += 1) {
+        await caller.post(`/webhooks/${id}/test`);
+      }
+      const path = `/webhooks/${id}/deliveries`;
+      const all = (await caller.get<{ id: number }[]>(path)).body.map((delivery) => delivery.id);
+      const page = await caller.get<{ id: number }[]>(`${path}?limit=2&status=pending`);
+      const rest = await caller.get<{ id: number }[]>(/<([^>]+)>/.exec(page.headers.get('link')!)![1]!);
+
+      expect(all).toEqual([...all].sort((one, other) => other - one));
+      expect([...page.body, ...rest.body].map((delivery) => delivery.id)).toEqual(all);
+      expect(rest.headers.get('link')).toBeNull();
+      expect((await caller.get(`${path}?status=failed`)).body).toEqual([]);
+    });
+
+    it('GET 400 for a status that is none and a cursor that is forged', async () => {
+      const { id } = await created();
+      const path = `/webhooks/${id}/deliveries`;
+      expect((await caller.get<ErrorBody>(`${path}?status=lost`)).body.code).toBe('validation_failed');
+      expect((await caller.get<ErrorBody>(`${path}?cursor=AAAA`)).body.code).toBe('invalid_cursor');
+    });
+
+    it('POST retry 404 delivery_not_found for one of another webhook', async () => {
+      const [one, other] = [await created(), await created()];
+      const { body } = await caller.post<{ id: number }>(`/webhooks/${one.id}/test`);
+      const answer = await caller.post<ErrorBody>(`/webhooks/${other.id}/deliveries/${body.id}/retry`);
+      expect(answer.body.code).toBe('delivery_not_found');
+    });
+
+    it('POST retry 202: due now, from the start', async () => {
+      const { id } = await created();
+      const { body: delivery } = await caller.post<{ id: number }>(`/webhooks/${id}/test`);
+      const answer = await caller.post(`/webhooks/${id}/deliveries/${delivery.id}/retry`);
+      expect(answer.status).toBe(202);
+      expect(answer.body).toMatchObject({ id: delivery.id, status: 'pending', attempts: 0 });
+    });
+  });
+
+  it('The database and the log hold no secret, and no list answers one', async () => {
+    const keyed = caller.with({ 'Idempotency-Key': 'kept' });
+    const { body } = await keyed.post<Created>('/webhooks', { url: URL, enabled: false });
+    const { body: next } = await caller.post<Created>(`/webhooks/${body.id}/secret`);
+    const { rows } = await store.database.pool.query<{ text: string }>(
+      `SELECT to_json(webhooks)::text AS text FROM webhooks
+       UNION ALL SELECT to_json(idempotency_records)::text FROM idempotency_records`,
+    );
+    const stored = rows.map(({ text }) => text).join('\n');
+    for (const secret of [body.secret, next.secret]) {
+      expect(stored).not.toContain(secret.slice('whsec_'.length, 30));
+    }
+    expect(stored).toContain('"sealed');
+  });
+});

@@ -1,0 +1,65 @@
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+
+let database: TestDatabase;
+let environment: { DATABASE_URL: string };
+
+interface Overview {
+  id: number;
+  state: string;
+  reason: string | null;
+  failed: number;
+  pending: number;
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  environment = { DATABASE_URL: database.url };
+  await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free'), ('other', 'free')`);
+  await database.pool.query(
+    `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
+     SELECT id, 'https://shop.example/hunter2?token=hunter2', true, '[]', now() FROM clients ORDER BY id`,
+  );
+  await database.pool.query(
+    `INSERT INTO webhook_deliveries (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
+     SELECT 1, 'evt_' || number, 'pet.created', '{}', CASE WHEN number > 3 THEN 'failed' ELSE 'delivered' END, 10, now(), now()
+     FROM generate_series(1, 5) AS number`,
+  );
+});
+
+afterAll(() => database.drop());
+
+const run = (...args: string[]) => petstore(['webhooks', ...args], environment);
+const json = <Printed>(...args: string[]) => petstoreJson<Printed>(['webhooks', ...args], environment);
+
+it('list and show tell what waits and what failed, and of a URL no path', async () => {
+  const [first, ...others] = await json<Overview[]>('list', '--client', 'acme');
+  expect(others).toEqual([]);
+  expect(first).toMatchObject({ id: 1, client: 'acme', url: 'https://shop.example', failed: 2, pending: 0 });
+  expect(await json('show', '1')).toEqual(first);
+  expect(await json<Overview[]>('list')).toHaveLength(2);
+  expect((await run('list')).stdout).not.toContain('hunter2');
+});
+
+it('disable and enable change the state, with a reason and an entry in the audit log', async () => {
+  const disabled = await json<Overview>('disable', '1', '--reason', 'It floods our proxy.');
+  expect(disabled).toMatchObject({ state: 'disabled', reason: 'It floods our proxy.' });
+  expect(await json('enable', '1')).toMatchObject({ state: 'enabled', reason: null });
+  const entries = await petstoreJson<{ action: string; client: string; details: object }[]>(
+    ['audit', '--action', 'webhook.'],
+    environment,
+  );
+  expect(entries.map(({ action }) => action)).toEqual(['webhook.enabled', 'webhook.disabled']);
+  expect(entries[1]).toMatchObject({ details: { webhookId: 1, reason: 'It floods our proxy.' } });
+});
+
+it('retry makes due what was given up', async () => {
+  expect(await json('retry', '1')).toEqual({ id: 1, retried: 2 });
+  expect(await json('show', '1')).toMatchObject({ failed: 0, pending: 2 });
+  expect((await run('retry', '1')).stdout).toBe('0 deliveries are due now.\n');
+});
+
+it('says so when there is no such webhook, and when the id is none', async () => {
+  expect(await run('show', '99')).toEqual(complaint(1, /There is no webhook 99/));
+  expect(await run('enable', 'x')).toEqual(complaint(2, /<id> takes a whole number/));
+});

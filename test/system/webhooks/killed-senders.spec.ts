@@ -1,0 +1,83 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../../support/eventually';
+import { Receiver, isSignedBy } from '../../support/receiver';
+import { WEBHOOK_KEY } from '../../support/service';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { unlimitedKey } from '../faults/support/unlimited-key';
+
+const KILLS = 4;
+/** Changes for each kill. */
+const BURST = 100;
+const PATIENCE_MS = 280_000;
+
+const bench = new ServiceBench();
+let database: TestDatabase;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  receiver = await Receiver.start();
+});
+
+afterAll(async () => {
+  await bench.clear();
+  await receiver.stop();
+  await database.drop();
+});
+
+it(
+  `${KILLS} times one of two senders is killed under load: every change that was confirmed is delivered, at least once`,
+  async () => {
+    const environment = { DATABASE_URL: database.url, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
+    const steady = await bench.serve(environment);
+    let victim: ServiceProcess = await bench.serve(environment);
+    const key = await unlimitedKey(environment);
+    const webhook = await steady.send(key, 'POST', '/webhooks', {
+      url: receiver.url,
+      types: ['category.created'],
+    });
+    const { secret } = (await webhook.json()) as { secret: string };
+    // Slow enough that there is always something under way.
+    receiver.answer = (response) => void pause(20).then(() => response.writeHead(204).end());
+
+    const confirmed = new Set<number>();
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const next = bench.serve(environment);
+      const burst = Promise.all(
+        Array.from({ length: BURST }, async (_, index) => {
+          const answer = await steady.send(key, 'POST', '/categories', { name: `${kill}-${index}` });
+          confirmed.add(((await answer.json()) as { id: number }).id);
+        }),
+      );
+      const before = receiver.received.length;
+      await until(() => receiver.received.length > before + BURST / 4);
+      await Promise.all([burst, victim.end('SIGKILL')]);
+      victim = await next;
+    }
+    expect(confirmed.size).toBe(KILLS * BURST);
+
+    const delivered = () => new Set(receiver.received.map(({ event }) => event.data.id as number));
+    const pending = async (): Promise<number> => {
+      // What a killed process had taken is due when its lease is over; here that is now.
+      const { rows } = await database.pool.query<{ id: string }>(
+        `UPDATE webhook_deliveries SET due_at = now() WHERE status = 'pending' AND due_at > now() + interval '1 second' RETURNING id`,
+      );
+      await pause(250);
+      const { rows: left } = await database.pool.query(
+        `SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT 1`,
+      );
+      return rows.length + left.length;
+    };
+    await until(async () => [...confirmed].every((id) => delivered().has(id)) && (await pending()) === 0);
+
+    expect([...confirmed].filter((id) => !delivered().has(id))).toEqual([]);
+    expect(receiver.received.every((received) => isSignedBy(secret, received))).toBe(true);
+    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(KILLS * BURST);
+    const { rows } = await database.pool.query(
+      `SELECT event_id FROM webhook_deliveries GROUP BY event_id HAVING count(*) > 1`,
+    );
+    expect(rows).toEqual([]);
+  },
+  PATIENCE_MS,
+);
