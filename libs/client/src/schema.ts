@@ -2213,7 +2213,7 @@ export interface operations {
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor?: string;
         /** @description Only deliveries with this status. */
-        status?: components['schemas']['DeliveryStatus'];
+        status?: 'pending' | 'delivered' | 'failed';
       };
       header?: never;
       path: {

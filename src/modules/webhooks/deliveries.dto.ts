@@ -62,7 +62,7 @@ export class DeliveryDto {
 }
 
 export class ListDeliveriesQuery extends PageQuery {
-  @QueryField(status, { ...STATUS, description: 'Only deliveries with this status.', example: 'failed' })
+  @QueryField(status, { description: 'Only deliveries with this status.', example: 'failed' })
   status?: DeliveryStatus;
 }
 

@@ -82,7 +82,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   /** @returns whether more events wait */
   private async dispatch(transaction: Transaction): Promise<boolean> {
     const [row] = await transaction.query<{ position: string }[]>(
-      `SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED`,
+      `SELECT position FROM webhook_dispatch WHERE one FOR UPDATE SKIP LOCKED`,
     );
     if (row === undefined) {
       return false;
@@ -97,7 +97,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       `SELECT count(*)::int AS webhooks FROM (SELECT FROM webhooks WHERE enabled LIMIT ${MAX_DELIVERIES}) AS counted`,
     );
     const reached = webhooks === 0 ? end : await this.makeDeliveries(transaction, position, webhooks);
-    await transaction.query(`UPDATE webhook_dispatch SET position = $1`, [reached]);
+    await transaction.query(`UPDATE webhook_dispatch SET position = $1 WHERE one`, [reached]);
     return reached < end;
   }
 
