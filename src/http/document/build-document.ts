@@ -8,7 +8,8 @@ import { sharedParts } from './shared-parts';
 const DESCRIPTION = `Manages animals (pets), the categories they belong to, orders for animals, and stock counts per animal.
 
 **Guides:** [getting started](/docs/guides/getting-started), [authentication](/docs/guides/authentication), [limits](/docs/guides/limits),
-[errors](/docs/guides/errors), [pagination](/docs/guides/pagination), [events](/docs/guides/events), [safe retries](/docs/guides/idempotency),
+[errors](/docs/guides/errors), [pagination](/docs/guides/pagination), [events](/docs/guides/events), [webhooks](/docs/guides/webhooks),
+[safe retries](/docs/guides/idempotency),
 [deprecation and versioning](/docs/guides/deprecation), [changelog](/docs/guides/changelog).
 
 **Keys.** Send your API key as \`X-API-Key: <key>\` or \`Authorization: Bearer <key>\`.

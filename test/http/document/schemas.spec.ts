@@ -50,6 +50,16 @@ const OBJECTS: [name: string, required: string[], fields: Record<string, object>
       overlapEndsAt: date,
     },
   ],
+  [
+    'NewWebhook',
+    ['url'],
+    { url: text, types: { type: 'array' }, description: text, enabled: flag, secret: text },
+  ],
+  ['WebhookPatch', [], { url: text, types: { type: 'array' }, description: text, enabled: flag }],
+  ['Webhook', ['id', 'url', 'enabled', 'createdAt'], {}],
+  ['WebhookWithSecret', ['id', 'url', 'enabled', 'createdAt', 'secret'], {}],
+  ['Delivery', ['id', 'eventId', 'type', 'status', 'attempts', 'createdAt'], {}],
+  ['TestEvent', ['id', 'type', 'timestamp', 'data'], {}],
   ['RateLimitStatus', ['plan', 'minute', 'day', 'ban'], {}],
   ['Usage', ['days'], {}],
 ];
@@ -98,6 +108,8 @@ it('A body takes no other fields than it has; an answer may have more some day',
       'OrderPatch',
       'InventoryUpdate',
       'InventoryAdjustment',
+      'NewWebhook',
+      'WebhookPatch',
     ].sort(),
   );
 });
@@ -112,6 +124,7 @@ it('What a body may leave out has no `default`, for which generators would have 
     ['NewOrder', 'quantity', 'Default: 1'],
     ['NewOrder', 'complete', 'Default: false'],
     ['NewPet', 'status', 'Default: `available`'],
+    ['NewWebhook', 'enabled', 'Default: true'],
   ] as const;
   for (const [name, field, text] of told) {
     expect(schema(name).properties![field]!.description).toContain(text);
@@ -120,7 +133,7 @@ it('What a body may leave out has no `default`, for which generators would have 
 
 it('There are these schemas, and beside them only parts of RateLimitStatus and Usage', () => {
   const events = ['Event', 'EventType', 'PetEvent', 'CategoryEvent', 'OrderEvent', 'InventoryEvent'];
-  const named = ['PetStatus', 'Pets', ...events, ...OBJECTS.map(([name]) => name)];
+  const named = ['PetStatus', 'Pets', 'DeliveryStatus', ...events, ...OBJECTS.map(([name]) => name)];
   expect(sortedKeys(service.document.components?.schemas)).toEqual(
     [...named, 'RateLimitBan', 'RateLimitWindow', 'UsageDay'].sort(),
   );
