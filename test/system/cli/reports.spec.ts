@@ -40,8 +40,8 @@ const ARGUMENTS: Record<string, string[]> = {
   import: [catalogue, '--yes'],
 };
 
-/** What has a database of its own to work on, and is run in a test of its own. */
-const ELSEWHERE = ['db backup', 'db restore', 'db copy'];
+/** What needs another database or a running service, and is run in a test of its own. */
+const ELSEWHERE = ['db backup', 'db restore', 'db copy', 'status'];
 
 let database: TestDatabase;
 
