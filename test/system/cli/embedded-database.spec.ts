@@ -12,6 +12,7 @@ const WITHOUT_DATABASE = new Set(['serve', 'openapi', 'completion', 'version', '
 /** What commands are called with where they need it. */
 const VALUES: Readonly<Record<string, string>> = {
   id: '1',
+  key: '1',
   name: 'acme',
   client: 'acme',
   plan: 'pro',
@@ -45,7 +46,7 @@ describe('a command without DATABASE_URL', () => {
         line,
         code: 1,
         stderr: expect.stringMatching(
-          /^petstore: There is no database in [^\n]+: npx petstore serve[^\n]*\n$/,
+          /^petstore: There is no database in [^\n]+: [^\n]+ serve[^\n]*\n$/,
         ) as string,
       });
     }
