@@ -4,7 +4,11 @@ const tier = (name, more) => ({
   displayName: name,
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
   transform: { '^.+\\.ts$': '@swc/jest' },
-  moduleNameMapper: { '^#libs/(.*)$': '<rootDir>/libs/$1/src' },
+  // What is imported when it is needed is named as it is compiled.
+  moduleNameMapper: {
+    '^#libs/(.*)$': '<rootDir>/libs/$1/src',
+    '^(\\.{1,2}/(?!.*node_modules).*)\\.js$': ['$1', '$1.js'],
+  },
   testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
   runtime: '<rootDir>/test/support/jest/runtime.cjs',
   ...more,

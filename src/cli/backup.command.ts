@@ -44,7 +44,9 @@ export class BackupCommand extends ReportingCommand {
     const output = await openOutput(file, force, OWNER_ONLY);
     const outcome = toStandardOutput ? 'the backup is not complete' : `${file} was not written`;
     try {
-      const backup = await interruptible(outcome, (signal) => backUpTo(output, signal));
+      const backup = await interruptible(outcome, (signal) =>
+        backUpTo(output, settings.dataDirectory, signal),
+      );
       await output.complete();
       await report(backup, { file, options, toStandardOutput });
     } catch (error) {
@@ -62,13 +64,22 @@ interface Backup {
   bytes: number;
 }
 
-async function backUpTo(output: CatalogueOutput, signal: AbortSignal): Promise<Backup> {
-  const [{ backUp }, { withDatabase }, { withProgress }, { VERSION }] = await Promise.all([
-    import('#libs/embedded-postgres'),
-    import('./administration.js'),
-    import('./progress.js'),
-    import('../runtime/version.js'),
-  ]);
+async function backUpTo(
+  output: CatalogueOutput,
+  dataDirectory: string,
+  signal: AbortSignal,
+): Promise<Backup> {
+  const [{ backUp }, { withDatabase }, { withProgress }, { VERSION }, { webhookKeyFile }] = await Promise.all(
+    [
+      import('#libs/embedded-postgres'),
+      import('./administration.js'),
+      import('./progress.js'),
+      import('../runtime/version.js'),
+      import('../runtime/webhook-key.js'),
+    ],
+  );
+  // Without it the secrets in the database could not be read.
+  const beside = await webhookKeyFile(dataDirectory);
   let bytes = 0;
   const write = async (chunk: Buffer): Promise<void> => {
     await output.write(chunk);
@@ -78,7 +89,7 @@ async function backUpTo(output: CatalogueOutput, signal: AbortSignal): Promise<B
   const manifest = await withProgress(place, (show) =>
     withDatabase((url) => {
       const onProgress = (done: number, total: number) => show({ done, total });
-      return backUp({ url, madeBy: `petstore ${VERSION}`, write, signal, onProgress });
+      return backUp({ url, madeBy: `petstore ${VERSION}`, write, beside, signal, onProgress });
     }),
   );
   return { manifest, bytes };

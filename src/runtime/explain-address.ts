@@ -12,7 +12,11 @@ export async function explainAddress<Opened>(
   try {
     return await open();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code, message, syscall } = error as NodeJS.ErrnoException;
+    // Nest starts its modules when it is told to listen.
+    if (syscall === undefined) {
+      throw error;
+    }
     const reason = code === 'EADDRINUSE' ? 'it is in use by another process; choose another' : message;
     throw new StartError(`${host} port ${port} (${variables}) cannot be listened on: ${reason}.`);
   }

@@ -19,7 +19,9 @@ export interface Checkout {
 export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'linked'): Checkout {
   const library = join(folder, 'lib');
   fs.mkdirSync(library, { recursive: true });
-  for (const name of fs.readdirSync(SOURCE)) {
+  for (const name of fs.readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue;
+    fs.mkdirSync(dirname(join(library, name)), { recursive: true });
     const { code } = transformFileSync(join(SOURCE, name), { cwd: ROOT, configFile: join(ROOT, '.swcrc') });
     fs.writeFileSync(join(library, name.replace(/\.ts$/, '.js')), code);
   }
@@ -31,7 +33,9 @@ export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'li
 function addModules(folder: string, binaries: 'linked' | 'copied'): string {
   const modules = join(folder, 'node_modules');
   fs.mkdirSync(join(modules, dirname(BINARIES)), { recursive: true });
-  fs.symlinkSync(join(ROOT, 'node_modules/pg'), join(modules, 'pg'));
+  for (const name of ['pg', 'tar-stream']) {
+    fs.symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  }
   const [from, to] = [join(ROOT, 'node_modules', BINARIES), join(modules, BINARIES)];
   if (binaries === 'linked') fs.symlinkSync(from, to);
   else fs.cpSync(from, to, { recursive: true, verbatimSymlinks: true });

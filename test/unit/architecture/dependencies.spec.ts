@@ -25,6 +25,7 @@ const PLANTED: [rule: string, file: string, line: string][] = [
   ],
   ['auth knows audit, and nobody else', 'src/modules/auth/a.ts', `import '../quotas';`],
   ['auth knows audit, and nobody else', 'src/modules/auth/b.ts', `import '../../settings';`],
+  ['webhooks knows events and audit, and nobody else', 'src/modules/webhooks/a.ts', `import '../pets';`],
   ['events knows no other module', 'src/modules/events/a.ts', `import '../pets';`],
   ['webhooks knows events and audit, and nobody else', 'src/modules/webhooks/a.ts', `import '../orders';`],
   ['audit knows no other module', 'src/modules/audit/a.ts', `import '../quotas';`],

@@ -7,8 +7,8 @@ import { type Entry, extract } from 'tar-stream';
 import { codeOf, messageOf } from '../errors';
 import { type BackedUpFile, DamagedBackupError, MANIFEST } from './manifest';
 
-/** `PASSWORD` and what is in `CLUSTER`. No path of a cluster needs more, and none leads out of the folder. */
-const SAFE_PATH = /^(password|data(\/(?!\.\.?(\/|$))[\w.-]+)*\/?)$/;
+/** `PASSWORD`, and what is in `BESIDE` and `CLUSTER`. No path of a cluster needs more, and none leads out of the folder. */
+const SAFE_PATH = /^(password|beside\/(?!\.\.?$)[\w.-]+|data(\/(?!\.\.?(\/|$))[\w.-]+)*\/?)$/;
 
 export interface ArchiveContent {
   manifest: string;

@@ -4,7 +4,7 @@ import { asEmbeddedPostgresError } from '../errors';
 import { ArchiveWriter, type Write } from './archive-writer';
 import { BackupMode } from './backup-mode';
 import { clusterEntries, CONTROL_FILE, readClusterFile, readControlFile } from './cluster-files';
-import { CLUSTER, MANIFEST, type Manifest, manifestOf, PASSWORD } from './manifest';
+import { BESIDE, CLUSTER, MANIFEST, type Manifest, manifestOf, PASSWORD } from './manifest';
 
 export interface BackupOptions {
   /** The running server, as `startEmbeddedPostgres` gave it. */
@@ -12,6 +12,8 @@ export interface BackupOptions {
   /** The program and its version, for the manifest. */
   madeBy: string;
   write: Write;
+  /** Texts of the application's own files in the folder, by name: they belong to the data. */
+  beside?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
   /** Told of bytes read and of those that there are to read, as far as known. */
   onProgress?: (done: number, total: number) => void;
@@ -53,7 +55,7 @@ async function writeArchive(
   archive: ArchiveWriter,
   options: BackupOptions,
 ): Promise<Manifest> {
-  const { url, madeBy } = options;
+  const { url, madeBy, beside = {} } = options;
   const { cluster, version: postgres } = mode;
   const startedAt = new Date().toISOString();
   await mode.begin();
@@ -62,6 +64,7 @@ async function writeArchive(
   for (const name of logFiles) await add(archive, cluster, `pg_wal/${name}`);
   await archive.addText(`${CLUSTER}/backup_label`, label);
   await archive.addText(PASSWORD, decodeURIComponent(new URL(url).password));
+  for (const [name, text] of Object.entries(beside)) await archive.addText(`${BESIDE}/${name}`, text);
   const finishedAt = new Date().toISOString();
   const manifest = manifestOf({ madeBy, startedAt, finishedAt, postgres, files: [...archive.files] });
   await archive.addText(MANIFEST, JSON.stringify(manifest));

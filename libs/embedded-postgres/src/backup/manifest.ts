@@ -6,6 +6,8 @@ export const MANIFEST = 'manifest.json';
 /** The name of the password's file in the archive; the cluster is below `CLUSTER`. */
 export const PASSWORD = 'password';
 export const CLUSTER = 'data';
+/** The folder of the application's own files in the archive. */
+export const BESIDE = 'beside';
 
 /** Read by nobody but this program. A change that an older one cannot read takes the next number. */
 const FORMAT = 1;

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { type DataFolder, FILES, syncFolder } from '../data-folder';
 import { remove, unfinishedName } from '../unfinished';
-import { CLUSTER, PASSWORD } from './manifest';
+import { BESIDE, CLUSTER, PASSWORD } from './manifest';
 
 /**
  * Puts a cluster that was restored and checked in the place of the one before it. Begun by a restore; whoever uses the
@@ -18,9 +18,17 @@ export function putRestoredInPlace(folder: DataFolder, base: string): void {
     const replaced = join(base, unfinishedName());
     if (fs.existsSync(to)) fs.renameSync(to, replaced);
     folder.write(FILES.password, fs.readFileSync(join(restored, PASSWORD), 'utf8'));
+    for (const name of besideOf(restored)) {
+      folder.write(name, fs.readFileSync(join(restored, BESIDE, name), 'utf8').trimEnd());
+    }
     fs.renameSync(from, to);
     syncFolder(base);
     remove(replaced);
   }
   remove(restored);
+}
+
+function besideOf(restored: string): string[] {
+  const folder = join(restored, BESIDE);
+  return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
 }

@@ -103,6 +103,8 @@ html .swagger-ui .parameter__extension, html .swagger-ui .parameter__in { color:
   .swagger-ui .info table td, .swagger-ui .info table th { padding-right: 16px }
   .swagger-ui .petstore-search { flex-wrap: wrap }
   .swagger-ui .petstore-search input { flex-basis: 100% }
+  .swagger-ui :is(.callbacks-container, .opblock-body) { overflow-x: auto }
+  .swagger-ui .opblock-section-header { flex-wrap: wrap; gap: 8px }
   .petstore-group > h2 + div { padding-left: 8px }
   /* What a touch leaves over the badges, and a column that is wider than three digits. */
   .swagger-ui .opblock-summary .view-line-link { display: none }

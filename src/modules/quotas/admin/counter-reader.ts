@@ -37,10 +37,10 @@ export class CounterReader {
     if (redisUrl === undefined) {
       return written;
     }
+    // Without Redis, which most have no use for, its driver is not loaded.
+    const { readRedis } = await import('../fleet/read-redis.js');
     try {
       // A client or key that Redis does not know is one that the database remembers.
-      // Without Redis, which most have no use for, its driver is not loaded.
-      const { readRedis } = await import('../fleet/read-redis.js');
       const { windows, bans, now } = await readRedis(redisUrl, clientId, keyIds);
       return {
         redis: 'answered',

@@ -37,7 +37,7 @@ export function tourOf(operations: Map<string, Operation>, keys: TourKeys): Step
     const [, path = ''] = operation.split(' ');
     return () => ({
       operation,
-      target: target ?? path.replace(/\{\w+\}/, '1'),
+      target: target ?? path.replace(/\{\w+\}/g, '1'),
       status,
       headers: { 'X-API-Key': key ?? keys.full, ...headers },
       body,
@@ -58,6 +58,7 @@ export function tourOf(operations: Map<string, Operation>, keys: TourKeys): Step
     ...catalogue(send, examples, withTag),
     ...orders(send, examples, withTag),
     ...refusals(send, keys),
+    ...webhooks(send, examples),
     send(200, 'GET /key'),
     send(200, 'GET /rate-limit'),
     send(200, 'GET /usage', { target: '/usage?days=7' }),
@@ -111,6 +112,22 @@ function orders(send: Send, examples: SendExamples, withTag: WithTag): Step[] {
     send(409, 'DELETE /store/orders/{orderId}'),
     send(204, 'DELETE /store/orders/{orderId}', { target: '/store/orders/2' }),
     send(200, 'GET /store/orders', { target: '/store/orders?petId=1&complete=false&limit=1' }),
+  ];
+}
+
+function webhooks(send: Send, examples: SendExamples): Step[] {
+  return [
+    send(200, 'GET /events', { target: '/events?limit=2' }),
+    ...examples(201, 'POST /webhooks'),
+    send(200, 'GET /webhooks'),
+    send(200, 'GET /webhooks/{webhookId}'),
+    send(200, 'PATCH /webhooks/{webhookId}', { body: { description: 'Stock' } }),
+    send(200, 'POST /webhooks/{webhookId}/secret'),
+    send(202, 'POST /webhooks/{webhookId}/test'),
+    send(200, 'GET /webhooks/{webhookId}/deliveries'),
+    send(202, 'POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry'),
+    send(404, 'GET /webhooks/{webhookId}', { target: '/webhooks/99' }),
+    send(204, 'DELETE /webhooks/{webhookId}'),
   ];
 }
 

@@ -151,7 +151,8 @@ describe('a backup that is not whole changes nothing', () => {
     ['short of its last byte', () => whole.subarray(0, -1)],
     ['one with a bit flipped at its beginning', () => flipped(100)],
     ['one with a bit flipped in its middle', () => flipped(whole.length >> 1)],
-    ['one with a bit flipped at its end', () => flipped(whole.length - 20)],
+    // In the checksum: what stands before it may be zeros, which another bit may describe as well.
+    ['one with a bit flipped at its end', () => flipped(whole.length - 6)],
     // zlib finds none of these.
     ['an archive that ends early', () => edited((tar) => tar.subarray(0, tar.length >> 1))],
     [
