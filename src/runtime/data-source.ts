@@ -5,7 +5,6 @@ import { giveUpSilentConnection, migrate } from '#libs/database';
 import { ApiKey } from '../modules/auth/api-key.entity';
 import { Client } from '../modules/auth/client.entity';
 import { Category } from '../modules/categories/category.entity';
-import { StoredEvent } from '../modules/events/event.entity';
 import { InventoryItem } from '../modules/inventory/inventory-item.entity';
 import { Stock } from '../modules/inventory/stock.entity';
 import { KeyBan } from '../modules/quotas/key-ban.entity';
@@ -37,7 +36,6 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
       UsageDay,
       KeyBan,
       QuotaReset,
-      StoredEvent,
       Webhook,
       WebhookDelivery,
     ],

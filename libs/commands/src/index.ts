@@ -6,4 +6,4 @@ export { IdempotencyInProgressError, IdempotencyKeyReusedError } from './idempot
 export { isNotKept } from './idempotency-records';
 export { Idempotent } from './idempotent.decorator';
 export { SentBy } from './sent-by.decorator';
-export type { Entity, Figure, RowChange, State } from './state';
+export type { Entity, Figure, Journal, RowChange, State } from './state';

@@ -1,4 +1,5 @@
 // What a batch of commands decides on: the rows that were loaded, with what earlier commands of the batch have changed.
+import type { PreparedStatement } from '#libs/database';
 import { Shelf } from './shelf';
 
 /** The class of an entity. */
@@ -13,10 +14,21 @@ export interface Figure {
 
 type Row = object | null;
 
-/** A row whose key the database assigns. */
+/** A statement that changes rows. */
+export interface Write {
+  statement: PreparedStatement;
+  values: unknown[];
+}
+
+/** Where entries are only ever added. Its module says how those of a batch are written. */
+export interface Journal<Entry extends object = object> {
+  /** @param entries at least one, in the order in which they were added */
+  write(entries: readonly Entry[]): Write[];
+}
+
 interface Appended {
-  entity: Entity;
-  row: object;
+  journal: Journal;
+  entry: object;
 }
 export type Change = 'inserted' | 'updated' | 'deleted';
 
@@ -35,8 +47,8 @@ export interface State {
   delete(entity: Entity, id: number): void;
   /** Adds to a figure, if any command of the batch asked for it. */
   adjust(figure: Figure, id: number, by: number): void;
-  /** Adds a row whose key the database assigns; rows of an entity are written in the order in which they were added. */
-  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void;
+  /** Adds to a journal. */
+  append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void;
   /** Has something done in this process once all this is committed. */
   afterCommit(effect: () => void): void;
 }
@@ -155,8 +167,8 @@ class Draft implements State {
     }
   }
 
-  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void {
-    this.appended.push({ entity, row });
+  append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
+    this.appended.push({ journal, entry });
   }
 
   afterCommit(effect: () => void): void {

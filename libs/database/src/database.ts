@@ -6,7 +6,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
 import { mayRunAgain } from './postgres-errors';
-import { Session } from './session';
+import { Session, type StoredRow } from './session';
 import { type PreparedStatement, statementNamesOf } from './prepared';
 import { Reads } from './reads';
 
@@ -24,7 +24,7 @@ export interface PoolUse {
 
 const MAX_ATTEMPTS = 4;
 
-/** The way to the database: reads of requests go through `rows`, commands through `session`, administration through `transaction`. */
+/** The way to the database: reads of requests go through `rows` and `read`, commands through `session`, administration through `transaction`. */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -104,7 +104,15 @@ export class Database {
     { values, ...statement }: PreparedStatement & { values: unknown[] },
   ): Promise<Row[]> {
     const table = this.table(entity);
-    return (await this.reads.run(statement, values)).map((stored) => table.rowOf(stored));
+    return (await this.read(statement, values)).map((stored) => table.rowOf(stored));
+  }
+
+  /**
+   * Reads outside of transactions.
+   * @throws what the driver throws
+   */
+  read(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+    return this.reads.run(statement, values);
   }
 
   /** All entities, in the order in which the data source names them: parents before children. */

@@ -181,13 +181,15 @@ describe('A request that waits', () => {
 it('Events leave after thirty days, and whoever has read them goes on', async () => {
   const follower = await atTheEnd();
   const { pool } = service.database;
-  const { rows } = await pool.query<{ day: string }>(`SELECT max(day)::text AS day FROM events`);
+  const { rows } = await pool.query<{ day: string }>(`SELECT max(day)::text AS day FROM event_blocks`);
   service.clock.set(Date.parse(`${rows[0]!.day}T12:00:00Z`));
-  await pool.query(`UPDATE events SET day = day - 31 WHERE position % 2 = 0`);
-  await pool.query(`UPDATE events SET day = day - 30 WHERE position % 2 = 1`);
+  await pool.query(`UPDATE event_blocks SET day = day - 31 WHERE position % 2 = 0`);
+  await pool.query(`UPDATE event_blocks SET day = day - 30 WHERE position % 2 = 1`);
   const retention = service.app.get(Retention, { each: true }) as unknown as Retention[];
   await Promise.all([retention].flat().map((one) => one.deleteOld()));
-  const left = await pool.query<{ left: number }>(`SELECT DISTINCT (position % 2)::int AS left FROM events`);
+  const left = await pool.query<{ left: number }>(
+    `SELECT DISTINCT (position % 2)::int AS left FROM event_blocks`,
+  );
   expect(left.rows).toEqual([{ left: 1 }]);
   await rename('Jan');
   expect(types(await follower.read(caller))).toEqual(['pet.updated']);

@@ -108,7 +108,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     webhooks: number,
   ): Promise<number> {
     const most = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / webhooks)));
-    const events = await this.events.after(position, {}, most);
+    const { events, reached } = await this.events.after(position, {}, most);
     const sent = events.map(toEventDto);
     await transaction.query(DISPATCH, [
       sent.map(({ id }) => id),
@@ -116,6 +116,6 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       sent.map((event) => JSON.stringify(event)),
       new Date(this.clock.now()).toISOString(),
     ]);
-    return events.at(-1)?.position ?? position;
+    return reached;
   }
 }
