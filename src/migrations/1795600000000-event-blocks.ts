@@ -50,9 +50,24 @@ const UP = [
     FOR EACH STATEMENT EXECUTE FUNCTION put_events_in_order()`,
   // A position of the feed is that of a block with two more digits.
   `UPDATE webhook_dispatch SET position = position * 100 + 99`,
+
+  // A webhook is sent what happens after it was enabled.
+  `ALTER TABLE webhooks ADD since bigint NOT NULL DEFAULT 0`,
+  `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF TG_OP = 'INSERT' OR NOT OLD.enabled THEN
+        NEW.since := coalesce(pg_sequence_last_value('event_blocks_position_seq'), 0) * 100 + 99;
+      END IF;
+      RETURN NEW;
+    END $$`,
+  `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled ON webhooks
+    FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 ];
 
 const DOWN = [
+  `DROP TRIGGER webhooks_begin_now ON webhooks`,
+  `DROP FUNCTION begin_webhook_now`,
+  `ALTER TABLE webhooks DROP since`,
   `INSERT INTO events (position, id, type, pet_id, data, timestamp, day) OVERRIDING SYSTEM VALUE
     SELECT position * 100 + place - 1, (event ->> 'id')::uuid, event ->> 'type', (event ->> 'petId')::bigint, event -> 'data',
       to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), day
