@@ -58,6 +58,22 @@ describe('Pages', () => {
     expect(all.events[0]!.type).toBe('category.created');
   });
 
+  it('begin and end anywhere in what was committed together, with a filter as well', async () => {
+    await Promise.all([pet, other].map(({ id }) => caller.put(`/store/inventory/${id}`, { quantity: 500 })));
+    const { target } = await atTheEnd();
+    await Promise.all(
+      Array.from({ length: 120 }, (_none, index) => arrange.order(index % 2 ? pet.id : other.id)),
+    );
+    const [all, ...others] = ['&limit=100', '&limit=7', '&limit=7&type=order.placed', `&petId=${pet.id}`].map(
+      (query) => new Follower(target + query),
+    );
+    await Promise.all([all!, ...others].map((follower) => follower.readAll(caller)));
+    const placed = all!.events.filter(({ type }) => type === 'order.placed');
+    const ofPet = all!.events.filter(({ data }) => data.petId === pet.id);
+    expect([placed.length, ofPet.length]).toEqual([120, 120]);
+    expect(others.map(({ events }) => events)).toEqual([all!.events, placed, ofPet]);
+  });
+
   it('have the same header fields without their body', async () => {
     const { status, headers, text } = await caller.send('HEAD', '/events?limit=1');
     expect([status, text, headers.get('Link')]).toEqual([200, '', expect.stringContaining('rel="next"')]);
