@@ -56,11 +56,12 @@ export class EventStream implements AsyncIterable<Event> {
       try {
         const { events, cursor } = await this.readPage(signal);
         yield* events;
+        const isEnd = events.length === 0 && cursor === this.position;
         this.position = cursor;
-        if (events.length === 0 && !follow) {
+        if (isEnd && !follow) {
           return;
         }
-        if (events.length === 0 && now() - startedAt < PAUSE_MS) {
+        if (isEnd && now() - startedAt < PAUSE_MS) {
           await sleep(PAUSE_MS, signal);
         }
       } catch (error) {
