@@ -23,7 +23,7 @@ export class CompletionCommand extends PetstoreCommand {
     if (shell === undefined) {
       throw new UsageError(`completion supports ${SHELLS.join(', ')}, not "${name}".`);
     }
-    // By its full path: a name could lead to a package of somebody else, which npx would fetch.
+    // The full path: with a name, npx could fetch another package.
     const program = [process.execPath, realpathSync(process.argv[1]!)];
     writeOutput(completionScript(this.command.parent!, shell, program));
     return Promise.resolve();

@@ -43,7 +43,7 @@ async function report(size: CatalogueSize, options: OutputOptions, toStandardOut
   const { categories, pets } = size;
   const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
   if (toStandardOutput) {
-    // On standard output it would be taken for a part of the catalogue.
+    // Standard output is for the catalogue.
     process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size) : sentence}\n`);
   } else if (isForPeople(options)) {
     print(sentence);
@@ -59,7 +59,7 @@ async function exportTo(
 ): Promise<CatalogueSize> {
   const { ExportCatalogue } = await import('../modules/catalogue/index.js');
   const { withProgress } = await import('./progress.js');
-  // The catalogue itself may be going to the same terminal.
+  // No progress bar if the catalogue goes to the same terminal.
   const stream = toStandardOutput && process.stdout.isTTY ? undefined : process.stderr;
   return withProgress({ title: 'Exporting', unit: 'lines', stream }, (show) =>
     administer((services) =>

@@ -12,7 +12,7 @@ export interface PlanOptions extends ChangeOptions {
   perDay?: number;
 }
 
-/** A plan that is none, or lacks what it needs, is bad usage. */
+/** Validates the plan options. */
 export async function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
   const { InvalidPlanError, agreedPlan } = await import('../modules/quotas/administration.js');
   try {

@@ -11,7 +11,7 @@ import { type OutputOptions, isForPeople, print, printOne } from './output';
   name: 'restore',
   arguments: '<file>',
   argsDescription: { file: 'a backup; - for standard input' },
-  description: 'make the embedded database that of a backup; the service must be stopped',
+  description: 'replace the embedded database with a backup; the service must be stopped',
 })
 export class RestoreCommand extends ReportingCommand {
   protected override readonly examples = ['db restore store.tar.gz', 'db restore --yes store.tar.gz'];
@@ -30,7 +30,7 @@ export class RestoreCommand extends ReportingCommand {
     ]);
     const input = await openInput(file);
     if (findEmbedded({ dataDirectory }) !== undefined) {
-      await confirm(`This replaces the database in ${dataDirectory}. Go on?`, yes);
+      await confirm(`This replaces the database in ${dataDirectory}. Continue?`, yes);
     }
     const { startedAt, madeBy, files } = await interruptible('nothing was changed', (signal) =>
       restoreFrom(input, dataDirectory, signal),

@@ -1,8 +1,8 @@
-/** The arguments do not make a command; the message says what would. */
+/** Invalid arguments. The message says what is valid. */
 export class UsageError extends Error {
   constructor(
     message: string,
-    /** What programs tell the failure by. */
+    /** For programs. */
     readonly code = 'usage_error',
   ) {
     super(message);

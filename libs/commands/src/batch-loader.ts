@@ -8,7 +8,7 @@ import {
 import type { Command, Origin } from './command';
 import type { BatchState, Entity, Figure } from './state';
 
-/** A command and who waits for it. */
+/** A queued command. */
 export interface Entry {
   command: Command;
   origin: Origin;
@@ -18,13 +18,13 @@ export interface Entry {
   reject: (error: unknown) => void;
 }
 
-/** The tables of the entities, parents before children: in this order rows are locked and written. */
+/** The entities in lock and write order, parents before children, and their tables. */
 export interface Tables {
   inOrder: readonly Entity[];
   of: (entity: Entity) => EntityTable<object>;
 }
 
-/** Far above what a batch inserts or takes away, and little enough to count quickly. */
+/** Figures stop counting here: far above what one batch can change, and quick to count. */
 export const COUNTED_AT_MOST = 1_001;
 
 type Missing = Map<Entity, number[]>;
@@ -39,16 +39,16 @@ export class BatchLoader {
   ) {}
 
   /**
-   * Locks rows before it reads what belongs to them: nobody changes that without the lock.
-   * @param locked what to do about rows that another transaction has locked
-   * @returns the rows to be locked that were not found
+   * Locks the rows before it reads figures that depend on them.
+   * @param locked whether to wait for rows that another transaction has locked, or to skip them
+   * @returns rows that could not be locked: they are locked elsewhere or do not exist
    */
   async load(locked: 'wait' | 'skip'): Promise<Missing> {
     const [missing] = await Promise.all([this.loadRows(locked), this.loadFigures(), this.loadNewIds()]);
     return missing;
   }
 
-  /** Of the rows that could not be locked, those that are there all the same; the others do not exist. */
+  /** Which of these rows exist, and are therefore locked by another transaction. */
   async heldByOthers(missing: Missing): Promise<Set<string>> {
     const held = new Set<string>();
     for (const [entity, ids] of missing) {
@@ -144,7 +144,7 @@ export class BatchLoader {
     await Promise.all(
       [...counts].map(async ([entity, count]) => {
         const rows = await this.session.run<{ id: string }>(this.tables.of(entity).newIds(), [count]);
-        // The smallest is taken first.
+        // `newId` pops, so the smallest id is used first.
         this.state.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
       }),
     );
@@ -155,12 +155,12 @@ function nameOf(entity: Entity, id: number): string {
   return `${entity.name} ${id}`;
 }
 
-/** The rows that a command locks, and those of them (`subjects`) that no two batches work on at a time. */
+/** The rows that a command locks; `subjects` are those that only one batch at a time may work on. */
 export function workedOn({ needs }: Command): { rows: string[]; subjects: string[] } {
   const locked = needs.flatMap((need) =>
     'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
   );
-  // Any number of commands may keep a row from being deleted.
+  // FOR KEY SHARE is a shared lock.
   const exclusive = locked.filter(({ lock }) => lock !== 'FOR KEY SHARE');
   return { rows: locked.map(({ name }) => name), subjects: exclusive.map(({ name }) => name) };
 }

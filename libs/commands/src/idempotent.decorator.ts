@@ -3,7 +3,7 @@ import { documentErrors, documentHeaders, documentParameters } from '#libs/opena
 import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './idempotency-errors';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
 
-/** The operation honours `Idempotency-Key`. Its handler takes the Origin (`@SentBy()`) and runs one command with it. */
+/** The operation supports `Idempotency-Key`. Its handler must run one command with the Origin (`@SentBy()`). */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
     UseInterceptors(IdempotencyInterceptor),

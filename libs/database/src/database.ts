@@ -10,21 +10,21 @@ import { Session } from './session';
 import { type PreparedStatement, statementNamesOf } from './prepared';
 import { Reads } from './reads';
 
-/** Everything done through it is committed or rolled back as one. Pass it on, never keep it. */
+/** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
 
-/** Connections of the pool: how many carry work and how many do not, and how many pieces of work wait for one. */
+/** Connections in use, idle connections, and requests that wait for one. */
 export interface PoolUse {
   busy: number;
   idle: number;
   waiting: number;
-  /** The most connections there may be. */
+  /** Maximum number of connections. */
   max: number;
 }
 
 const MAX_ATTEMPTS = 4;
 
-/** The way to the database: reads of requests go through `rows`, commands through `session`, administration through `transaction`. */
+/** Access to the database: `rows` for reads of requests, `session` for commands, `transaction` for administration. */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -36,7 +36,6 @@ export class Database {
     return this.dataSource.manager;
   }
 
-  /** How the pool of connections is used at this moment. */
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount, options } = this.pool;
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: options.max };
@@ -68,13 +67,13 @@ export class Database {
   }
 
   /**
-   * Runs work on a connection of its own, which it has to leave without an open transaction.
+   * Runs work on its own connection. The work must not leave a transaction open.
    * @throws whatever the work throws; the connection is closed if it cannot be used any more
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await this.pool.connect();
     let lost: Error | undefined;
-    // What is under way fails with it; unheard, it would end the process.
+    // Statements in flight report the error too. Without a listener it would end the process.
     const onLost = (error: Error): void => void (lost = error);
     client.on('error', onLost);
     try {
@@ -85,7 +84,6 @@ export class Database {
     }
   }
 
-  /** The table of an entity. */
   table<Row extends object>(entity: EntityTarget<Row>): EntityTable<Row> {
     let table = this.tables.get(entity);
     if (table === undefined) {
@@ -113,8 +111,7 @@ export class Database {
   }
 
   /**
-   * Runs work that may take minutes and reads what cannot be read twice: `longTransaction`, without time limits and
-   * without a second attempt.
+   * Runs work that may take minutes or cannot be repeated: see `longTransaction`. No timeout and no retry.
    */
   longTransaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,

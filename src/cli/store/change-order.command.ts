@@ -6,7 +6,7 @@ import { confirm } from '../confirm';
 import { type OutputOptions, counted, printOne } from '../output';
 import { identifier } from '../parse';
 
-/** Whoever runs the service is no client. */
+/** Operators are not a client. */
 const BY_OPERATOR = { owner: 0, status: 200 };
 
 interface Services {

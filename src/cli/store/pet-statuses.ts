@@ -3,7 +3,7 @@ import { UsageError } from '../usage-error';
 
 const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
 
-/** Reads one or several statuses, with commas between them. */
+/** Parses a comma-separated list of statuses. */
 export function petStatuses(text: string): PetStatus[] {
   const words = text.split(',');
   const found = STATUSES.filter((status) => words.includes(status));

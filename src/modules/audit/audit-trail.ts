@@ -16,13 +16,13 @@ interface EntryRow {
   details: Record<string, unknown>;
 }
 
-/** Where what happened and its entry are apart: who did it, and when (unix milliseconds). */
+/** For entries written after the fact: who did it, and when (unix milliseconds). */
 export interface Circumstances {
   actor: Actor;
   at: number;
 }
 
-/** Names are kept with the entry, so that it goes on telling the truth whatever becomes of the client. */
+/** The client's name is copied, so that the entry stays correct after a rename or a deletion. */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
   SELECT $1, $2, $3, $4, coalesce(subject.client_id, api_keys.client_id), clients.name, subject.key_id, $7
@@ -39,7 +39,7 @@ const NEWEST = `
     AND ($4::timestamptz IS NULL OR at >= $4)
   ORDER BY at DESC, id DESC LIMIT $5`;
 
-/** Who did what to which client or key, and when. Entries are added and read, never changed. */
+/** Who did what to which client or key, and when. Append-only. */
 @Injectable()
 export class AuditTrail {
   constructor(
@@ -49,9 +49,8 @@ export class AuditTrail {
   ) {}
 
   /**
-   * Enters what this transaction does: both are there, or neither. A ban that a key earned may be entered again, and is
-   * there once.
-   * @param circumstances of this process and now, when left out
+   * Writes an entry in the transaction of the change. Recording the same earned ban twice has no effect.
+   * @param circumstances default: this process, now
    */
   async record(
     transaction: Transaction,

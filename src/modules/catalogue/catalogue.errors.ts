@@ -1,15 +1,15 @@
 import type { BadLines } from './bad-lines';
 
-/** Lines of the file cannot be imported, so nothing was. */
+/** Nothing was imported, because the file has invalid lines. */
 export class CatalogueRefusedError extends Error {
   constructor(readonly badLines: BadLines) {
-    super('The catalogue has bad lines.');
+    super('The catalogue has invalid lines.');
   }
 }
 
-/** The store has names of the file already, so nothing was imported. */
+/** Nothing was imported, because the store already has names of the file. */
 export class CatalogueRepeatedError extends Error {
   constructor(readonly repeated: number) {
-    super('The catalogue has names that the store has already.');
+    super('The store already has names of the catalogue.');
   }
 }

@@ -1,5 +1,5 @@
-// How events are asked for: in the feed's order $1 is the position to go on after and $2 how many are wanted; backwards,
-// $1 is how many.
+// SQL for reading events. In feed order, $1 is the last position read and $2 the number of rows; newest first, $1 is the
+// number of rows.
 import type { PreparedStatement } from '#libs/database';
 import { pageStatement } from '#libs/paging';
 import { EVENT_TYPES, type EventType } from './event-types';

@@ -2,7 +2,7 @@ import { Column, Entity } from 'typeorm';
 import { GeneratedId, int8 } from '#libs/database';
 import type { EventType } from './event-types';
 
-/** The table takes inserts in turns, so that positions are in the order of commit. */
+/** A trigger serializes inserts, so that positions are in commit order. */
 @Entity('events')
 export class StoredEvent {
   /** Where it stands in the feed. */

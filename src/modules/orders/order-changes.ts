@@ -5,7 +5,7 @@ import { cancelOrder, updateOrder } from './change-order';
 import type { OrderDto, OrderPatchDto } from './orders.dto';
 import { OrdersService } from './orders.service';
 
-/** Changes orders, whoever asks for it. The pet is what has to be locked, so the order is looked up first. */
+/** Changes orders, for callers and operators. Reads the order first, because its pet is what gets locked. */
 @Injectable()
 export class OrderChanges {
   constructor(

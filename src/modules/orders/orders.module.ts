@@ -8,7 +8,7 @@ import { OrderEvents } from './order-events';
 import { OrdersController } from './orders.controller';
 import { OrdersService } from './orders.service';
 
-/** Who buys what. */
+/** Orders. */
 @Module({
   imports: [PetsModule, InventoryModule, EventLogModule],
   controllers: [OrdersController],

@@ -81,7 +81,7 @@ export class ListPetsQuery extends PageQuery {
   id?: number[];
 }
 
-/** What a new or replaced pet has where the body leaves a field out. */
+/** Defaults of a new or replaced pet. */
 const LEFT_OUT: Pick<Pet, 'status'> = { status: 'available' };
 
 export function fieldsOf(body: NewPetDto) {

@@ -97,7 +97,7 @@ describe('an import', () => {
     expect(await refused(lines)).toEqual([
       [1, 'categoryId 9 is not the id of a category of this file.'],
       [3, expect.stringMatching(/^must be a JSON object/)],
-      [4, 'id 1 is the id of the category on line 2 already.'],
+      [4, 'id 1 is already the id of the category on line 2.'],
       [5, expect.stringMatching(/^name must be/)],
       [7, 'must be at most 65536 bytes long.'],
     ]);

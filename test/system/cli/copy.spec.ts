@@ -68,7 +68,7 @@ describe('is refused, with nothing changed, where the target', () => {
     const alias = new URL(own.url);
     alias.hostname = 'localhost';
     expect(await copy({ url: alias.href }, { DATABASE_URL: own.url })).toEqual(
-      complaint(1, /is the database of the store itself/),
+      complaint(1, /is the same database as the source/),
     );
   });
 

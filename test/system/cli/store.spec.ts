@@ -40,7 +40,7 @@ it('lists are read as far as they are asked for, with the filters of the API', a
   expect(await json('stock', 'show', '2')).toEqual({ petId: 2, quantity: 5, status: 'available' });
   const { stdout, stderr } = await run('pets', 'list', '--limit', '2');
   expect(stdout.split('\n')).toHaveLength(4);
-  expect(stderr).toContain('There are more: --after 2 goes on');
+  expect(stderr).toContain('There are more: --after 2 continues');
 });
 
 it('the format, the columns and their order are up to the caller', async () => {

@@ -6,13 +6,13 @@ import { EventReader, EventTail, toEventDto } from '../../events';
 import { Alarm } from './alarm';
 import { DeliveryWorker } from './delivery-worker';
 
-/** Deliveries that one transaction makes, and events that it reads, at the most. */
+/** Maximum deliveries that one transaction creates, and events that it reads. */
 const MAX_DELIVERIES = 5_000;
 const MAX_EVENTS = 500;
-/** What was not heard of is noticed within this time. */
+/** Events without a notification are found within this time. */
 const POLL_MS = 1_000;
-/** Between two turns, so that a store that is written to all the time is not read all the time. */
-const BREATH_MS = 50;
+/** Minimum pause between two turns, to batch events under constant writes. */
+const PAUSE_MS = 50;
 
 const DISPATCH = `INSERT INTO webhook_deliveries
     (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
@@ -23,8 +23,8 @@ const DISPATCH = `INSERT INTO webhook_deliveries
   ORDER BY event.place`;
 
 /**
- * Follows the feed and makes a delivery of each event for each webhook that wants it. One instance at a time does so,
- * whichever holds the row with the position; the position moves in the transaction of the deliveries.
+ * Follows the feed and creates a delivery of each event for each subscribed webhook. One instance at a time does so: the one
+ * that holds the lock on the position's row. The position moves in the transaction of the deliveries.
  */
 @Injectable()
 export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
@@ -56,7 +56,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private async run(): Promise<void> {
     while (!this.stopping) {
       await this.takeTurn();
-      await pause(BREATH_MS);
+      await pause(PAUSE_MS);
       await this.alarm.wait(POLL_MS);
     }
   }
@@ -88,7 +88,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       return false;
     }
     const position = int8ToNumber(row.position);
-    // Read before the webhooks are: one that is missing below was created after all of these events.
+    // Read before the webhooks: a webhook created later must not get these events.
     const end = await this.events.end();
     if (end <= position) {
       return false;

@@ -83,6 +83,6 @@ describe('The state of a batch', () => {
     ['a row', (draft: { find: (entity: typeof Thing, id: number) => unknown }) => draft.find(Thing, 9)],
     ['a figure', (draft: { figure: (figure: Figure, id: number) => unknown }) => draft.figure(COUNT, 9)],
   ])('refuses to guess %s that was not loaded', (_what, read) => {
-    expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('did not ask for');
+    expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('do not include');
   });
 });
