@@ -1,7 +1,7 @@
 import { Option, SubCommand } from 'nest-commander';
 import type { BackupManifest } from '#libs/embedded-postgres';
 import type { Settings } from '../settings';
-import type { CatalogueOutput } from './catalogue-output';
+import type { OutputFile } from './output-file';
 import { ReportingCommand, UsageError } from './command';
 import { CommandFailure } from './command-failure';
 import { interruptible } from './interruption';
@@ -42,7 +42,7 @@ export class BackupCommand extends ReportingCommand {
     }
     const { assertEmbedded } = await import('../runtime/open-database.js');
     assertEmbedded(settings);
-    const { ReaderGoneError, openOutput } = await import('./catalogue-output.js');
+    const { ReaderGoneError, openOutput } = await import('./output-file.js');
     const output = await openOutput(file, force, OWNER_ONLY);
     const outcome = toStandardOutput ? 'the backup is not complete' : `${file} was not written`;
     try {
@@ -67,7 +67,7 @@ interface Backup {
 }
 
 async function backUpTo(
-  output: CatalogueOutput,
+  output: OutputFile,
   dataDirectory: string,
   signal: AbortSignal,
 ): Promise<Backup> {

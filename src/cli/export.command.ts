@@ -1,6 +1,6 @@
 import { Command, Option } from 'nest-commander';
 import type { CatalogueSize } from '../modules/catalogue';
-import type { CatalogueOutput } from './catalogue-output';
+import type { OutputFile } from './output-file';
 import { ReportingCommand, administer } from './command';
 import { interruptible } from './interruption';
 import { type OutputOptions, counted, formatOf, isForPeople, print, printOne } from './output';
@@ -23,7 +23,7 @@ export class ExportCommand extends ReportingCommand {
     [file = '-']: string[],
     { force = false, ...options }: OutputOptions & { force?: boolean },
   ): Promise<void> {
-    const { ReaderGoneError, openOutput } = await import('./catalogue-output.js');
+    const { ReaderGoneError, openOutput } = await import('./output-file.js');
     const output = await openOutput(file, force);
     const outcome = file === '-' ? 'the output is not complete' : `${file} was not written`;
     try {
@@ -53,7 +53,7 @@ async function report(size: CatalogueSize, options: OutputOptions, toStandardOut
 }
 
 async function exportTo(
-  output: CatalogueOutput,
+  output: OutputFile,
   toStandardOutput: boolean,
   signal: AbortSignal,
 ): Promise<CatalogueSize> {

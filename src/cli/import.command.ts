@@ -85,7 +85,7 @@ async function importOnceOrAgain(file: string, options: ImportOptions): Promise<
 
 async function importFrom(file: string, options: ImportOptions, mayRepeat: boolean): Promise<ImportResult> {
   const { CatalogueRefusedError, ImportCatalogue } = await import('../modules/catalogue/index.js');
-  const { openInput, readInput } = await import('./catalogue-input.js');
+  const { openInput, readInput } = await import('./input-file.js');
   const { withProgress } = await import('./progress.js');
   const { intoExisting, skipInvalid, dryRun } = options;
   const input = await openInput(file);

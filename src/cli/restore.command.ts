@@ -2,7 +2,7 @@ import { Option, SubCommand } from 'nest-commander';
 import type { BackupManifest } from '#libs/embedded-postgres';
 import { PETSTORE } from '../runtime/command-name';
 import { embeddedSettings, megabytes } from './backup.command';
-import type { CatalogueInput } from './catalogue-input';
+import type { InputFile } from './input-file';
 import { ReportingCommand } from './command';
 import { interruptible } from './interruption';
 import { type OutputOptions, isForPeople, print, printOne } from './output';
@@ -24,7 +24,7 @@ export class RestoreCommand extends ReportingCommand {
   async run([file = '']: string[], { yes, ...options }: OutputOptions & { yes?: boolean }): Promise<void> {
     const { dataDirectory } = await embeddedSettings('pg_restore, or snapshots of its host');
     const [{ openInput }, { findEmbedded }, { confirm }] = await Promise.all([
-      import('./catalogue-input.js'),
+      import('./input-file.js'),
       import('../runtime/open-database.js'),
       import('./confirm.js'),
     ]);
@@ -50,13 +50,13 @@ export class RestoreCommand extends ReportingCommand {
 }
 
 async function restoreFrom(
-  input: CatalogueInput,
+  input: InputFile,
   dataDirectory: string,
   signal: AbortSignal,
 ): Promise<BackupManifest> {
   const [{ restoreBackup }, { readInput }, { withProgress }] = await Promise.all([
     import('#libs/embedded-postgres'),
-    import('./catalogue-input.js'),
+    import('./input-file.js'),
     import('./progress.js'),
   ]);
   const place = { title: 'Restoring', unit: 'bytes', stream: process.stderr } as const;

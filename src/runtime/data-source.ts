@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { giveUpSilentConnection, migrate } from '#libs/database';
+import { StoredEntry } from '../modules/audit/audit-entry.entity';
 import { ApiKey } from '../modules/auth/api-key.entity';
 import { Client } from '../modules/auth/client.entity';
 import { Category } from '../modules/categories/category.entity';
@@ -40,6 +41,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
       StoredEvent,
       Webhook,
       WebhookDelivery,
+      StoredEntry,
     ],
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',

@@ -29,14 +29,51 @@ export const COUNTED_AT_MOST = 1_001;
 
 type Missing = Map<Entity, number[]>;
 
+/** The needs of a batch, grouped by the statement that loads them. */
+interface Needs {
+  rows: Map<Entity, Map<RowLock | undefined, Set<number>>>;
+  figures: Map<Figure, Set<number>>;
+  newIds: Map<Entity, number>;
+}
+
+function needsOf(entries: readonly Entry[]): Needs {
+  const needs: Needs = { rows: new Map(), figures: new Map(), newIds: new Map() };
+  for (const { command } of entries) {
+    for (const need of command.needs) {
+      if ('row' in need) {
+        const locks = entryOf(needs.rows, need.row, () => new Map<RowLock | undefined, Set<number>>());
+        entryOf(locks, need.lock, () => new Set<number>()).add(need.id);
+      } else if ('figure' in need) {
+        entryOf(needs.figures, need.figure, () => new Set<number>()).add(need.id);
+      } else {
+        needs.newIds.set(need.newId, (needs.newIds.get(need.newId) ?? 0) + 1);
+      }
+    }
+  }
+  return needs;
+}
+
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
 /** Loads what the commands of a batch need, in one round trip. */
 export class BatchLoader {
+  private readonly needs: Needs;
+
   constructor(
     private readonly session: Session,
     private readonly tables: Tables,
-    private readonly entries: readonly Entry[],
+    entries: readonly Entry[],
     private readonly state: BatchState,
-  ) {}
+  ) {
+    this.needs = needsOf(entries);
+  }
 
   /**
    * Locks the rows before it reads figures that depend on them.
@@ -64,7 +101,7 @@ export class BatchLoader {
     const loads: Promise<void>[] = [];
     for (const entity of this.tables.inOrder) {
       const table = this.tables.of(entity);
-      for (const [lock, ids] of this.idsToLoad(entity)) {
+      for (const [lock, ids] of this.needs.rows.get(entity) ?? []) {
         loads.push(
           this.loadTable(entity, table.load(lock, locked), ids, lock === undefined ? undefined : missing),
         );
@@ -100,29 +137,9 @@ export class BatchLoader {
     }
   }
 
-  private idsToLoad(entity: Entity): Map<RowLock | undefined, Set<number>> {
-    const ids = new Map<RowLock | undefined, Set<number>>();
-    for (const { command } of this.entries) {
-      for (const need of command.needs) {
-        if ('row' in need && need.row === entity) {
-          ids.set(need.lock, (ids.get(need.lock) ?? new Set()).add(need.id));
-        }
-      }
-    }
-    return ids;
-  }
-
   private async loadFigures(): Promise<void> {
-    const wanted = new Map<Figure, Set<number>>();
-    for (const { command } of this.entries) {
-      for (const need of command.needs) {
-        if ('figure' in need) {
-          wanted.set(need.figure, (wanted.get(need.figure) ?? new Set()).add(need.id));
-        }
-      }
-    }
     await Promise.all(
-      [...wanted].map(async ([figure, ids]) => {
+      [...this.needs.figures].map(async ([figure, ids]) => {
         const rows = await this.session.run<{ id: string; value: string }>(figure, [[...ids]]);
         ids.forEach((id) => this.state.figures.set(figure, id, 0));
         rows.forEach(({ id, value }) =>
@@ -133,16 +150,8 @@ export class BatchLoader {
   }
 
   private async loadNewIds(): Promise<void> {
-    const counts = new Map<Entity, number>();
-    for (const { command } of this.entries) {
-      for (const need of command.needs) {
-        if ('newId' in need) {
-          counts.set(need.newId, (counts.get(need.newId) ?? 0) + 1);
-        }
-      }
-    }
     await Promise.all(
-      [...counts].map(async ([entity, count]) => {
+      [...this.needs.newIds].map(async ([entity, count]) => {
         const rows = await this.session.run<{ id: string }>(this.tables.of(entity).newIds(), [count]);
         // `newId` pops, so the smallest id is used first.
         this.state.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Turns } from '#libs/coalescing';
-import { Database, isRefusedStatement, mayRunAgain } from '#libs/database';
+import { Database, isRefusedStatement, withRetries } from '#libs/database';
 import { ServiceUnavailableError } from '#libs/http';
 import { Batch } from './batch';
 import { type Entry, workedOn } from './batch-loader';
@@ -16,7 +16,6 @@ const AT_ONCE = 2;
 const MAX_BATCH = 150;
 /** Share of the connection pool for batches that wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
-const MAX_ATTEMPTS = 4;
 /** Queue limits, in total and per client. Beyond them a command is rejected with 503. */
 const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
 /** A command that has waited this long is rejected with 503. */
@@ -154,25 +153,18 @@ export class CommandExecutor implements OnModuleDestroy {
 
   /** Settles the commands; skipped ones return to the queue. */
   private async attempt(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const { undecided, held } = await this.runTransaction(entries, locked);
-        held.forEach((row) => this.held.set(row, this.held.get(row) ?? false));
-        this.queue.putBack(undecided);
-        return;
-      } catch (error) {
-        if (attempt < MAX_ATTEMPTS && mayRunAgain(error)) {
-          continue;
-        }
-        if (entries.length === 1 || !isRefusedStatement(error)) {
-          entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
-          return;
-        }
-        const half = Math.ceil(entries.length / 2);
-        await this.attempt(entries.slice(0, half), locked);
-        await this.attempt(entries.slice(half), locked);
+    try {
+      const { undecided, held } = await withRetries(() => this.runTransaction(entries, locked));
+      held.forEach((row) => this.held.set(row, this.held.get(row) ?? false));
+      this.queue.putBack(undecided);
+    } catch (error) {
+      if (entries.length === 1 || !isRefusedStatement(error)) {
+        entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
         return;
       }
+      const half = Math.ceil(entries.length / 2);
+      await this.attempt(entries.slice(0, half), locked);
+      await this.attempt(entries.slice(half), locked);
     }
   }
 

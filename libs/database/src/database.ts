@@ -24,6 +24,22 @@ export interface PoolUse {
 
 const MAX_ATTEMPTS = 4;
 
+/**
+ * Runs the work, and up to three more times after an error that rolled its transaction back and may not occur again: a
+ * deadlock, a serialization failure, or a prepared statement that a migration has outdated.
+ */
+export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !mayRunAgain(error)) {
+        throw error;
+      }
+    }
+  }
+}
+
 /** Access to the database: `rows` for reads of requests, `session` for commands, `transaction` for administration. */
 @Injectable()
 export class Database {
@@ -43,27 +59,15 @@ export class Database {
 
   /**
    * Runs the work in one transaction (READ COMMITTED; the work locks the rows it decides on).
-   * Joins `outer` when given, and leaves its commit to whoever opened it. A deadlock, a serialization conflict, or a
-   * prepared statement that a migration has outdated, rolls back and runs the work again, up to three more times, so the
-   * work must have no effect outside of it.
+   * Joins `outer` if given, and leaves the commit to its owner; otherwise `withRetries`, so the work must have no other
+   * effects.
    * @throws whatever the work throws, after the rollback.
    */
   async transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
     outer?: Transaction,
   ): Promise<Result> {
-    if (outer) {
-      return work(outer);
-    }
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.dataSource.transaction(work);
-      } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !mayRunAgain(error)) {
-          throw error;
-        }
-      }
-    }
+    return outer ? work(outer) : withRetries(() => this.dataSource.transaction(work));
   }
 
   /**

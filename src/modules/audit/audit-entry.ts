@@ -19,6 +19,12 @@ interface OfKey {
   keyId: number;
 }
 
+/** An entry about the store, which concerns no client and no key. */
+export interface StoreEntry {
+  action: 'order.completed' | 'order.cancelled';
+  details: { orderId: number; petId: number; quantity: number };
+}
+
 /** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
 export type AuditEntry =
   | (OfClient & { action: 'client.created'; details: PlanTerms })

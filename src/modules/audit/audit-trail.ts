@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
+import type { State } from '#libs/commands';
 import { Database, type Transaction, int8ToNumber, namePrefix } from '#libs/database';
 import { Actor, type ActorKind } from './actor';
-import type { AuditEntry, AuditFilter, RecordedEntry } from './audit-entry';
+import type { AuditEntry, AuditFilter, RecordedEntry, StoreEntry } from './audit-entry';
+import { StoredEntry } from './audit-entry.entity';
 
 interface EntryRow {
   id: string;
@@ -65,8 +67,15 @@ export class AuditTrail {
       entry.action,
       'clientId' in entry ? entry.clientId : null,
       'keyId' in entry ? entry.keyId : null,
-      JSON.stringify(actor.reason === undefined ? entry.details : { ...entry.details, reason: actor.reason }),
+      JSON.stringify(detailsOf(entry, actor)),
     ]);
+  }
+
+  /** Writes an entry in the transaction of the command that decides on this state. */
+  append(state: State, entry: StoreEntry): void {
+    const { kind: actorKind, name: actor } = this.actor;
+    const details = detailsOf(entry, this.actor);
+    state.append(StoredEntry, { at: state.now, actorKind, actor, action: entry.action, details });
   }
 
   /** The newest entries first. */
@@ -80,6 +89,10 @@ export class AuditTrail {
     ]);
     return rows.map(toEntry);
   }
+}
+
+function detailsOf({ details }: { details: object }, { reason }: Actor): object {
+  return reason === undefined ? details : { ...details, reason };
 }
 
 function toEntry(row: EntryRow): RecordedEntry {

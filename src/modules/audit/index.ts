@@ -1,4 +1,4 @@
 export { Actor } from './actor';
-export type { AuditEntry, AuditFilter, PlanTerms, RecordedEntry } from './audit-entry';
+export type { AuditEntry, AuditFilter, PlanTerms, RecordedEntry, StoreEntry } from './audit-entry';
 export { AuditModule } from './audit.module';
 export { AuditTrail } from './audit-trail';

@@ -75,6 +75,13 @@ export class KeysService {
       if (old.revokedAt !== null) {
         throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
       }
+      // Its expiry is now the end of the overlap, which must not become that of another new key.
+      if (old.overlapEndsAt !== null) {
+        throw new AdministrationError(
+          `Key ${id} has already been rotated. Rotate the key that replaced it, or issue a new one.`,
+          'key_rotated',
+        );
+      }
       const issued = await this.enter(transaction, old);
       await transaction.query(
         `UPDATE api_keys SET (expires_at, overlap_ends_at) =

@@ -8,7 +8,7 @@ import { Order, statusOf } from './order.entity';
 import { type OrderDto, type OrderPatchDto, dateOf, toOrderDto } from './orders.dto';
 import { OrderAlreadyCompleteError, OrderNotFoundError } from './orders.errors';
 
-/** An order and its pet, which is what gets locked. An order never changes its pet. */
+/** An order and its pet, read beforehand because the pet is what gets locked. An order never changes its pet. */
 export type OrderOfPet = Pick<Order, 'id' | 'petId'>;
 
 /** Completes or reschedules an order. If no stock and no open order is left, the pet becomes sold. */

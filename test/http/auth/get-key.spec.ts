@@ -91,6 +91,13 @@ describe('soon after a rotation', () => {
   });
 });
 
+it('a key is rotated once: a second rotation would give the new key the expiry of the old overlap', async () => {
+  const { keyId } = await service.issueKey();
+  const { record } = await rotate(keyId, DAY);
+  await expect(rotate(keyId, DAY)).rejects.toMatchObject({ code: 'key_rotated' });
+  expect((await rotate(record.id, DAY)).record.expiresAt).toBeNull();
+});
+
 it('soon after a change of plan, the new one is told', async () => {
   const { key, client } = await service.issueKey({ plan: 'free' });
   const caller = callerWith(key);

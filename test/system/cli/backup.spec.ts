@@ -177,7 +177,7 @@ describe('db restore', () => {
 
   it('needs --yes in a script where there is a database', async () => {
     expect(await run(['db', 'restore', 'piped.tar.gz'], bench.embedded('copy'))).toEqual(
-      complaint(2, /replaces the database in \S+copy\. Go on\? Add --yes/),
+      complaint(2, /replaces the database in \S+copy\. Continue\? Add --yes/),
     );
   });
 

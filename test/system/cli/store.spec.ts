@@ -71,3 +71,28 @@ it('orders are completed and cancelled by the rules of the API', async () => {
   });
   expect(await json('orders', 'list', '--open')).toEqual([]);
 });
+
+it('orders that the operator completes or cancels are in the audit log, and those that do not change are not', async () => {
+  await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (3, 1), (4, 2)`);
+  const [, , completed, cancelled] = (
+    await database.pool.query<{ id: string }>('SELECT id FROM orders ORDER BY id')
+  ).rows.map(({ id }) => Number(id));
+  const orderEntries = async () => {
+    const entries = await json<{ action: string; actor: object; details: object }[]>('audit', '--action', 'order.');
+    return entries
+      .filter(({ details }) => [completed, cancelled].includes((details as { orderId: number }).orderId))
+      .map(({ action, actor, details }) => ({ action, kind: (actor as { kind: string }).kind, details }));
+  };
+  await json('orders', 'complete', String(completed), '--reason', 'picked up');
+  await json('orders', 'complete', String(completed));
+  await run('orders', 'cancel', String(completed), '--yes');
+  await json('orders', 'cancel', String(cancelled), '--yes');
+  expect(await orderEntries()).toEqual([
+    { action: 'order.cancelled', kind: 'cli', details: { orderId: cancelled, petId: 4, quantity: 2 } },
+    {
+      action: 'order.completed',
+      kind: 'cli',
+      details: { orderId: completed, petId: 3, quantity: 1, reason: 'picked up' },
+    },
+  ]);
+});

@@ -3,7 +3,7 @@ import { CommandFailure, systemMessage } from './command-failure';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
 
 /** A file or standard output. */
-export interface CatalogueOutput {
+export interface OutputFile {
   write(content: string | Buffer): Promise<void>;
   /** Call when everything is written. */
   complete(): Promise<void>;
@@ -18,11 +18,11 @@ export class ReaderGoneError extends Error {}
  * @param file `-` for standard output
  * @param mode who may read and write a new file, before the umask
  */
-export function openOutput(file: string, overwrite: boolean, mode?: number): Promise<CatalogueOutput> {
+export function openOutput(file: string, overwrite: boolean, mode?: number): Promise<OutputFile> {
   return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite, mode);
 }
 
-class StandardOutput implements CatalogueOutput {
+class StandardOutput implements OutputFile {
   // Each write gets the error too. Without a listener it would end the process before the database is closed.
   private readonly ignoreError = () => undefined;
 
@@ -51,7 +51,7 @@ function explainedOutput(error: Error): Error {
 }
 
 /** Writes to a temporary file and renames it, so that the file is never incomplete. */
-class FileOutput implements CatalogueOutput {
+class FileOutput implements OutputFile {
   private constructor(
     private readonly file: string,
     private readonly partial: string,

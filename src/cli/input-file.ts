@@ -7,7 +7,7 @@ import { CommandFailure, systemMessage } from './command-failure';
 const CHUNK_BYTES = 256 * 1024;
 const STANDARD_INPUT = 0;
 
-export interface CatalogueInput {
+export interface InputFile {
   /** For messages. */
   name: string;
   stream: Readable;
@@ -16,7 +16,7 @@ export interface CatalogueInput {
 }
 
 /** Opens a file, or standard input for `-`. */
-export async function openInput(file: string): Promise<CatalogueInput> {
+export async function openInput(file: string): Promise<InputFile> {
   if (file === '-') {
     return standardInput();
   }
@@ -34,7 +34,7 @@ export async function openInput(file: string): Promise<CatalogueInput> {
   }
 }
 
-function standardInput(): CatalogueInput {
+function standardInput(): InputFile {
   const name = 'standard input';
   // Node reads a folder as empty, without an error.
   const isFolder = fstatSync(STANDARD_INPUT).isDirectory();
@@ -55,7 +55,7 @@ function standardInput(): CatalogueInput {
  * @throws CommandFailure if reading fails
  */
 export async function* readInput(
-  { name, stream }: CatalogueInput,
+  { name, stream }: InputFile,
   signal: AbortSignal,
   onBytes: (done: number, total?: number) => void,
 ): AsyncGenerator<Buffer> {

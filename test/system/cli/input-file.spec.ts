@@ -2,7 +2,7 @@ import { exec } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { readInput } from '../../../src/cli/catalogue-input';
+import { readInput } from '../../../src/cli/input-file';
 import { CommandFailure } from '../../../src/cli/command-failure';
 import { cleanEnvironment, petstoreScript } from '../../support/command-line';
 
