@@ -17,7 +17,7 @@ async function read(stream: Readable, signal = new AbortController().signal) {
 }
 
 describe('the input of an import', () => {
-  it('is read to its end, which is told', async () => {
+  it('is read to its end, which is reported', async () => {
     const stream = Readable.from([Buffer.from('ab'), Buffer.from('c')]);
     expect(await read(stream)).toEqual({ text: 'abc', told: [[2], [3], [3, 3]] });
   });

@@ -20,7 +20,7 @@ afterAll(() => database.drop());
 const run = (...args: string[]) => petstore(args, environment);
 const json = <Printed>(...args: string[]) => petstoreJson<Printed>(args, environment);
 
-it('lists are read as far as they are asked for, with the filters of the API', async () => {
+it('lists respect their limit and the filters of the API', async () => {
   expect(await json<object[]>('pets', 'list', '--limit', '1000')).toHaveLength(150);
   const some = await json<{ id: number }[]>(
     'pets',
@@ -53,7 +53,7 @@ it('the format, the columns and their order are up to the caller', async () => {
   );
 });
 
-it('CSV quotes what it has to, and commands no terminal', async () => {
+it('CSV is quoted, and contains no terminal sequences', async () => {
   await database.pool.query(`INSERT INTO categories (name) VALUES ($1)`, ['a "b", c\u001b[2J\n']);
   const { stdout } = await run('categories', 'list', '--output', 'csv', '--after', '2');
   expect(stdout).toBe('id,name\n3,"a ""b"", c\\u001b[2J\\u000a"\n');
@@ -78,7 +78,11 @@ it('orders that the operator completes or cancels are in the audit log, and thos
     await database.pool.query<{ id: string }>('SELECT id FROM orders ORDER BY id')
   ).rows.map(({ id }) => Number(id));
   const orderEntries = async () => {
-    const entries = await json<{ action: string; actor: object; details: object }[]>('audit', '--action', 'order.');
+    const entries = await json<{ action: string; actor: object; details: object }[]>(
+      'audit',
+      '--action',
+      'order.',
+    );
     return entries
       .filter(({ details }) => [completed, cancelled].includes((details as { orderId: number }).orderId))
       .map(({ action, actor, details }) => ({ action, kind: (actor as { kind: string }).kind, details }));

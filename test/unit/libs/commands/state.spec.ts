@@ -50,7 +50,7 @@ describe('The state of a batch', () => {
     expect(state.changes.of(Thing)).toBeUndefined();
   });
 
-  it('knows that nothing changed when a row is what it was', () => {
+  it('ignores an update that changes nothing', () => {
     const at = new Date(5);
     state.rows.set(Thing, 3, { id: 3, name: 'three', at });
     state.decide({
@@ -62,7 +62,7 @@ describe('The state of a batch', () => {
     expect(state.changes.of(Thing)).toBeUndefined();
   });
 
-  it('tells no time from the first moment of unix time', () => {
+  it('distinguishes null from the unix epoch', () => {
     state.decide({ decide: (draft) => draft.update(Thing, 1, { id: 1, name: 'one', at: new Date(0) }) });
     expect([...state.changes.of(Thing)!]).toEqual([[1, 'updated']]);
   });
