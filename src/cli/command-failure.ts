@@ -18,6 +18,17 @@ export class CommandFailure extends Error {
   }
 }
 
+/** Invalid arguments. The message says what is valid. */
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    /** For programs. */
+    readonly code = 'usage_error',
+  ) {
+    super(message);
+  }
+}
+
 /** An error of the operating system: `cannot read pets.ndjson: no such file or directory.` */
 export function systemMessage(verb: string, file: string, error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;

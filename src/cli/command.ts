@@ -4,9 +4,9 @@ import { complaint } from '../runtime/complaint';
 import { PETSTORE } from '../runtime/command-name';
 import { asksForJson, failureAsJson } from './failure-output';
 import { FORMATS, type Format, type OutputOptions } from './output';
-import { UsageError } from './usage-error';
+import { UsageError } from './command-failure';
 
-export { UsageError } from './usage-error';
+export { UsageError } from './command-failure';
 
 type Command = Parameters<CommandRunner['setCommand']>[0];
 

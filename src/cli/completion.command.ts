@@ -3,7 +3,7 @@ import { Command } from 'nest-commander';
 import { PetstoreCommand } from './command';
 import { SHELLS, completionScript } from './completion-script';
 import { writeOutput } from './standard-output';
-import { UsageError } from './usage-error';
+import { UsageError } from './command-failure';
 
 @Command({
   name: 'completion',

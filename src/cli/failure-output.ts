@@ -1,8 +1,7 @@
 // Prints failures to standard error: one line, or JSON if the command's output is JSON.
 import { complaint, withoutKeys } from '../runtime/complaint';
 import { printableJson } from '../runtime/text';
-import { CommandFailure } from './command-failure';
-import { UsageError } from './usage-error';
+import { CommandFailure, UsageError } from './command-failure';
 
 /** Checks the raw arguments, because parsing them may be what failed. */
 export function asksForJson(given: readonly string[]): boolean {

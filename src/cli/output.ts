@@ -1,11 +1,10 @@
 import { terminalOf } from '#libs/terminal';
 import { PETSTORE } from '../runtime/command-name';
 import { printable, printableJson } from '../runtime/text';
-import { CommandFailure } from './command-failure';
+import { CommandFailure, UsageError } from './command-failure';
 import { csvLines } from './csv';
 import { OutputFailure, writeOutput } from './standard-output';
 import { type Look, type Row, recordLines, tableLines } from './table';
-import { UsageError } from './usage-error';
 
 export type { Row } from './table';
 

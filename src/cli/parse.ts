@@ -1,4 +1,5 @@
-import { UsageError } from './usage-error';
+import type { PetStatus } from '../modules/pets';
+import { UsageError } from './command-failure';
 
 /** Parses a whole number. */
 export function wholeNumber(option: string, text: string, range: { min: number; max: number }): number {
@@ -90,4 +91,16 @@ export function duration(option: string, text: string, range: { min: number; max
     throw new UsageError(`${option} takes a time such as 90s, 10m, 2h or 3d, up to ${most}d, not "${text}".`);
   }
   return milliseconds;
+}
+
+const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
+
+/** Parses a comma-separated list of statuses. */
+export function petStatuses(text: string): PetStatus[] {
+  const words = text.split(',');
+  const found = STATUSES.filter((status) => words.includes(status));
+  if (found.length !== words.length) {
+    throw new UsageError(`--status takes ${STATUSES.join(', ')} or several of them, not "${text}".`);
+  }
+  return found;
 }

@@ -1,7 +1,7 @@
 import { Option } from 'nest-commander';
 import { type ChangeOptions, ChangingCommand } from './command';
 import { wholeNumber } from './parse';
-import { UsageError } from './usage-error';
+import { UsageError } from './command-failure';
 
 const LIMITS = { min: 1, max: 2_147_483_647 };
 export const PLAN = 'free, pro, business or enterprise';

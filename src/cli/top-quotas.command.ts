@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, SubCommand } from 'nest-commander';
 import type { UsageRanking } from '../modules/quotas/administration';
 import { ListingCommand, administerAccounts } from './command';
-import { CommandFailure } from './command-failure';
+import { CommandFailure, UsageError } from './command-failure';
 import { interruptible } from './interruption';
 import { type OutputOptions, print, printMany } from './output';
 import { wholeNumber } from './parse';
-import { UsageError } from './usage-error';
 
 interface TopOptions extends OutputOptions {
   limit: string;

@@ -7,7 +7,7 @@ import { Batch } from './batch';
 import { type Entry, workedOn } from './batch-loader';
 import type { Command, Origin } from './command';
 import { FairQueue } from './fair-queue';
-import { IdempotencyInProgressError } from './idempotency-errors';
+import { IdempotencyInProgressError } from './idempotency-records';
 import { BatchState, type Consequence, type Entity } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */

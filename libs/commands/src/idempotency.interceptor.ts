@@ -1,10 +1,24 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+  applyDecorators,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, tap } from 'rxjs';
 import { ApiError } from '#libs/errors';
 import { ValidationFailedError } from '#libs/http';
+import { documentErrors, documentHeaders, documentParameters } from '#libs/openapi';
 import { CommandExecutor } from './command-executor';
-import { type IdempotentUse, fingerprintOf, isNotKept } from './idempotency-records';
+import {
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
+  type IdempotentUse,
+  fingerprintOf,
+  isNotKept,
+} from './idempotency-records';
 import { ownerOf } from './sent-by.decorator';
 
 /**
@@ -45,6 +59,16 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
     };
     return this.commands.run(refusal, { owner: use.owner, status: error.status, use });
   }
+}
+
+/** The operation supports `Idempotency-Key`. Its handler must run one command with the Origin (`@SentBy()`). */
+export function Idempotent(): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(IdempotencyInterceptor),
+    documentParameters({ name: 'Idempotency-Key' }),
+    documentHeaders('kept', 'Idempotent-Replayed'),
+    documentErrors(IdempotencyInProgressError, IdempotencyKeyReusedError),
+  );
 }
 
 function keyOf(request: FastifyRequest): string | undefined {

@@ -1,6 +1,6 @@
 import { Column, Entity } from 'typeorm';
 import { GeneratedId } from '#libs/database';
-import type { ActorKind } from './actor';
+import type { ActorKind } from './audit-entry';
 
 /** An entry that a command writes. Entries about clients and keys need their names and are written by AuditTrail's SQL. */
 @Entity('audit_entries')

@@ -2,8 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import type { State } from '#libs/commands';
 import { Database, type Transaction, int8ToNumber, namePrefix } from '#libs/database';
-import { Actor, type ActorKind } from './actor';
-import type { AuditEntry, AuditFilter, RecordedEntry, StoreEntry } from './audit-entry';
+import {
+  Actor,
+  type ActorKind,
+  type AuditEntry,
+  type AuditFilter,
+  type RecordedEntry,
+  type StoreEntry,
+} from './audit-entry';
 import { StoredEntry } from './audit-entry.entity';
 
 interface EntryRow {

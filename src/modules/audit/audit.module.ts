@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Actor } from './actor';
+import { Actor } from './audit-entry';
 import { AuditTrail } from './audit-trail';
 
 /** The audit log, for the service and the command line alike. */

@@ -1,4 +1,10 @@
-export { Actor } from './actor';
-export type { AuditEntry, AuditFilter, PlanTerms, RecordedEntry, StoreEntry } from './audit-entry';
+export {
+  Actor,
+  type AuditEntry,
+  type AuditFilter,
+  type PlanTerms,
+  type RecordedEntry,
+  type StoreEntry,
+} from './audit-entry';
 export { AuditModule } from './audit.module';
 export { AuditTrail } from './audit-trail';

@@ -8,7 +8,6 @@ import { BulkPets } from '../pets';
 import { BadLines } from './bad-lines';
 import { readCatalogueLine } from './catalogue-line';
 import { CatalogueStage } from './catalogue-stage';
-import { CatalogueRefusedError, CatalogueRepeatedError } from './catalogue.errors';
 
 export interface ImportOptions {
   /** Adds the pets to existing categories; the file contains only pets. */
@@ -31,6 +30,20 @@ export interface ImportResult {
   repeated: number;
   /** The lines that were skipped. */
   badLines: BadLines;
+}
+
+/** Nothing was imported, because the file has invalid lines. */
+export class CatalogueRefusedError extends Error {
+  constructor(readonly badLines: BadLines) {
+    super('The catalogue has invalid lines.');
+  }
+}
+
+/** Nothing was imported, because the store already has names of the file. */
+export class CatalogueRepeatedError extends Error {
+  constructor(readonly repeated: number) {
+    super('The store already has names of the catalogue.');
+  }
 }
 
 const MAX_LINE_BYTES = 64 * 1024;
