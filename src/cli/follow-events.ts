@@ -35,10 +35,10 @@ export async function followEvents(
         const earlier = (await events.newest(filter, most)).filter((event) => event.position <= position);
         earlier.forEach((event) => report(toEventDto(event)));
         for (;;) {
-          const found = await events.after(position, filter, BATCH);
+          const { events: found, reached, hasMore } = await events.after(position, filter, BATCH);
           found.forEach((event) => report(toEventDto(event)));
-          position = found.at(-1)?.position ?? position;
-          if (found.length < BATCH) {
+          position = reached;
+          if (!hasMore) {
             await news.next();
           }
         }

@@ -8,6 +8,7 @@ import { IndexesOfLists1795400000000 } from './1795400000000-indexes-of-lists';
 import { RotationOverlap1795420000000 } from './1795420000000-rotation-overlap';
 import { Events1795500000000 } from './1795500000000-events';
 import { Webhooks1795550000000 } from './1795550000000-webhooks';
+import { EventBlocks1795600000000 } from './1795600000000-event-blocks';
 
 /** In the order in which they run. */
 export const MIGRATIONS = [
@@ -21,4 +22,5 @@ export const MIGRATIONS = [
   RotationOverlap1795420000000,
   Events1795500000000,
   Webhooks1795550000000,
+  EventBlocks1795600000000,
 ];

@@ -2,11 +2,9 @@ import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { giveUpSilentConnection, migrate } from '#libs/database';
-import { StoredEntry } from '../modules/audit/audit-entry.entity';
 import { ApiKey } from '../modules/auth/api-key.entity';
 import { Client } from '../modules/auth/client.entity';
 import { Category } from '../modules/categories/category.entity';
-import { StoredEvent } from '../modules/events/event.entity';
 import { InventoryItem } from '../modules/inventory/inventory-item.entity';
 import { Stock } from '../modules/inventory/stock.entity';
 import { KeyBan } from '../modules/quotas/key-ban.entity';
@@ -38,10 +36,8 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
       UsageDay,
       KeyBan,
       QuotaReset,
-      StoredEvent,
       Webhook,
       WebhookDelivery,
-      StoredEntry,
     ],
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',

@@ -1,4 +1,4 @@
-import type { PreparedStatement, Session } from '#libs/database';
+import type { Session } from '#libs/database';
 import { ApiError } from '#libs/errors';
 import { BatchLoader, type Entry, type Tables } from './batch-loader';
 import {
@@ -10,7 +10,7 @@ import {
   keep,
   replay,
 } from './idempotency-records';
-import type { BatchState, Change, Entity } from './state';
+import type { BatchState, Change, Entity, Write } from './state';
 
 /** The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. */
 const BEGIN = { text: `BEGIN; SET LOCAL lock_timeout = '5s'` };
@@ -18,11 +18,6 @@ const COMMIT = { text: 'COMMIT' };
 const ROLLBACK = { text: 'ROLLBACK' };
 
 type Outcome = () => void;
-
-interface Write {
-  statement: PreparedStatement;
-  values: unknown[];
-}
 
 /** Commands whose rows are locked by other transactions, and these rows. */
 interface Skipped<Item> {
@@ -114,7 +109,7 @@ export class Batch<Item extends Entry> {
     const changes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
       this.tables.inOrder.flatMap((entity) => this.writeOf(entity, change)),
     );
-    // Last, because such a table may serialize inserts: only the commit follows while it is locked.
+    // Last, because a journal may serialize its writes: only the commit follows while it is locked.
     const writes = [...changes, ...this.appends()];
     const nothing = writes.length === 0 && this.kept.length === 0;
     await Promise.all(
@@ -129,11 +124,9 @@ export class Batch<Item extends Entry> {
 
   private appends(): Write[] {
     const { appended } = this.state;
-    return [...new Set(appended.map(({ entity }) => entity))].map((entity) => {
-      const table = this.tables.of(entity);
-      const rows = appended.flatMap((added) => (added.entity === entity ? [added.row] : []));
-      return { statement: table.append(), values: table.appendedOf(rows) };
-    });
+    return [...new Set(appended.map(({ journal }) => journal))].flatMap((journal) =>
+      journal.write(appended.flatMap((added) => (added.journal === journal ? [added.entry] : []))),
+    );
   }
 
   private writeOf(entity: Entity, change: Change): Write[] {

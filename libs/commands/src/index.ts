@@ -5,4 +5,4 @@ export { CommandsModule } from './commands.module';
 export { IdempotencyInProgressError, IdempotencyKeyReusedError, isNotKept } from './idempotency-records';
 export { Idempotent } from './idempotency.interceptor';
 export { SentBy } from './sent-by.decorator';
-export type { Entity, Figure, RowChange, State } from './state';
+export type { Entity, Figure, Journal, RowChange, State } from './state';

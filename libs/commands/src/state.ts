@@ -1,4 +1,5 @@
 // The state that commands decide on: loaded rows, with the changes of earlier commands in the batch.
+import type { PreparedStatement } from '#libs/database';
 import { NestedMap } from './nested-map';
 
 /** The class of an entity. */
@@ -13,10 +14,21 @@ export interface Figure {
 
 type Row = object | null;
 
-/** A row whose key the database assigns. */
+/** A statement that changes rows. */
+export interface Write {
+  statement: PreparedStatement;
+  values: unknown[];
+}
+
+/** Where entries are only ever added. Its module says how those of a batch are written. */
+export interface Journal<Entry extends object = object> {
+  /** @param entries at least one, in the order in which they were added */
+  write(entries: readonly Entry[]): Write[];
+}
+
 interface Appended {
-  entity: Entity;
-  row: object;
+  journal: Journal;
+  entry: object;
 }
 export type Change = 'inserted' | 'updated' | 'deleted';
 
@@ -34,8 +46,8 @@ export interface State {
   delete(entity: Entity, id: number): void;
   /** Adds to a figure, if it is loaded. */
   adjust(figure: Figure, id: number, by: number): void;
-  /** Inserts a row whose key the database assigns. Rows of an entity are written in order. */
-  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void;
+  /** Adds to a journal. */
+  append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void;
   /** Runs an effect in this process after the commit. */
   afterCommit(effect: () => void): void;
 }
@@ -153,8 +165,8 @@ class Draft implements State {
     }
   }
 
-  append<Added extends object>(entity: Entity<Added>, row: Partial<Added>): void {
-    this.appended.push({ entity, row });
+  append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
+    this.appended.push({ journal, entry });
   }
 
   afterCommit(effect: () => void): void {

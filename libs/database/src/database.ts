@@ -6,7 +6,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
 import { mayRunAgain } from './postgres-errors';
-import { Session } from './session';
+import { Session, type StoredRow } from './session';
 import { type PreparedStatement, statementNamesOf } from './prepared';
 import { Reads } from './reads';
 
@@ -40,7 +40,7 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
   }
 }
 
-/** Access to the database: `rows` for reads of requests, `session` for commands, `transaction` for administration. */
+/** Access to the database: `rows` and `read` for reads of requests, `session` for commands, `transaction` for administration. */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -106,7 +106,15 @@ export class Database {
     { values, ...statement }: PreparedStatement & { values: unknown[] },
   ): Promise<Row[]> {
     const table = this.table(entity);
-    return (await this.reads.run(statement, values)).map((stored) => table.rowOf(stored));
+    return (await this.read(statement, values)).map((stored) => table.rowOf(stored));
+  }
+
+  /**
+   * Reads outside of transactions.
+   * @throws what the driver throws
+   */
+  read(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+    return this.reads.run(statement, values);
   }
 
   /** All entities, in the order in which the data source names them: parents before children. */

@@ -11,8 +11,6 @@ interface Column {
   name: string;
   /** PostgreSQL's type, for arrays of values. */
   type: string;
-  /** Takes its value from the row; else the database assigns it to an appended row. */
-  isInsert: boolean;
   toStored: (value: unknown) => unknown;
   fromStored: (value: unknown) => unknown;
 }
@@ -59,15 +57,6 @@ export class EntityTable<Row extends object> {
     );
   }
 
-  /** Takes what is `appendedOf` the rows, for which the database assigns keys and columns with `insert: false`. */
-  append(): PreparedStatement {
-    const names = this.appended.map(({ name }) => name).join(', ');
-    return this.statement(
-      'append',
-      () => `INSERT INTO ${this.name} (${names}) SELECT * FROM ${rowsOf(this.appended)}`,
-    );
-  }
-
   /** Takes the `columnsOf` the rows, and writes all columns but the key. */
   update(): PreparedStatement {
     return this.statement('update', () => {
@@ -95,12 +84,9 @@ export class EntityTable<Row extends object> {
 
   /** An array of values for each column. */
   columnsOf(rows: readonly Row[]): unknown[][] {
-    return valuesOf(this.columns, rows);
-  }
-
-  /** As `columnsOf`, without what the database assigns. */
-  appendedOf(rows: readonly Partial<Row>[]): unknown[][] {
-    return valuesOf(this.appended, rows);
+    return this.columns.map(({ property, toStored }) =>
+      rows.map((row) => asText(toStored((row as Record<string, unknown>)[property]))),
+    );
   }
 
   /** @param stored the columns of a row, in the order of `names` */
@@ -121,10 +107,6 @@ export class EntityTable<Row extends object> {
     return this.columns[0]!;
   }
 
-  private get appended(): Column[] {
-    return this.columns.filter(({ isInsert }, index) => isInsert && index > 0);
-  }
-
   /** Made when it is first asked for. */
   private statement(purpose: string, text: () => string): PreparedStatement {
     let statement = this.statements.get(purpose);
@@ -141,19 +123,12 @@ function rowsOf(columns: readonly Column[]): string {
   return `unnest(${columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 }
 
-function valuesOf(columns: readonly Column[], rows: readonly object[]): unknown[][] {
-  return columns.map(({ property, toStored }) =>
-    rows.map((row) => asText(toStored((row as Record<string, unknown>)[property]))),
-  );
-}
-
-function columnOf({ propertyName, databaseName, type, transformer, isInsert }: ColumnMetadata): Column {
+function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetadata): Column {
   const [{ to, from } = { to: same, from: same }] = [transformer ?? []].flat();
   return {
     property: propertyName,
     name: databaseName,
     type: typeof type === 'string' ? type : 'text',
-    isInsert,
     toStored: to.bind(undefined) as Column['toStored'],
     fromStored: from.bind(undefined) as Column['fromStored'],
   };

@@ -18,5 +18,5 @@ export {
   violatesUnique,
 } from './postgres-errors';
 export { RowReader } from './row-reader';
-export type { Session } from './session';
+export type { Session, StoredRow } from './session';
 export { giveUpSilentConnection } from './silent-connections';

@@ -27,11 +27,8 @@ interface OfKey {
   keyId: number;
 }
 
-/** An entry about the store, which concerns no client and no key. */
-export interface StoreEntry {
-  action: 'order.completed' | 'order.cancelled';
-  details: { orderId: number; petId: number; quantity: number };
-}
+/** What operators do to orders. */
+export type OrderAction = 'order.completed' | 'order.cancelled';
 
 /** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
 export type AuditEntry =
@@ -61,6 +58,7 @@ export type AuditEntry =
   | (OfClient & { action: 'webhook.disabled'; details: { webhookId: number; reason: string } })
   | (OfClient & { action: 'webhook.deliveries_retried'; details: { webhookId: number; deliveries: number } })
   | (OfClient & { action: 'quota.reset'; details: Record<string, never> })
+  | { action: OrderAction; details: { orderId: number; petId: number; quantity: number } }
   | { action: 'catalogue.imported'; details: { categories: number; pets: number; linesLeftOut: number } };
 
 export interface RecordedEntry {

@@ -1,16 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
-import type { State } from '#libs/commands';
+import type { Journal, State } from '#libs/commands';
 import { Database, type Transaction, int8ToNumber, namePrefix } from '#libs/database';
-import {
-  Actor,
-  type ActorKind,
-  type AuditEntry,
-  type AuditFilter,
-  type RecordedEntry,
-  type StoreEntry,
-} from './audit-entry';
-import { StoredEntry } from './audit-entry.entity';
+import { Actor, type ActorKind, type AuditEntry, type AuditFilter, type RecordedEntry } from './audit-entry';
 
 interface EntryRow {
   id: string;
@@ -39,6 +31,17 @@ const RECORD = `
   LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)
   ON CONFLICT (key_id, at) WHERE action = 'key.banned' AND actor_kind = 'key' DO NOTHING`;
 
+interface JournalEntry {
+  entry: AuditEntry;
+  actor: Actor;
+  at: Date;
+}
+
+const JOURNAL: Journal<JournalEntry> = {
+  write: (entries) =>
+    entries.map((one) => ({ statement: { name: 'audit-record', text: RECORD }, values: valuesOf(one) })),
+};
+
 const NEWEST = `
   SELECT id, at, actor_kind, actor, action, client_id, client_name, key_id, details FROM audit_entries
   WHERE ($1::text IS NULL OR client_name = $1)
@@ -66,22 +69,12 @@ export class AuditTrail {
     circumstances: Circumstances = { actor: this.actor, at: this.clock.now() },
   ): Promise<void> {
     const { actor, at } = circumstances;
-    await transaction.query(RECORD, [
-      new Date(at).toISOString(),
-      actor.kind,
-      actor.name,
-      entry.action,
-      'clientId' in entry ? entry.clientId : null,
-      'keyId' in entry ? entry.keyId : null,
-      JSON.stringify(detailsOf(entry, actor)),
-    ]);
+    await transaction.query(RECORD, valuesOf({ entry, actor, at: new Date(at) }));
   }
 
   /** Writes an entry in the transaction of the command that decides on this state. */
-  append(state: State, entry: StoreEntry): void {
-    const { kind: actorKind, name: actor } = this.actor;
-    const details = detailsOf(entry, this.actor);
-    state.append(StoredEntry, { at: state.now, actorKind, actor, action: entry.action, details });
+  append(state: State, entry: AuditEntry): void {
+    state.append(JOURNAL, { entry, actor: this.actor, at: state.now });
   }
 
   /** The newest entries first. */
@@ -97,8 +90,17 @@ export class AuditTrail {
   }
 }
 
-function detailsOf({ details }: { details: object }, { reason }: Actor): object {
-  return reason === undefined ? details : { ...details, reason };
+function valuesOf({ entry, actor, at }: JournalEntry): unknown[] {
+  const { reason } = actor;
+  return [
+    at.toISOString(),
+    actor.kind,
+    actor.name,
+    entry.action,
+    'clientId' in entry ? entry.clientId : null,
+    'keyId' in entry ? entry.keyId : null,
+    JSON.stringify(reason === undefined ? entry.details : { ...entry.details, reason }),
+  ];
 }
 
 function toEntry(row: EntryRow): RecordedEntry {

@@ -4,7 +4,7 @@ export {
   type AuditFilter,
   type PlanTerms,
   type RecordedEntry,
-  type StoreEntry,
+  type OrderAction,
 } from './audit-entry';
 export { AuditModule } from './audit.module';
 export { AuditTrail } from './audit-trail';

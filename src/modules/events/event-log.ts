@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { CommandExecutor, type Entity, type RowChange, type State } from '#libs/commands';
+import { EventBell } from './event-bell';
+import { EVENT_JOURNAL } from './event-journal';
 import { EVENT_TYPES, type EventType } from './event-types';
-import { StoredEvent } from './event.entity';
 
 /** An event before it is stored. */
 export interface Occurrence {
@@ -18,7 +20,10 @@ export class EventLog {
   /** Events that this process has written, by their type. */
   readonly written: Record<string, number> = Object.fromEntries(EVENT_TYPES.map((type) => [type, 0]));
 
-  constructor(private readonly commands: CommandExecutor) {}
+  constructor(
+    private readonly commands: CommandExecutor,
+    private readonly bell: EventBell,
+  ) {}
 
   /**
    * @param eventsOf what a changed row means, none, one or several events; the state is the one after the command
@@ -29,8 +34,11 @@ export class EventLog {
   ): void {
     this.commands.onChange(entity, (change, state) => {
       for (const { type, petId = null, data } of eventsOf(change, state)) {
-        state.append(StoredEvent, { type, petId, data });
-        state.afterCommit(() => (this.written[type]! += 1));
+        state.append(EVENT_JOURNAL, { id: randomUUID().replaceAll('-', ''), type, petId, data });
+        state.afterCommit(() => {
+          this.written[type]! += 1;
+          this.bell.ring();
+        });
       }
     });
   }

@@ -1,39 +1,140 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/database';
-import { type EventFilter, eventListStatement, newestEventsStatement } from './event-list-statement';
-import { StoredEvent } from './event.entity';
+import { Database, type PreparedStatement, type StoredRow, int8ToNumber } from '#libs/database';
+import { maskOf } from './event-journal';
+import { EVENT_TYPES, type EventType } from './event-types';
+import { BLOCK_SIZE, type StoredEvent, blockOf, endOfBlock, eventsOfBlock } from './stored-event';
+
+/** An event must match both. */
+export interface EventFilter {
+  type?: readonly EventType[];
+  petId?: number;
+}
+
+export interface EventPage {
+  /** In the order of the feed; backwards, newest first. */
+  events: StoredEvent[];
+  /** All events up to here were looked at. */
+  reached: number;
+  /** False at the end of the feed. */
+  hasMore: boolean;
+}
+
+/** One page looks at so many blocks, and at so many events of those that may match a filter, at the most. */
+const BLOCKS_OF_PAGE = 50_000;
+const EVENTS_OF_FILTERED_PAGE = 1_000;
+
+/**
+ * Blocks from `$1` on that may have an event of the types `$4` and of the pet `$5`, `$3` at the most; the events of those
+ * before which there are less than `$2`. At least one row, for the newest position there is.
+ */
+function pageOf(direction: string, range: string, order: 'ASC' | 'DESC'): PreparedStatement {
+  return {
+    name: `event-blocks-${direction}`,
+    text: `SELECT newest, page.position, page.time, CASE WHEN page.before < $2 THEN page.events END AS events
+    FROM (SELECT coalesce(max(position), 0) AS newest FROM event_blocks) AS edge
+    LEFT JOIN LATERAL (
+      SELECT position, (extract(epoch FROM time) * 1000000)::bigint AS time, events,
+        sum(size) OVER (ORDER BY position ${order}) - size AS before
+      FROM (SELECT * FROM event_blocks WHERE ${range}${BLOCKS_OF_PAGE}
+          AND types & $4 <> 0 AND ($5::bigint IS NULL OR $5 = ANY(pets))
+        ORDER BY position ${order} LIMIT $3) AS found
+    ) AS page ON true
+    ORDER BY page.position ${order}`,
+  };
+}
+
+const FORWARD = pageOf('forward', 'position >= $1 AND position < $1 + ', 'ASC');
+const BACKWARD = pageOf('backward', 'position <= $1 AND position > $1 - ', 'DESC');
+
+const NEWEST = { name: 'event-blocks-newest', text: 'SELECT max(position) FROM event_blocks' };
+
+interface Block {
+  position: number;
+  /** Null if the page is over before it. */
+  events: StoredEvent[] | null;
+}
 
 /** Reads of events. */
 @Injectable()
 export class EventReader {
   constructor(private readonly database: Database) {}
 
-  /** Events after a position, in their order. */
-  after(position: number, filter: EventFilter, most: number): Promise<StoredEvent[]> {
-    return this.database.rows(StoredEvent, eventListStatement(this.columns, filter, position, most));
+  /** Events after a position. With a filter, fewer than `most` may be returned although there are more. */
+  async after(position: number, filter: EventFilter, most: number): Promise<EventPage> {
+    const first = blockOf(position);
+    const { blocks, newest } = await this.read(FORWARD, first, filter, most, position % BLOCK_SIZE);
+    const found = matching(blocks, filter).filter((event) => event.position > position);
+    const events = found.slice(0, most);
+    const end = Math.min(newest, endOfPage(blocks, most) ?? first + BLOCKS_OF_PAGE - 1);
+    const reached = found.length > most ? events.at(-1)!.position : Math.max(position, endOfBlock(end));
+    return { events, reached, hasMore: reached < endOfBlock(newest) };
   }
 
   /** The newest events, in their order. */
   async newest(filter: EventFilter, most: number): Promise<StoredEvent[]> {
-    const statement = newestEventsStatement(this.columns, filter, most);
-    return (await this.database.rows(StoredEvent, statement)).reverse();
+    const found: StoredEvent[] = [];
+    let first = await this.newestBlock();
+    while (found.length < most && first > 0) {
+      const { blocks } = await this.read(BACKWARD, first, filter, most);
+      blocks.forEach((block) => found.push(...matching([block], filter).reverse()));
+      first = (endOfPage(blocks, most) ?? first - BLOCKS_OF_PAGE + 1) - 1;
+    }
+    return found.slice(0, most).reverse();
   }
 
-  /** The position of the newest event there is; 1 when there is none. */
+  /** Where the feed ends: every event that there is stands before it or there, and no later one does. */
   async end(): Promise<number> {
-    return (await this.newest({}, 1))[0]?.position ?? 1;
+    return endOfBlock(await this.newestBlock());
   }
 
   /** True for a position that was assigned already, though its event may be gone. */
   async isKnown(position: number): Promise<boolean> {
     const [row] = await this.database.query<{ known: boolean }>(
-      `SELECT $1 <= last_value AS known FROM events_position_seq`,
-      [position],
+      `SELECT $1 <= coalesce(pg_sequence_last_value('event_blocks_position_seq'), 0) AS known`,
+      [blockOf(position)],
     );
     return row!.known;
   }
 
-  private get columns(): string {
-    return this.database.table(StoredEvent).names;
+  /** @returns 0 when there is none */
+  private async newestBlock(): Promise<number> {
+    const [row] = await this.database.read(NEWEST, []);
+    return int8ToNumber((row![0] ?? '0') as string);
   }
+
+  /** @param seen how many events of the first block need not be returned */
+  private async read(
+    statement: PreparedStatement,
+    first: number,
+    { type, petId }: EventFilter,
+    most: number,
+    seen = 0,
+  ): Promise<{ blocks: Block[]; newest: number }> {
+    const isFiltered = type !== undefined || petId !== undefined;
+    const size = isFiltered ? Math.max(most, EVENTS_OF_FILTERED_PAGE) : most + seen + 1;
+    const values = [first, size, most + 1, maskOf(type ?? EVENT_TYPES), petId ?? null];
+    const rows = await this.database.read(statement, values);
+    const blocks = rows.filter(([, position]) => position !== null).map(toBlock);
+    return { blocks, newest: int8ToNumber(rows[0]![0] as string) };
+  }
+}
+
+function toBlock([, position, time, events]: StoredRow): Block {
+  const block = int8ToNumber(position as string);
+  return {
+    position: block,
+    events: events === null ? null : eventsOfBlock(block, Number(time), events as string),
+  };
+}
+
+function matching(blocks: readonly Block[], { type, petId }: EventFilter): StoredEvent[] {
+  return blocks
+    .flatMap(({ events }) => events ?? [])
+    .filter((event) => (type?.includes(event.type) ?? true) && (petId ?? event.petId) === event.petId);
+}
+
+/** The last block that was read, if the page was over before all were. */
+function endOfPage(blocks: readonly Block[], most: number): number | undefined {
+  const isOver = blocks.length > most || blocks.at(-1)?.events === null;
+  return isOver ? blocks.findLast(({ events }) => events !== null)!.position : undefined;
 }

@@ -1,11 +1,9 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DatabaseUrl, NotificationListener } from '#libs/database';
-import type { EventFilter } from './event-list-statement';
-import { EventReader } from './event-reader';
+import { EVENTS_CHANNEL } from './event-bell';
+import { type EventFilter, EventReader } from './event-reader';
 import { EventWatch } from './event-watch';
 
-/** Notified by the table, once for each transaction that inserts. */
-export const EVENTS_CHANNEL = 'petstore_events';
 /** Events read at a time. */
 const BATCH = 500;
 /** Reading is tried again so long after it has failed. */
@@ -120,10 +118,10 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
         this.head = await this.events.end();
         continue;
       }
-      const events = await this.events.after(this.head, {}, BATCH);
-      this.head = events.at(-1)?.position ?? this.head;
+      const { events, reached, hasMore } = await this.events.after(this.head, {}, BATCH);
+      this.head = reached;
       this.watches.forEach((watch) => watch.show(events));
-      this.isBehind ||= events.length === BATCH;
+      this.isBehind ||= hasMore;
     }
   }
 }

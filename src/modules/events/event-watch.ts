@@ -1,5 +1,5 @@
-import type { EventFilter } from './event-list-statement';
-import type { StoredEvent } from './event.entity';
+import type { EventFilter } from './event-reader';
+import type { StoredEvent } from './stored-event';
 
 /** One request that waits at the end of the feed, and what it waits for. */
 export class EventWatch {

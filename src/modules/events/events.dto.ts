@@ -1,7 +1,7 @@
 import { PageQuery } from '#libs/paging';
 import { QueryField, RepeatableQueryField, identifier, integer, oneOf } from '#libs/validation';
 import { EVENT_TYPES, type EventType } from './event-types';
-import type { StoredEvent } from './event.entity';
+import type { StoredEvent } from './stored-event';
 
 /** An event as it is sent. */
 export interface EventDto {
@@ -12,7 +12,7 @@ export interface EventDto {
 }
 
 export function toEventDto({ id, type, timestamp, data }: StoredEvent): EventDto {
-  return { id: `evt_${id.replaceAll('-', '')}`, type, timestamp, data };
+  return { id: `evt_${id}`, type, timestamp, data };
 }
 
 export const MAX_WAIT_SECONDS = 30;

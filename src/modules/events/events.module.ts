@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { RetentionModule } from '#libs/retention';
+import { EventBell } from './event-bell';
 import { EventLog } from './event-log';
 import { EventReader } from './event-reader';
 import { EventTail } from './event-tail';
@@ -7,7 +8,7 @@ import { EventsController } from './events.controller';
 import { EventsService } from './events.service';
 
 /** Writing and reading events: for the modules that report them, and for the command line. */
-@Module({ providers: [EventLog, EventReader], exports: [EventLog, EventReader] })
+@Module({ providers: [EventBell, EventLog, EventReader], exports: [EventLog, EventReader] })
 export class EventLogModule {}
 
 /** Includes today, so that events are kept for at least 30 days. */
@@ -15,7 +16,10 @@ const DAYS = 31;
 
 /** The feed that callers follow. */
 @Module({
-  imports: [EventLogModule, RetentionModule.keep({ table: 'events', dayColumn: 'day', days: DAYS })],
+  imports: [
+    EventLogModule,
+    RetentionModule.keep({ table: 'event_blocks', dayColumn: 'day', days: DAYS, batch: 500 }),
+  ],
   controllers: [EventsController],
   providers: [EventTail, EventsService],
   exports: [EventLogModule, EventTail],

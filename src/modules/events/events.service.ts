@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InvalidCursorError, type Page, idBefore } from '#libs/paging';
-import { EventReader } from './event-reader';
+import { type EventPage, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
-import type { StoredEvent } from './event.entity';
 import { type EventDto, type ListEventsQuery, toEventDto } from './events.dto';
 
 /** The cursor that starts after the newest event. */
@@ -24,10 +23,10 @@ export class EventsService {
    */
   async list(query: ListEventsQuery, client: number, hungUp: AbortSignal): Promise<Page<EventDto>> {
     const after = await this.positionOf(query.cursor);
-    const found = await (query.wait === 0
+    const { events, reached } = await (query.wait === 0
       ? this.events.after(after, query, query.limit)
       : this.wait(after, query, client, hungUp));
-    return { entries: found.map(toEventDto), lastId: found.at(-1)?.position ?? after };
+    return { entries: events.map(toEventDto), lastId: reached };
   }
 
   /** @throws ApiError 400 `invalid_cursor`, also for a position in the future, for instance after a backup was restored */
@@ -47,11 +46,15 @@ export class EventsService {
     query: ListEventsQuery,
     client: number,
     hungUp: AbortSignal,
-  ): Promise<StoredEvent[]> {
+  ): Promise<EventPage> {
     const watch = await this.tail.watch(after, query, query.limit, client);
     try {
-      const found = await this.events.after(after, query, query.limit);
-      return found.length > 0 || watch === undefined ? found : await watch.next(query.wait * 1_000, hungUp);
+      const page = await this.events.after(after, query, query.limit);
+      if (page.events.length > 0 || page.hasMore || watch === undefined) {
+        return page;
+      }
+      const events = await watch.next(query.wait * 1_000, hungUp);
+      return { ...page, events, reached: events.at(-1)?.position ?? page.reached };
     } finally {
       watch?.close();
     }

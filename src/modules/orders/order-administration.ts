@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Command, CommandExecutor } from '#libs/commands';
 import { Precondition } from '#libs/http';
-import { AuditTrail, type StoreEntry } from '../audit';
+import { AuditTrail, type OrderAction } from '../audit';
 import { cancelOrder, updateOrder } from './change-order';
 import { Order } from './order.entity';
 import type { OrderDto } from './orders.dto';
@@ -35,7 +35,7 @@ export class OrderAdministration {
   private recorded<Answer>(
     { id: orderId, petId, quantity }: OrderDto,
     command: Command<Answer>,
-    action: StoreEntry['action'],
+    action: OrderAction,
   ): Command<Answer> {
     return {
       ...command,

@@ -58,6 +58,22 @@ describe('Pages', () => {
     expect(all.events[0]!.type).toBe('category.created');
   });
 
+  it('begin and end anywhere in what was committed together, with a filter as well', async () => {
+    await Promise.all([pet, other].map(({ id }) => caller.put(`/store/inventory/${id}`, { quantity: 500 })));
+    const { target } = await atTheEnd();
+    await Promise.all(
+      Array.from({ length: 120 }, (_none, index) => arrange.order(index % 2 ? pet.id : other.id)),
+    );
+    const [all, ...others] = ['&limit=100', '&limit=7', '&limit=7&type=order.placed', `&petId=${pet.id}`].map(
+      (query) => new Follower(target + query),
+    );
+    await Promise.all([all!, ...others].map((follower) => follower.readAll(caller)));
+    const placed = all!.events.filter(({ type }) => type === 'order.placed');
+    const ofPet = all!.events.filter(({ data }) => data.petId === pet.id);
+    expect([placed.length, ofPet.length]).toEqual([120, 120]);
+    expect(others.map(({ events }) => events)).toEqual([all!.events, placed, ofPet]);
+  });
+
   it('have the same header fields without their body', async () => {
     const { status, headers, text } = await caller.send('HEAD', '/events?limit=1');
     expect([status, text, headers.get('Link')]).toEqual([200, '', expect.stringContaining('rel="next"')]);
@@ -181,13 +197,15 @@ describe('A request that waits', () => {
 it('Events expire after thirty days, and followers continue', async () => {
   const follower = await atTheEnd();
   const { pool } = service.database;
-  const { rows } = await pool.query<{ day: string }>(`SELECT max(day)::text AS day FROM events`);
+  const { rows } = await pool.query<{ day: string }>(`SELECT max(day)::text AS day FROM event_blocks`);
   service.clock.set(Date.parse(`${rows[0]!.day}T12:00:00Z`));
-  await pool.query(`UPDATE events SET day = day - 31 WHERE position % 2 = 0`);
-  await pool.query(`UPDATE events SET day = day - 30 WHERE position % 2 = 1`);
+  await pool.query(`UPDATE event_blocks SET day = day - 31 WHERE position % 2 = 0`);
+  await pool.query(`UPDATE event_blocks SET day = day - 30 WHERE position % 2 = 1`);
   const retention = service.app.get(Retention, { each: true }) as unknown as Retention[];
   await Promise.all([retention].flat().map((one) => one.deleteOld()));
-  const left = await pool.query<{ left: number }>(`SELECT DISTINCT (position % 2)::int AS left FROM events`);
+  const left = await pool.query<{ left: number }>(
+    `SELECT DISTINCT (position % 2)::int AS left FROM event_blocks`,
+  );
   expect(left.rows).toEqual([{ left: 1 }]);
   await rename('Jan');
   expect(types(await follower.read(caller))).toEqual(['pet.updated']);

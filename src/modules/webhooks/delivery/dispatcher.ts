@@ -11,16 +11,17 @@ const MAX_DELIVERIES = 5_000;
 const MAX_EVENTS = 500;
 /** Events without a notification are found within this time. */
 const POLL_MS = 1_000;
-/** Minimum pause between two turns, to batch events under constant writes. */
+/** Minimum pause between two turns, to batch events under constant writes; longer without webhooks. */
 const PAUSE_MS = 50;
+const IDLE_PAUSE_MS = 1_000;
 
 const DISPATCH = `INSERT INTO webhook_deliveries
     (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
   SELECT webhooks.id, event.id, event.type, event.payload, 'pending', 0, $4, $4
-  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS event (id, type, payload, place)
-  JOIN webhooks ON webhooks.enabled
+  FROM unnest($1::text[], $2::text[], $3::text[], $5::bigint[]) AS event (id, type, payload, position)
+  JOIN webhooks ON webhooks.enabled AND webhooks.since < event.position
     AND (webhooks.types IS NULL OR event.type = ANY(string_to_array(webhooks.types, ',')))
-  ORDER BY event.place`;
+  ORDER BY event.position`;
 
 /**
  * Follows the feed and creates a delivery of each event for each subscribed webhook. One instance at a time does so: the one
@@ -31,8 +32,9 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Dispatcher.name);
   private readonly alarm = new Alarm();
   private loop: Promise<void> = Promise.resolve();
-  private stopping = false;
+  private readonly stop = new AbortController();
   private isFailing = false;
+  private pauseMs = PAUSE_MS;
 
   constructor(
     private readonly database: Database,
@@ -48,15 +50,15 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopping = true;
+    this.stop.abort();
     this.alarm.ring();
     await this.loop;
   }
 
   private async run(): Promise<void> {
-    while (!this.stopping) {
+    while (!this.stop.signal.aborted) {
       await this.takeTurn();
-      await pause(PAUSE_MS);
+      await pause(this.pauseMs, undefined, { signal: this.stop.signal }).catch(() => undefined);
       await this.alarm.wait(POLL_MS);
     }
   }
@@ -64,7 +66,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private async takeTurn(): Promise<void> {
     try {
       while (
-        !this.stopping &&
+        !this.stop.signal.aborted &&
         (await this.database.transaction((transaction) => this.dispatch(transaction)))
       ) {
         this.worker.wake();
@@ -96,6 +98,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     const [{ webhooks } = { webhooks: 0 }] = await transaction.query<{ webhooks: number }[]>(
       `SELECT count(*)::int AS webhooks FROM (SELECT FROM webhooks WHERE enabled LIMIT ${MAX_DELIVERIES}) AS counted`,
     );
+    this.pauseMs = webhooks === 0 ? IDLE_PAUSE_MS : PAUSE_MS;
     const reached = webhooks === 0 ? end : await this.makeDeliveries(transaction, position, webhooks);
     await transaction.query(`UPDATE webhook_dispatch SET position = $1 WHERE one`, [reached]);
     return reached < end;
@@ -108,14 +111,15 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     webhooks: number,
   ): Promise<number> {
     const most = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / webhooks)));
-    const events = await this.events.after(position, {}, most);
+    const { events, reached } = await this.events.after(position, {}, most);
     const sent = events.map(toEventDto);
     await transaction.query(DISPATCH, [
       sent.map(({ id }) => id),
       sent.map(({ type }) => type),
       sent.map((event) => JSON.stringify(event)),
       new Date(this.clock.now()).toISOString(),
+      events.map((event) => event.position),
     ]);
-    return events.at(-1)?.position ?? position;
+    return reached;
   }
 }

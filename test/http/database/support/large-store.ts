@@ -6,6 +6,7 @@ export const STORE = {
   categories: 20_000,
   orders: 100_000,
   clients: 10_000,
+  commits: 100_000,
   /** The first pets are deleted, and the first orders cancelled. */
   gone: 30_000,
   /** A third of the pets that are left are in this category, all of them available but the newest few. */
@@ -18,7 +19,8 @@ export const STORE = {
   rareNameEvery: 10_000,
 } as const;
 
-const { pets, categories, orders, clients, gone, bigCategory, popularPet, pending, rareNameEvery } = STORE;
+const { pets, categories, orders, clients, commits, gone, bigCategory, popularPet, pending, rareNameEvery } =
+  STORE;
 
 /** When the service's clock starts in tests. */
 const TODAY = '2026-11-21';
@@ -62,6 +64,11 @@ const FILLING = [
   `INSERT INTO quota_resets (client_id, day, requests, reset_at) SELECT id, '2020-01-01', 1, '2020-01-01' FROM clients`,
   `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
    SELECT id, 'key', 'fingerprint', 201, '{}' FROM clients`,
+  // All of them are updates of pets.
+  `INSERT INTO event_blocks (size, types, pets, events)
+   SELECT 1, 2, ARRAY[n], json_build_array(json_build_object('id', md5(n::text), 'type', 'pet.updated', 'petId', n,
+     'data', json_build_object('id', n, 'name', 'Ada', 'status', 'available', 'categoryId', 1)))
+   FROM generate_series(1, ${commits}) n`,
   `VACUUM ANALYZE`,
   // The planner always knows yesterday better than today.
   `INSERT INTO usage_days (client_id, day, requests) SELECT id, '${TODAY}', 10 FROM clients`,

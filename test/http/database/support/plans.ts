@@ -58,7 +58,8 @@ function planIn({ rows }: { rows: unknown[] }): PlanNode {
 }
 
 function literal(value: unknown): string {
-  return escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : String(value));
+  const text = Array.isArray(value) ? `{${value.join(',')}}` : (value as string | number | boolean | null);
+  return text === null ? 'NULL' : escapeLiteral(String(text));
 }
 
 function summarize(root: PlanNode): Reading {

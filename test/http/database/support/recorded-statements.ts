@@ -9,7 +9,7 @@ export interface SentStatement {
 }
 
 /** From time to time, whatever it is asked, the service looks for other instances, new events and deliveries that are due. */
-const BESIDE_REQUESTS = /pg_locks|FROM events ORDER BY position DESC|webhook/;
+const BESIDE_REQUESTS = /pg_locks|max\(position\) FROM event_blocks$|NOTIFY|webhook/;
 const READING = /^\s*\(?\s*(SELECT|WITH)\b/i;
 
 /** Sees every statement that goes to the database from this process while `during` runs. */

@@ -63,6 +63,14 @@ export const OTHER_PAGES = [
   ...pagesOf('/store/inventory', INVENTORY, 90_000),
   ...pagesOf('/store/orders', ORDERS, 70_000),
 ];
+/** Pages of events, and how many commits they may look at: a filter looks for its events, but not for ever. */
+export const EVENTS_PAGES: [target: string, most: number][] = [
+  ['/events', 25],
+  [`/events?cursor=${cursorAfter(50 * STORE.commits)}`, 25],
+  ['/events?type=pet.updated', 25],
+  ['/events?type=pet.deleted', 50_010],
+  ['/events?petId=7&type=pet.updated', 50_010],
+];
 /** Pages that cost what their name does. */
 export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 90_000);
 export const NAMED_CATEGORIES_PAGES = pagesOf('/categories', ['name=common', 'name=nobody'], 2_000);

@@ -1,0 +1,98 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { Events1795500000000 } from './1795500000000-events';
+
+const TYPES = [
+  'pet.created',
+  'pet.updated',
+  'pet.deleted',
+  'category.created',
+  'category.updated',
+  'category.deleted',
+  'order.placed',
+  'order.updated',
+  'order.completed',
+  'order.cancelled',
+  'inventory.updated',
+];
+
+const UP = [
+  // `types` has a bit for each type, `events` is JSON. JSON is kept as it is, because to compress it costs as much time as
+  // all the rest of a write. `day` has a summary of the table's blocks, which costs an insert nothing.
+  `CREATE TABLE event_blocks (
+    position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    size smallint NOT NULL,
+    types integer NOT NULL,
+    pets bigint[] NOT NULL,
+    events text NOT NULL,
+    time timestamptz NOT NULL DEFAULT clock_timestamp(),
+    day date NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC')::date
+  )`,
+  `ALTER TABLE event_blocks ALTER events SET STORAGE EXTERNAL`,
+  `CREATE INDEX event_blocks_by_day ON event_blocks USING brin (day)`,
+  `INSERT INTO event_blocks (position, size, types, pets, events, time, day) OVERRIDING SYSTEM VALUE
+    SELECT position, 1, 1 << array_position(ARRAY['${TYPES.join("', '")}'], type) - 1, array_remove(ARRAY[pet_id], NULL),
+      json_build_array(json_build_object('id', replace(id::text, '-', ''), 'type', type, 'petId', pet_id, 'data', data)),
+      timestamp::timestamptz, day
+    FROM events ORDER BY position`,
+  `SELECT setval('event_blocks_position_seq', last_value) FROM events_position_seq`,
+  `DROP TABLE events`,
+  `DROP FUNCTION put_events_in_order`,
+
+  // Whoever inserts waits until everybody who has inserted before is committed. So positions, which are taken after this
+  // trigger, are in the order of commit: nobody sees a position before all smaller ones that there will ever be. The lock's
+  // number spells "evnt".
+  `CREATE FUNCTION put_events_in_order() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_advisory_xact_lock(1702260340);
+      RETURN NULL;
+    END $$`,
+  `CREATE TRIGGER events_in_order BEFORE INSERT ON event_blocks
+    FOR EACH STATEMENT EXECUTE FUNCTION put_events_in_order()`,
+  // A position of the feed is that of a block with two more digits.
+  `UPDATE webhook_dispatch SET position = position * 100 + 99`,
+
+  // A webhook is sent what happens after it was enabled.
+  `ALTER TABLE webhooks ADD since bigint NOT NULL DEFAULT 0`,
+  `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF TG_OP = 'INSERT' OR NOT OLD.enabled THEN
+        NEW.since := coalesce(pg_sequence_last_value('event_blocks_position_seq'), 0) * 100 + 99;
+      END IF;
+      RETURN NEW;
+    END $$`,
+  `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled ON webhooks
+    FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
+];
+
+const DOWN = [
+  `DROP TRIGGER webhooks_begin_now ON webhooks`,
+  `DROP FUNCTION begin_webhook_now`,
+  `ALTER TABLE webhooks DROP since`,
+  `INSERT INTO events (position, id, type, pet_id, data, timestamp, day) OVERRIDING SYSTEM VALUE
+    SELECT position * 100 + place - 1, (event ->> 'id')::uuid, event ->> 'type', (event ->> 'petId')::bigint, event -> 'data',
+      to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), day
+    FROM event_blocks, json_array_elements(events::json) WITH ORDINALITY AS each (event, place)`,
+  `SELECT setval('events_position_seq', last_value * 100 + 99) FROM event_blocks_position_seq`,
+  `DROP TABLE event_blocks`,
+];
+
+/** Events are written in blocks, one for each commit. */
+export class EventBlocks1795600000000 implements MigrationInterface {
+  readonly name = 'EventBlocks1795600000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of UP) {
+      await queryRunner.query(statement);
+    }
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(
+      `DROP TRIGGER events_in_order ON event_blocks; DROP FUNCTION put_events_in_order`,
+    );
+    await new Events1795500000000().up(queryRunner);
+    for (const statement of DOWN) {
+      await queryRunner.query(statement);
+    }
+  }
+}

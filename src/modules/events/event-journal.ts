@@ -1,0 +1,28 @@
+import type { Journal } from '#libs/commands';
+import { EVENT_TYPES, type EventType } from './event-types';
+import { BLOCK_SIZE, type RecordedEvent } from './stored-event';
+
+/** One row by plain values: arrays of JSON would be quoted by the driver and read again by the database. */
+const INSERT = {
+  name: 'event-blocks-insert',
+  text: `INSERT INTO event_blocks (size, types, pets, events) VALUES ($1, $2, $3, $4)`,
+};
+
+/** How the events of a commit are written. */
+export const EVENT_JOURNAL: Journal<RecordedEvent> = {
+  write(events) {
+    const blocks = Array.from({ length: Math.ceil(events.length / BLOCK_SIZE) }, (_none, index) =>
+      events.slice(index * BLOCK_SIZE, (index + 1) * BLOCK_SIZE),
+    );
+    return blocks.map((block) => {
+      const pets = new Set(block.flatMap(({ petId }) => petId ?? []));
+      const values = [block.length, maskOf(block.map(({ type }) => type)), [...pets], JSON.stringify(block)];
+      return { statement: INSERT, values };
+    });
+  },
+};
+
+/** A bit for each type. Types are only ever added at the end. */
+export function maskOf(types: readonly EventType[]): number {
+  return types.reduce((mask, type) => mask | (1 << EVENT_TYPES.indexOf(type)), 0);
+}
