@@ -66,11 +66,7 @@ interface Backup {
   bytes: number;
 }
 
-async function backUpTo(
-  output: OutputFile,
-  dataDirectory: string,
-  signal: AbortSignal,
-): Promise<Backup> {
+async function backUpTo(output: OutputFile, dataDirectory: string, signal: AbortSignal): Promise<Backup> {
   const [{ backUp }, { withDatabase }, { withProgress }, { VERSION }, { webhookKeyFile }] = await Promise.all(
     [
       import('#libs/embedded-postgres'),
