@@ -5,7 +5,7 @@
 
 /** Modules of the domain, each with the modules that it may know. Controllers may also know auth, for its decorators. */
 const KNOWS = {
-  orders: ['inventory', 'pets'],
+  orders: ['inventory', 'pets', 'audit'],
   inventory: ['pets'],
   pets: ['categories'],
   categories: [],

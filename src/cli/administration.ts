@@ -13,20 +13,20 @@ import { asConfiguration, readSettings } from '../settings';
 import { operator } from './operator';
 import { PETSTORE } from '../runtime/command-name';
 
-/** The database is not at the newest migration; only `db migrate` and a starting server change that. */
+/** The database lacks migrations. Only `db migrate` and a starting server apply them. */
 export class DatabaseBehindError extends AdministrationError {
   constructor() {
     super(`The database is not up to date. Run: ${PETSTORE} db migrate`, 'database_behind');
   }
 }
 
-/** One connection for the work, and one for what it asks beside it. */
+/** One connection for the command's transaction, and one for other queries. */
 const POOL = 2;
 
 @Module({})
 class AdministrationRoot {}
 
-/** Opens the database for one command and closes it again. An embedded one is brought up to date on the way. */
+/** Opens the database for one command, and closes it afterwards. */
 export async function withDatabase<Result>(
   work: (url: string, options: DataSourceOptions, embedded: boolean) => Promise<Result>,
 ): Promise<Result> {
@@ -40,9 +40,9 @@ export async function withDatabase<Result>(
 }
 
 /**
- * Runs a command with the services of the application, but without its server.
- * @param reason why something is changed, for the audit log
- * @param further modules beside those for clients, keys and limits
+ * Runs a command with the application's services, without its server.
+ * @param reason for the audit log
+ * @param further modules in addition to those for clients, keys and limits
  */
 export async function withServices<Result>(
   work: (services: INestApplicationContext) => Promise<Result>,
@@ -63,7 +63,7 @@ export async function withServices<Result>(
   });
 }
 
-/** Opens the database at the newest migration: an embedded one is brought there, any other one has to be. */
+/** Connects to the database. Migrates an embedded one; any other must be up to date. */
 export function connectStore(options: DataSourceOptions, embedded: boolean): Promise<DataSource> {
   return embedded ? connectAndMigrate(options) : connectUpToDate(options);
 }
@@ -98,12 +98,12 @@ function moduleFor(
   };
 }
 
-/** Names of the migrations that were run now. */
+/** @returns the names of the migrations that were applied */
 export function migrateDatabase(): Promise<string[]> {
   return withDatabase(migrateToNewest);
 }
 
-/** Which migrations have run; changes nothing. */
+/** Which migrations have been applied. Read-only. */
 export function migrationStatus(): Promise<MigrationState[]> {
   return withDatabase(async (_url, options) => {
     const dataSource = await new DataSource(options).initialize();

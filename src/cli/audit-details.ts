@@ -1,4 +1,4 @@
-/** The details of an entry in one line, without what a change left as it was. Null, as other empty values in a table, where there is nothing to tell. */
+/** The details of an entry in one line, without unchanged values; null if there are none. */
 export function detailsInShort(details: Readonly<Record<string, unknown>>): string | null {
   const parts = Object.entries(details).flatMap(([name, value]) => partOf(name, value));
   return parts.length === 0 ? null : parts.join(', ');

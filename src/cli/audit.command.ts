@@ -61,7 +61,7 @@ export class AuditCommand extends ListingCommand {
   }
 }
 
-/** A client that is gone is still found by its name; one that never was is more likely a slip of the pen. */
+/** Finds entries of deleted clients too. A name without entries that is no client either is probably a typo. */
 async function read(filter: AuditFilter, key: number | string | undefined): Promise<RecordedEntry[]> {
   const [{ AuditTrail }, { ClientsService, KeysService }] = await Promise.all([
     import('../modules/audit/index.js'),
@@ -84,7 +84,6 @@ function forPrograms({ clientName, ...entry }: RecordedEntry): Row {
 function forPeople({ at, actor, action, clientName, keyId, details }: RecordedEntry): Row {
   return {
     time: at.toISOString(),
-    // A key and the service are told by their kind; a person by a name that says where they sit.
     who: actor.kind === 'key' ? `key ${actor.name}` : actor.name,
     what: action,
     client: clientName,

@@ -1,13 +1,13 @@
 import { Option, SubCommand } from 'nest-commander';
 import type { BackupManifest } from '#libs/embedded-postgres';
 import type { Settings } from '../settings';
-import type { CatalogueOutput } from './catalogue-output';
+import type { OutputFile } from './output-file';
 import { ReportingCommand, UsageError } from './command';
 import { CommandFailure } from './command-failure';
 import { interruptible } from './interruption';
 import { type OutputOptions, counted, isForPeople, print, printOne } from './output';
 
-/** It holds everything, the password of the database included. */
+/** A backup contains everything, including the database password. */
 const OWNER_ONLY = 0o600;
 
 @SubCommand({
@@ -36,11 +36,13 @@ export class BackupCommand extends ReportingCommand {
     );
     const toStandardOutput = file === '-';
     if (toStandardOutput && process.stdout.isTTY) {
-      throw new UsageError('a backup is not for a terminal: name a file, or send it to another program.');
+      throw new UsageError(
+        'a backup cannot be written to a terminal: name a file, or pipe it to another program.',
+      );
     }
     const { assertEmbedded } = await import('../runtime/open-database.js');
     assertEmbedded(settings);
-    const { ReaderGoneError, openOutput } = await import('./catalogue-output.js');
+    const { ReaderGoneError, openOutput } = await import('./output-file.js');
     const output = await openOutput(file, force, OWNER_ONLY);
     const outcome = toStandardOutput ? 'the backup is not complete' : `${file} was not written`;
     try {
@@ -52,7 +54,7 @@ export class BackupCommand extends ReportingCommand {
     } catch (error) {
       await output.abandon();
       throw error instanceof ReaderGoneError
-        ? new CommandFailure(`nobody reads any more; ${outcome}.`)
+        ? new CommandFailure(`the reader closed the pipe; ${outcome}.`)
         : error;
     }
   }
@@ -60,15 +62,11 @@ export class BackupCommand extends ReportingCommand {
 
 interface Backup {
   manifest: BackupManifest;
-  /** As it was written. */
+  /** Size of the archive. */
   bytes: number;
 }
 
-async function backUpTo(
-  output: CatalogueOutput,
-  dataDirectory: string,
-  signal: AbortSignal,
-): Promise<Backup> {
+async function backUpTo(output: OutputFile, dataDirectory: string, signal: AbortSignal): Promise<Backup> {
   const [{ backUp }, { withDatabase }, { withProgress }, { VERSION }, { webhookKeyFile }] = await Promise.all(
     [
       import('#libs/embedded-postgres'),
@@ -78,7 +76,7 @@ async function backUpTo(
       import('../runtime/webhook-key.js'),
     ],
   );
-  // Without it the secrets in the database could not be read.
+  // Webhook secrets in the database cannot be decrypted without it.
   const beside = await webhookKeyFile(dataDirectory);
   let bytes = 0;
   const write = async (chunk: Buffer): Promise<void> => {
@@ -116,14 +114,16 @@ export function megabytes(bytes: number): string {
 }
 
 /**
- * The settings of a store with an embedded database.
- * @param instead what to use for the database of DATABASE_URL
+ * The settings; fails if DATABASE_URL is set.
+ * @param instead what to use with DATABASE_URL
  */
 export async function embeddedSettings(instead: string): Promise<Settings> {
   const { readSettings } = await import('../settings.js');
   const settings = readSettings(process.env);
   if (settings.databaseUrl !== undefined) {
-    throw new CommandFailure(`this is for the embedded database. For that of DATABASE_URL use ${instead}.`);
+    throw new CommandFailure(
+      `this works on the embedded database only. For the database in DATABASE_URL use ${instead}.`,
+    );
   }
   return settings;
 }

@@ -1,4 +1,4 @@
-// Numbers as bars, one line each.
+// A bar chart with one line per value.
 
 const BLOCKS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
@@ -21,7 +21,7 @@ export function barLines(
   });
 }
 
-/** In eighths of a character; what is not nothing is seen. */
+/** To an eighth of a character; any positive value is visible. */
 function barOf(length: number, visible: boolean): string {
   const eighths = Math.max(Math.round(length * 8), visible ? 1 : 0);
   return '█'.repeat(Math.floor(eighths / 8)) + BLOCKS[eighths % 8]!;

@@ -16,7 +16,7 @@ import { STORE_COMMANDS } from './store';
 import { VersionCommand } from './version.command';
 import { StoreStatusCommand } from './status.command';
 
-/** All commands. They load what they need when they run, so that --help does not wait for it. */
+/** All commands. They load their dependencies when they run, to keep --help fast. */
 @Module({
   providers: [
     ServeCommand,

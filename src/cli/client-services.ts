@@ -12,7 +12,7 @@ export interface ClientServices {
   describeKey: (key: Key) => KeyDescription;
 }
 
-/** Does a command's work on clients. */
+/** Runs a command on clients. */
 export async function withClients<Result>(
   work: (services: ClientServices) => Promise<Result>,
   reason?: string,

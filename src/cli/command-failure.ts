@@ -1,12 +1,12 @@
 import { getSystemErrorMap } from 'node:util';
 
 interface Ending {
-  /** What programs tell the failure by. */
+  /** For programs. */
   code?: string;
   exitCode?: number;
 }
 
-/** The command could not do its work. The message is one line for whoever ran it, to follow the name of the program. */
+/** The command failed. The message is one line that follows the program's name. */
 export class CommandFailure extends Error {
   readonly code: string;
   readonly exitCode: number;
@@ -18,7 +18,18 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What the operating system says against a file: `cannot read pets.ndjson: no such file or directory.` */
+/** Invalid arguments. The message says what is valid. */
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    /** For programs. */
+    readonly code = 'usage_error',
+  ) {
+    super(message);
+  }
+}
+
+/** An error of the operating system: `cannot read pets.ndjson: no such file or directory.` */
 export function systemMessage(verb: string, file: string, error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
   const known = errno === undefined ? undefined : getSystemErrorMap().get(errno);

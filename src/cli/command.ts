@@ -4,16 +4,15 @@ import { complaint } from '../runtime/complaint';
 import { PETSTORE } from '../runtime/command-name';
 import { asksForJson, failureAsJson } from './failure-output';
 import { FORMATS, type Format, type OutputOptions } from './output';
-import { UsageError } from './usage-error';
+import { UsageError } from './command-failure';
 
-export { UsageError } from './usage-error';
+export { UsageError } from './command-failure';
 
-/** The command of commander that nest-commander itself uses. */
 type Command = Parameters<CommandRunner['setCommand']>[0];
 
 export const BAD_USAGE = 2;
 
-/** How a message of commander about bad usage is written; a suggestion of its own stands on a second line there. */
+/** Writes commander's usage errors in our format. It puts suggestions on a second line. */
 export function writeUsageError(text: string, write: (text: string) => void): void {
   const line = text
     .replace(/^error: /, '')
@@ -23,9 +22,9 @@ export function writeUsageError(text: string, write: (text: string) => void): vo
   write(asksForJson(process.argv) ? failureAsJson('usage_error', message) : complaint(message));
 }
 
-/** A command that tells bad usage apart from failure: exit code 2 instead of 1. */
+/** Base of all commands. Usage errors exit with 2, failures with 1. */
 export abstract class PetstoreCommand extends CommandRunner {
-  /** How it is used, without the program's name; shown below its help. */
+  /** Shown below the help, after the program's name. */
   protected abstract readonly examples: readonly string[];
 
   override setCommand(command: Command): this {
@@ -39,14 +38,13 @@ export abstract class PetstoreCommand extends CommandRunner {
   }
 }
 
-/** A name for commands that belong together; by itself it only tells what they are. */
+/** A group of subcommands; prints its help. */
 export abstract class CommandGroup extends PetstoreCommand {
-  /** Its commands have them. */
   protected override readonly examples: readonly string[] = [];
 
   override setCommand(command: Command): this {
     super.setCommand(command);
-    // What is one too many here is a command that does not exist, which run() can say better.
+    // An excess argument is an unknown subcommand, for which run() has a better message.
     command.allowExcessArguments(true);
     return this;
   }
@@ -61,7 +59,7 @@ export abstract class CommandGroup extends PetstoreCommand {
   }
 }
 
-/** A command that answers with a table for people, or as JSON, YAML or CSV for programs. */
+/** A command that prints a table, JSON, YAML or CSV. */
 export abstract class ReportingCommand extends PetstoreCommand {
   @Option({ flags: '-o, --output <format>', description: 'table (default), json, yaml or csv' })
   parseOutput(text: string): Format {
@@ -83,9 +81,9 @@ export abstract class ReportingCommand extends PetstoreCommand {
   }
 }
 
-/** A command that answers with many things. */
+/** A command that prints a list. */
 export abstract class ListingCommand extends ReportingCommand {
-  @Option({ flags: '--sort <column>', description: 'sort by this column; -column sorts downwards' })
+  @Option({ flags: '--sort <column>', description: 'sort by this column; -column sorts in descending order' })
   parseSort(text: string): string {
     return text;
   }
@@ -95,7 +93,7 @@ export interface ChangeOptions extends OutputOptions {
   reason?: string;
 }
 
-/** A command that changes something of which the audit log has an entry. */
+/** A command whose change is recorded in the audit log. */
 export abstract class ChangingCommand extends ReportingCommand {
   @Option({ flags: '--reason <text>', description: 'why, for the audit log' })
   parseReason(text: string): string {
@@ -110,7 +108,7 @@ export interface ConfirmedOptions extends ChangeOptions {
   yes?: boolean;
 }
 
-/** A command that destroys or cuts off something, and asks before it does. */
+/** A destructive command, which asks first. */
 export abstract class ConfirmedCommand extends ChangingCommand {
   @Option({ flags: '-y, --yes', description: 'do not ask' })
   parseYes(): boolean {
@@ -121,8 +119,8 @@ export abstract class ConfirmedCommand extends ChangingCommand {
 type Work<Result> = (services: INestApplicationContext) => Promise<Result>;
 
 /**
- * Does a command's work with the services of the application, which are loaded only now: --help must not wait for them.
- * @param reason why something is changed, for the audit log
+ * Runs a command with the application's services, which are loaded lazily to keep --help fast.
+ * @param reason for the audit log
  */
 export async function administer<Result>(work: Work<Result>, reason?: string): Promise<Result> {
   const { withServices } = await import('./administration.js');
@@ -130,7 +128,7 @@ export async function administer<Result>(work: Work<Result>, reason?: string): P
   return withServices(work, reason, STORE_MODULES);
 }
 
-/** The same for clients, keys, limits and the audit log alone, which take half as long to load. */
+/** The same with the services for clients, keys, limits and audit only, which load twice as fast. */
 export async function administerAccounts<Result>(work: Work<Result>, reason?: string): Promise<Result> {
   const { withServices } = await import('./administration.js');
   return withServices(work, reason, []);

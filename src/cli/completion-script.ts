@@ -1,6 +1,6 @@
-// A script that lets a shell complete the command line by itself, without starting a process at each press of Tab.
+// Completion scripts for shells. They are static, so that Tab starts no process.
 
-/** What is needed of a command of commander. */
+/** The part of commander's Command that is used here. */
 export interface Completable {
   name(): string;
   description(): string;
@@ -12,16 +12,15 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * The script for `petstore`, given all its commands. Where a value belongs (after an option that takes one, or as an
- * argument) the shell is left to complete files.
- * @param program how `petstore` is started by those who do not have it on their path, as words of its command line
+ * The completion script for `petstore`. For values of options and arguments the shell completes file names.
+ * @param program the command line that starts `petstore` when it is not on the path
  */
 export function completionScript(root: Completable, shell: Shell, program: readonly string[]): string {
   const start = program.map(quoted).join(' ');
   return shell === 'fish' ? fishScript(root, start) : bashScript(root, start, shell);
 }
 
-/** Makes zsh understand what is written for bash. */
+/** Enables bash completions in zsh. */
 const ZSH_PREAMBLE = `(( $+functions[compdef] )) || { autoload -U compinit && compinit }
 autoload -U +X bashcompinit && bashcompinit
 `;
@@ -63,7 +62,7 @@ ${fishLines(root, []).join('\n')}
 `;
 }
 
-/** What fish is told of a command and of those below it. */
+/** Completions for a command and its subcommands. */
 function fishLines(command: Completable, path: string[]): string[] {
   const at = quoted(`__petstore_at ${path.join(' ')}`.trimEnd());
   const within = quoted(`__petstore_within ${path.join(' ')}`.trimEnd());
@@ -80,12 +79,12 @@ function fishLines(command: Completable, path: string[]): string[] {
   return [...below, ...(path.length === 0 ? [] : options), ...further];
 }
 
-/** One word for a shell. */
+/** Quotes a word for the shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What may follow each path of commands: further commands, and options. */
+/** The subcommands and options of each command. */
 function wordsByPath(command: Completable, path = ''): [string, string[]][] {
   const options = command.options.flatMap(({ long }) => (long ? [long] : []));
   const words = [...command.commands.map((below) => below.name()), ...options, '--help'];

@@ -3,7 +3,7 @@ import { Command } from 'nest-commander';
 import { PetstoreCommand } from './command';
 import { SHELLS, completionScript } from './completion-script';
 import { writeOutput } from './standard-output';
-import { UsageError } from './usage-error';
+import { UsageError } from './command-failure';
 
 @Command({
   name: 'completion',
@@ -23,7 +23,7 @@ export class CompletionCommand extends PetstoreCommand {
     if (shell === undefined) {
       throw new UsageError(`completion supports ${SHELLS.join(', ')}, not "${name}".`);
     }
-    // By its full path: a name could lead to a package of somebody else, which npx would fetch.
+    // The full path: with a name, npx could fetch another package.
     const program = [process.execPath, realpathSync(process.argv[1]!)];
     writeOutput(completionScript(this.command.parent!, shell, program));
     return Promise.resolve();

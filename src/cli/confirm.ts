@@ -3,9 +3,9 @@ import { UsageError } from './command';
 import { CommandFailure } from './command-failure';
 
 /**
- * Asks before what destroys or cuts off. A script, which cannot be asked, has to say --yes.
+ * Asks for confirmation. Scripts must pass --yes.
  * @param question what is about to happen: `Revoke key 3 of acme?`
- * @throws UsageError where nobody can be asked; CommandFailure when the answer is no
+ * @throws UsageError without a terminal; CommandFailure if the answer is no
  */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) {
@@ -15,7 +15,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
     throw new UsageError(`${question} Add --yes to confirm.`, 'confirmation_required');
   }
   const { printable } = await import('../runtime/text.js');
-  // Standard output may be redirected, and is for the result.
+  // Standard output is for the result, and may be redirected.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   const answer = await Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);

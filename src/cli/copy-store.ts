@@ -12,12 +12,12 @@ import { connectStore, withDatabase } from './administration';
 import { CommandFailure } from './command-failure';
 
 const OLDEST_VERSION = 15;
-/** One for the copy, and one to cancel it. */
+/** One connection for the copy, and one to cancel it. */
 const POOL = 2;
 
 /**
- * Copies the store that is configured to an empty database.
- * @throws CommandFailure when the target does not fit, or fails; it is as empty as before then
+ * Copies the configured store to an empty database.
+ * @throws CommandFailure if the target is not suitable or the copy fails; the target stays empty
  */
 export function copyStore(to: string, options: CopyOptions): Promise<CopiedTable[]> {
   return withDatabase(async (_url, sourceOptions, embedded) => {
@@ -47,13 +47,13 @@ async function connectTarget(to: string): Promise<DataSource> {
 async function copy(source: DataSource, target: DataSource, options: CopyOptions): Promise<CopiedTable[]> {
   try {
     const tables = await copyDatabase(source, target, options);
-    // Until it is told how many rows there are, PostgreSQL plans as if there were hardly any.
+    // Without statistics PostgreSQL would plan for nearly empty tables.
     await target.query('ANALYZE');
     return tables;
   } catch (error) {
     options.signal?.throwIfAborted();
     const failure = error instanceof CopyMismatchError ? error.message : `${messageOf(error)}.`;
-    throw new CommandFailure(`the copy failed, and the target is empty: ${failure}`);
+    throw new CommandFailure(`the copy failed, and the target is still empty: ${failure}`);
   }
 }
 
@@ -66,7 +66,7 @@ async function assertFit(source: DataSource, target: DataSource): Promise<void> 
     throw new CommandFailure(`the target is PostgreSQL ${major}; it must be ${OLDEST_VERSION} or newer.`);
   }
   if (await isSameDatabase(source, target)) {
-    throw new CommandFailure('the target is the database of the store itself.');
+    throw new CommandFailure('the target is the same database as the source.');
   }
   const [table] = await catalogTables(target.manager);
   if (table !== undefined) {
@@ -74,7 +74,7 @@ async function assertFit(source: DataSource, target: DataSource): Promise<void> 
   }
 }
 
-/** Asks for a lock that is held in the other one: whatever they are called by, one database has one set of locks. */
+/** Takes a lock in one and tries it in the other: works whatever the URLs look like. */
 async function isSameDatabase(source: DataSource, target: DataSource): Promise<boolean> {
   const lock = randomInt(2 ** 47);
   return source.transaction(async (holder) => {
@@ -86,7 +86,7 @@ async function isSameDatabase(source: DataSource, target: DataSource): Promise<b
   });
 }
 
-/** A connection to several addresses fails without a message of its own. */
+/** The error of a connection to several addresses has no message. */
 function messageOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return (message || (code ?? String(error))).replace(/\.$/, '');

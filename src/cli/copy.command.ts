@@ -17,7 +17,7 @@ export class CopyCommand extends ReportingCommand {
   })
   parseTo(text: string): string {
     if (!/^postgres(ql)?:\/\/./.test(text) || !URL.canParse(text)) {
-      // It is not repeated: it may hold a password.
+      // Do not print the value: it may contain a password.
       throw new UsageError('--to takes a URL that starts with postgres:// or postgresql://.');
     }
     return text;

@@ -1,8 +1,8 @@
-// CSV as of RFC 4180, but for its line ends: those are the terminal's.
+// CSV (RFC 4180), with LF line ends.
 import { printable, printableJson } from '../runtime/text';
 import type { Row } from './table';
 
-/** A header and a line for each row; the columns are those of all rows together. */
+/** A header with the columns of all rows, and a line for each row. */
 export function csvLines(rows: readonly Row[]): string[] {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = rows.map((row) => columns.map((column) => row[column]));

@@ -47,12 +47,12 @@ function describe(uses: DeprecatedUse[], sunsetOf: ReadonlyMap<string, string>):
   return uses.map(({ lastCallAt, ...use }) => ({
     ...use,
     lastCallAt: lastCallAt.toISOString(),
-    // An operation that is gone from the document has no sunset any more.
+    // Null for an operation that is no longer in the document.
     sunset: sunsetOf.get(use.operation) ?? null,
   }));
 }
 
-/** Sunsets by operation. The interface description is where they can be read without knowing any controller. */
+/** Sunsets by operationId, from the OpenAPI document. */
 async function sunsets(): Promise<Map<string, string>> {
   const { describeInterface } = await import('../http/document/describe-interface.js');
   const { paths } = JSON.parse(await describeInterface('json')) as {

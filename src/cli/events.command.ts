@@ -38,7 +38,7 @@ export class EventsCommand extends ReportingCommand {
 
   @Option({
     flags: '--follow',
-    description: 'go on with new events until Ctrl-C; --json prints one on each line',
+    description: 'keep printing new events until Ctrl-C; --json prints one per line',
   })
   parseFollow(): boolean {
     return true;

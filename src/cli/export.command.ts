@@ -1,6 +1,6 @@
 import { Command, Option } from 'nest-commander';
 import type { CatalogueSize } from '../modules/catalogue';
-import type { CatalogueOutput } from './catalogue-output';
+import type { OutputFile } from './output-file';
 import { ReportingCommand, administer } from './command';
 import { interruptible } from './interruption';
 import { type OutputOptions, counted, formatOf, isForPeople, print, printOne } from './output';
@@ -23,7 +23,7 @@ export class ExportCommand extends ReportingCommand {
     [file = '-']: string[],
     { force = false, ...options }: OutputOptions & { force?: boolean },
   ): Promise<void> {
-    const { ReaderGoneError, openOutput } = await import('./catalogue-output.js');
+    const { ReaderGoneError, openOutput } = await import('./output-file.js');
     const output = await openOutput(file, force);
     const outcome = file === '-' ? 'the output is not complete' : `${file} was not written`;
     try {
@@ -43,7 +43,7 @@ async function report(size: CatalogueSize, options: OutputOptions, toStandardOut
   const { categories, pets } = size;
   const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
   if (toStandardOutput) {
-    // On standard output it would be taken for a part of the catalogue.
+    // Standard output is for the catalogue.
     process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size) : sentence}\n`);
   } else if (isForPeople(options)) {
     print(sentence);
@@ -53,13 +53,13 @@ async function report(size: CatalogueSize, options: OutputOptions, toStandardOut
 }
 
 async function exportTo(
-  output: CatalogueOutput,
+  output: OutputFile,
   toStandardOutput: boolean,
   signal: AbortSignal,
 ): Promise<CatalogueSize> {
   const { ExportCatalogue } = await import('../modules/catalogue/index.js');
   const { withProgress } = await import('./progress.js');
-  // The catalogue itself may be going to the same terminal.
+  // No progress bar if the catalogue goes to the same terminal.
   const stream = toStandardOutput && process.stdout.isTTY ? undefined : process.stderr;
   return withProgress({ title: 'Exporting', unit: 'lines', stream }, (show) =>
     administer((services) =>

@@ -1,10 +1,9 @@
-// How a failure is written to standard error: one line for people, or JSON where the command was to answer in JSON.
+// Prints failures to standard error: one line, or JSON if the command's output is JSON.
 import { complaint, withoutKeys } from '../runtime/complaint';
 import { printableJson } from '../runtime/text';
-import { CommandFailure } from './command-failure';
-import { UsageError } from './usage-error';
+import { CommandFailure, UsageError } from './command-failure';
 
-/** Looked for in the arguments themselves, for they may be what is wrong. */
+/** Checks the raw arguments, because parsing them may be what failed. */
 export function asksForJson(given: readonly string[]): boolean {
   return /(^| )(--json|(--output|-o)[= ]?json)( |$)/.test(given.join(' '));
 }
@@ -13,7 +12,7 @@ export function failureAsJson(code: string, message: string): string {
   return `${printableJson({ error: { code, message: withoutKeys(message) } })}\n`;
 }
 
-/** Writes what went wrong, and ends the process. */
+/** Prints the error and exits. */
 export async function fail(error: unknown): Promise<never> {
   const { text, code, exitCode } = await describe(error);
   process.stderr.write(asksForJson(process.argv) ? failureAsJson(code, text.message) : text.line);

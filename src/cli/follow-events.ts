@@ -8,8 +8,8 @@ type Filter = Parameters<EventReader['after']>[1];
 const BATCH = 500;
 
 /**
- * Reports the newest events, and then every new one as soon as it is committed, until Ctrl-C.
- * @param most how many of those that are there already
+ * Reports the newest events, and then each new one when it is committed, until Ctrl-C.
+ * @param most number of existing events
  */
 export async function followEvents(
   filter: Filter,
@@ -26,7 +26,7 @@ export async function followEvents(
         url: services.get(DatabaseUrl).value,
         channels: [EVENTS_CHANNEL],
         onNotification: () => news.arrive(),
-        // What happened while nothing was heard is read now.
+        // Reads events that were missed while not listening.
         onState: (listening) => listening && news.arrive(),
       });
       await listener.start();
@@ -49,7 +49,7 @@ export async function followEvents(
   );
 }
 
-/** Word of new events, of which none is lost that comes while somebody reads. */
+/** A signal for new events. It stays set if it arrives while nobody waits. */
 class News {
   private hasArrived = false;
   private wake?: () => void;

@@ -46,7 +46,7 @@ export class ImportCommand extends ConfirmedCommand {
 
   async run([file = '-']: string[], options: ImportOptions): Promise<void> {
     const result = await importOnceOrAgain(file, options);
-    tell(result.badLines);
+    reportBadLines(result.badLines);
     const { categories, pets, repeated } = result;
     if (isForPeople(options)) {
       print(sentenceOf(result, options));
@@ -62,13 +62,13 @@ function sentenceOf(
 ): string {
   const size = `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
   const skipped = badLines.count > 0 ? `; ${counted(badLines.count, 'line was', 'lines were')} skipped` : '';
-  const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} in the store already` : '';
+  const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} already in the store` : '';
   return dryRun
     ? `Would import ${size}${again}${skipped}. Nothing was changed.`
     : `Imported ${size}${skipped}.`;
 }
 
-/** Whoever imports a file a second time is asked first. Standard input cannot be read twice, and has nobody to ask. */
+/** Asks before a file is imported a second time. Impossible with standard input, which cannot be read twice. */
 async function importOnceOrAgain(file: string, options: ImportOptions): Promise<ImportResult> {
   const { CatalogueRepeatedError } = await import('../modules/catalogue/index.js');
   try {
@@ -78,14 +78,14 @@ async function importOnceOrAgain(file: string, options: ImportOptions): Promise<
       throw error;
     }
     const names = counted(error.repeated, 'name is', 'names are');
-    await confirm(`${names} in the store already. Import once more?`, false);
+    await confirm(`${names} already in the store. Import anyway?`, false);
     return importFrom(file, options, true);
   }
 }
 
 async function importFrom(file: string, options: ImportOptions, mayRepeat: boolean): Promise<ImportResult> {
   const { CatalogueRefusedError, ImportCatalogue } = await import('../modules/catalogue/index.js');
-  const { openInput, readInput } = await import('./catalogue-input.js');
+  const { openInput, readInput } = await import('./input-file.js');
   const { withProgress } = await import('./progress.js');
   const { intoExisting, skipInvalid, dryRun } = options;
   const input = await openInput(file);
@@ -109,7 +109,7 @@ async function importFrom(file: string, options: ImportOptions, mayRepeat: boole
     if (!(error instanceof CatalogueRefusedError)) {
       throw error;
     }
-    tell(error.badLines);
+    reportBadLines(error.badLines);
     throw new CommandFailure(
       `${counted(error.badLines.count, 'line is', 'lines are')} bad, so nothing was imported (--skip-invalid skips bad lines).`,
       { code: 'bad_lines' },
@@ -117,7 +117,7 @@ async function importFrom(file: string, options: ImportOptions, mayRepeat: boole
   }
 }
 
-function tell({ count, first }: BadLines): void {
+function reportBadLines({ count, first }: BadLines): void {
   for (const { line, problem } of first) {
     process.stderr.write(`line ${line}: ${printable(problem)}\n`);
   }

@@ -4,16 +4,16 @@ import { CommandFailure } from './command-failure';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Does work that Ctrl-C and SIGTERM end in good order; a second time they end the process at once.
- * @param outcome what is left behind then, as in "interrupted; nothing was imported"
- * @param work stops when the signal is aborted, and is rejected with its reason
+ * Lets Ctrl-C and SIGTERM stop the work cleanly; a second one ends the process.
+ * @param outcome the state after an interruption, as in "interrupted; nothing was imported"
+ * @param work must reject with the signal's reason when it is aborted
  */
 export async function interruptible<Result>(
   outcome: string,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
-  // A process that ends on a signal has this exit code in a shell.
+  // The exit code that shells use for signals.
   const interrupt = (name: NodeJS.Signals): void => {
     listen('removeListener');
     controller.abort(

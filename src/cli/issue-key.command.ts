@@ -4,7 +4,7 @@ import { type ChangeOptions, ChangingCommand } from './command';
 import { keysAndBans } from './key-services';
 import { printKey } from './output';
 import { futureInstant } from './parse';
-import { UsageError } from './usage-error';
+import { UsageError } from './command-failure';
 
 interface IssueOptions extends ChangeOptions {
   client: string;

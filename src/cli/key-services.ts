@@ -8,7 +8,7 @@ export interface KeyServices {
   describe: (key: Awaited<ReturnType<KeysService['byId']>>) => KeyDescription;
 }
 
-/** Does a command's work on keys. */
+/** Runs a command on keys. */
 export async function keysAndBans<Result>(
   work: (services: KeyServices) => Promise<Result>,
   reason?: string,

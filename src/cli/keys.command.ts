@@ -42,7 +42,7 @@ export class ListKeysCommand extends ListingCommand {
   name: 'show',
   arguments: '<key>',
   argsDescription: { key: 'id of the key, or the whole key: psk_live_…' },
-  description: 'show a key, and whose it is; finds out who leaked one',
+  description: 'show a key and its client, for instance of a leaked key',
 })
 export class ShowKeyCommand extends ReportingCommand {
   protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];

@@ -6,10 +6,8 @@ import { BAD_USAGE, writeUsageError } from './command';
 import { fail } from './failure-output';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
 
-/** Asked for by an option, as every program can be. */
 const VERSION_OPTIONS = ['-v', '-V', '--version'];
 
-/** The admin's door. */
 async function main(): Promise<void> {
   loadEnvironmentFile();
   if (VERSION_OPTIONS.includes(process.argv[2]!)) {
@@ -24,12 +22,12 @@ async function main(): Promise<void> {
   });
 }
 
-/** Output into a pipe is written later; to leave before would cut it off. */
+/** Exits after all output is flushed: writes to a pipe are asynchronous. */
 function leave(): void {
   writeOutput('', (error) => (error ? endWithout(error) : process.exit(0)));
 }
 
-/** Ends the process when its output cannot be written any more. Whoever reads it may just have had enough of it. */
+/** Exits when output can no longer be written; a closed pipe is no failure. */
 function endWithout(error: Error): void {
   if (isReaderGone(error)) {
     process.exit(0);
@@ -37,7 +35,7 @@ function endWithout(error: Error): void {
   void fail(new OutputFailure(error));
 }
 
-// A command that listens itself has something to put away first.
+// Commands with their own listener clean up first.
 process.stdout.on('error', (error: Error) => process.stdout.listenerCount('error') > 1 || endWithout(error));
 
 main().then(leave, fail);

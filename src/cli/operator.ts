@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os';
 import type { Actor } from '../modules/audit';
 
-/** What a user's name may be; more than that has been made up. */
+/** Rejects forged values of SUDO_USER. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
 
 /**
- * Who runs this command, as the operating system knows them. Who stands behind `sudo` is told by the environment only,
- * which anybody can set: it comes second, and never in place of the user.
+ * The user who runs this command, according to the operating system. SUDO_USER is added only as a hint, because anybody can
+ * set it.
  */
 export function operator(environment: Readonly<Record<string, string | undefined>>): Actor {
   const user = `${userName()}@${hostname()}`;
@@ -14,7 +14,7 @@ export function operator(environment: Readonly<Record<string, string | undefined
   return { kind: 'cli', name: USER_NAME.test(behind) ? `${user} (sudo by ${behind})` : user };
 }
 
-/** A container may run as a user that has a number only. */
+/** In a container the user may have no name. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -1,24 +1,23 @@
 import { terminalOf } from '#libs/terminal';
 import { PETSTORE } from '../runtime/command-name';
 import { printable, printableJson } from '../runtime/text';
-import { CommandFailure } from './command-failure';
+import { CommandFailure, UsageError } from './command-failure';
 import { csvLines } from './csv';
 import { OutputFailure, writeOutput } from './standard-output';
 import { type Look, type Row, recordLines, tableLines } from './table';
-import { UsageError } from './usage-error';
 
 export type { Row } from './table';
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What every command that answers something takes. */
+/** Options of every command with output. */
 export interface OutputOptions {
   output?: Format;
   /** Short for `output: 'json'`. */
   json?: boolean;
   columns?: string[];
-  /** A column; with a dash before it, downwards. */
+  /** A column; a leading dash sorts in descending order. */
   sort?: string;
 }
 
@@ -26,12 +25,12 @@ export function formatOf({ output, json }: OutputOptions): Format {
   return output ?? (json ? 'json' : 'table');
 }
 
-/** Whether people read the answer, for whom it is laid out and explained. */
+/** True if the output is for people: tables and explanations. */
 export function isForPeople(options: OutputOptions): boolean {
   return formatOf(options) === 'table';
 }
 
-/** Prints one thing: in the format for programs that was asked for, or a line for each of its fields. */
+/** Prints one record: in the given format, or one line per field. */
 export async function printOne(row: Row, options: OutputOptions): Promise<void> {
   const [chosen = {}] = chosenColumns([row], options);
   if (isForPeople(options)) {
@@ -41,7 +40,7 @@ export async function printOne(row: Row, options: OutputOptions): Promise<void> 
   }
 }
 
-/** Prints many things: in the format for programs that was asked for, or as a table. */
+/** Prints a list: in the given format, or as a table. */
 export async function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): Promise<void> {
   const chosen = chosenColumns(sorted(rows, options.sort), options);
   if (!isForPeople(options)) {
@@ -53,7 +52,7 @@ export async function printMany(rows: Row[], options: OutputOptions, whenEmpty: 
   }
 }
 
-/** Prints a key that was issued just now: this once, and if it cannot be shown it is of no use to anybody any more. */
+/** Prints a new key. This is the only chance, so on failure it says how to revoke the key. */
 export async function printKey(
   row: Row & { id: number; key: string },
   options: OutputOptions,
@@ -93,7 +92,7 @@ async function printForPrograms(value: Row | Row[], options: OutputOptions): Pro
   }
 }
 
-/** Times are relative on a terminal only: what is read from a pipe may be compared. */
+/** Relative times on a terminal only, so that piped output is stable. */
 function look(): Look {
   const terminal = terminalOf(process.stdout, process.env);
   return { ...terminal, now: process.stdout.isTTY ? Date.now() : undefined };
@@ -124,7 +123,7 @@ function assertColumn(rows: Row[], option: string, column: string): void {
   }
 }
 
-/** Numbers by their size, everything else as text; what is not there comes first. */
+/** Compares numbers as numbers, everything else as text; empty values come first. */
 function compare(a: unknown, b: unknown): number {
   return typeof a === 'number' && typeof b === 'number'
     ? a - b

@@ -1,6 +1,7 @@
-import { UsageError } from './usage-error';
+import type { PetStatus } from '../modules/pets';
+import { UsageError } from './command-failure';
 
-/** Reads a whole number from the command line. */
+/** Parses a whole number. */
 export function wholeNumber(option: string, text: string, range: { min: number; max: number }): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (!(value >= range.min && value <= range.max)) {
@@ -11,17 +12,16 @@ export function wholeNumber(option: string, text: string, range: { min: number; 
 
 const ID = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
-/** Reads the id of something. */
 export function identifier(option: string, text: string): number {
   return wholeNumber(option, text, ID);
 }
 
-/** Reads what tells a key: its id, or the whole key, such as one that was found where it should not be. */
+/** Parses a reference to a key: its id, or the whole key. */
 export function keyReference(option: string, text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(option, text);
 }
 
-/** Reads a point in time: RFC 3339, or a day of which the end (midnight UTC after it) is meant. */
+/** Parses a time in the future: RFC 3339, or a day, which means its end in UTC. */
 export function futureInstant(option: string, text: string, now: number): Date {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const instant = calendarInstant(option, text);
@@ -33,7 +33,7 @@ export function futureInstant(option: string, text: string, now: number): Date {
 }
 
 /**
- * Reads a point in time that is over: a day (its beginning, midnight UTC), a time, or how long ago it was.
+ * Parses a time in the past: a day (its start in UTC), a time, or a duration such as `2h` (ago).
  * @param now unix milliseconds
  */
 export function pastInstant(option: string, text: string, now: number): Date {
@@ -52,7 +52,7 @@ export function pastInstant(option: string, text: string, now: number): Date {
   return new Date(now - duration(option, text, PAST));
 }
 
-/** Reads a day (its beginning, midnight UTC) or a time with its offset. */
+/** Parses a day (its start in UTC) or a time with an offset. */
 function calendarInstant(option: string, text: string): Date {
   const instant = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text) || !exists(text.slice(0, 10), instant)) {
@@ -63,17 +63,16 @@ function calendarInstant(option: string, text: string): Date {
   return instant;
 }
 
-/** Date makes the 3rd of March of a 31st of February. */
+/** Date turns 31 February into 3 March. */
 function exists(day: string, instant: Date): boolean {
   const midnight = new Date(day);
   return !Number.isNaN(instant.getTime()) && midnight.toISOString().startsWith(day);
 }
 
-/** Reads a client's name. */
 export function clientName(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) {
     throw new UsageError(
-      `A client's name is 1 to 100 letters, digits, dots, dashes and underscores, not "${text}".`,
+      `A client name is 1 to 100 letters, digits, dots, dashes and underscores, not "${text}".`,
     );
   }
   return text;
@@ -82,7 +81,7 @@ export function clientName(text: string): string {
 const PAST = { min: 1_000, max: 3_650 * 86_400_000 };
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads a length of time such as `90s`, `10m`, `2h` or `3d`, in milliseconds; `0` needs no unit. */
+/** Parses a duration such as `90s`, `10m`, `2h` or `3d` to milliseconds; `0` needs no unit. */
 export function duration(option: string, text: string, range: { min: number; max: number }): number {
   const [, count = '', unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
   const milliseconds = count === '' ? NaN : Number(count) * UNIT_MS[unit]!;
@@ -92,4 +91,16 @@ export function duration(option: string, text: string, range: { min: number; max
     throw new UsageError(`${option} takes a time such as 90s, 10m, 2h or 3d, up to ${most}d, not "${text}".`);
   }
   return milliseconds;
+}
+
+const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
+
+/** Parses a comma-separated list of statuses. */
+export function petStatuses(text: string): PetStatus[] {
+  const words = text.split(',');
+  const found = STATUSES.filter((status) => words.includes(status));
+  if (found.length !== words.length) {
+    throw new UsageError(`--status takes ${STATUSES.join(', ')} or several of them, not "${text}".`);
+  }
+  return found;
 }

@@ -1,7 +1,7 @@
 import { Option } from 'nest-commander';
 import { type ChangeOptions, ChangingCommand } from './command';
 import { wholeNumber } from './parse';
-import { UsageError } from './usage-error';
+import { UsageError } from './command-failure';
 
 const LIMITS = { min: 1, max: 2_147_483_647 };
 export const PLAN = 'free, pro, business or enterprise';
@@ -12,7 +12,7 @@ export interface PlanOptions extends ChangeOptions {
   perDay?: number;
 }
 
-/** A plan that is none, or lacks what it needs, is bad usage. */
+/** Validates the plan options. */
 export async function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
   const { InvalidPlanError, agreedPlan } = await import('../modules/quotas/administration.js');
   try {

@@ -1,22 +1,22 @@
 import type { Options, Params } from 'cli-progress';
 
-/** How far the work is. */
+/** Progress. */
 export interface Step {
   done: number;
-  /** Absent when nobody knows yet. */
+  /** Undefined while unknown. */
   total: number | undefined;
-  /** Absent where there are none: a backup has only bytes. */
+  /** Absent for backups, which count only bytes. */
   lines?: number;
 }
 
-/** What is counted beside the lines themselves. */
+/** The unit of `done` and `total`. */
 export type Unit = 'bytes' | 'lines' | 'rows';
 
 const MEGABYTE = 1_000_000;
 
 /**
- * Shows on a terminal how far the work is, as long as it takes. It is drawn without colours, and cleared away in the end.
- * @param stream where it is shown; nothing is, unless that is a terminal
+ * Shows a progress bar while the work runs, and clears it afterwards.
+ * @param stream must be a terminal; otherwise nothing is shown
  */
 export async function withProgress<Result>(
   { title, unit, stream }: { title: string; unit: Unit; stream: NodeJS.WriteStream | undefined },
@@ -25,7 +25,7 @@ export async function withProgress<Result>(
   if (!stream?.isTTY) {
     return work(() => undefined);
   }
-  // A CommonJS package: all of it is there as the default export, and only some of it under its names.
+  // A CommonJS package: only the default export has everything.
   const { SingleBar, Format } = (await import('cli-progress')).default;
   const bar = new SingleBar({
     stream,
@@ -57,7 +57,7 @@ function shareOf(
   if (progress >= 1) {
     return 'all read, saving  ';
   }
-  // Until enough was seen to tell, it is a word and no number.
+  // The ETA is no number until there is enough data.
   const left = Number.isFinite(Number(eta)) ? `ETA ${TimeFormat(eta, options, 1)}  ` : '';
   const bytes = unit === 'bytes' ? `${megabytes(value)} of ${megabytes(total)} MB  ` : '';
   const bar = BarFormat(progress, options);

@@ -14,7 +14,7 @@ import { type OutputOptions, isForPeople, print, printMany, printOne } from './o
 import { TopQuotasCommand } from './top-quotas.command';
 import { UsageCommand } from './usage.command';
 
-/** What people have to know of the numbers, by how far Redis had a part in them. */
+/** Explains where the numbers come from. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
   off:
     'The current minute is known to the running server only: without REDIS_URL it counts in its own memory. ' +
@@ -56,7 +56,7 @@ export class ShowQuotaCommand extends ReportingCommand {
   }
 }
 
-/** A window that nobody has begun is not one that cannot be seen. */
+/** Tells an unknown value (`unknown`) from a window that has not started (null). */
 function orElse({ used, remaining, resetAt }: ClientOverview['minute'], unknown: string | null) {
   return { used: used ?? unknown, remaining: remaining ?? unknown, resetAt: resetAt ?? unknown };
 }

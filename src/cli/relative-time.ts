@@ -1,4 +1,4 @@
-// How long ago, or in how long, in the largest unit that says enough.
+// Relative times in the largest fitting unit.
 
 const UNITS = [
   ['d', 86_400_000],

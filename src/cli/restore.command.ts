@@ -2,7 +2,7 @@ import { Option, SubCommand } from 'nest-commander';
 import type { BackupManifest } from '#libs/embedded-postgres';
 import { PETSTORE } from '../runtime/command-name';
 import { embeddedSettings, megabytes } from './backup.command';
-import type { CatalogueInput } from './catalogue-input';
+import type { InputFile } from './input-file';
 import { ReportingCommand } from './command';
 import { interruptible } from './interruption';
 import { type OutputOptions, isForPeople, print, printOne } from './output';
@@ -11,7 +11,7 @@ import { type OutputOptions, isForPeople, print, printOne } from './output';
   name: 'restore',
   arguments: '<file>',
   argsDescription: { file: 'a backup; - for standard input' },
-  description: 'make the embedded database that of a backup; the service must be stopped',
+  description: 'replace the embedded database with a backup; the service must be stopped',
 })
 export class RestoreCommand extends ReportingCommand {
   protected override readonly examples = ['db restore store.tar.gz', 'db restore --yes store.tar.gz'];
@@ -24,13 +24,13 @@ export class RestoreCommand extends ReportingCommand {
   async run([file = '']: string[], { yes, ...options }: OutputOptions & { yes?: boolean }): Promise<void> {
     const { dataDirectory } = await embeddedSettings('pg_restore, or snapshots of its host');
     const [{ openInput }, { findEmbedded }, { confirm }] = await Promise.all([
-      import('./catalogue-input.js'),
+      import('./input-file.js'),
       import('../runtime/open-database.js'),
       import('./confirm.js'),
     ]);
     const input = await openInput(file);
     if (findEmbedded({ dataDirectory }) !== undefined) {
-      await confirm(`This replaces the database in ${dataDirectory}. Go on?`, yes);
+      await confirm(`This replaces the database in ${dataDirectory}. Continue?`, yes);
     }
     const { startedAt, madeBy, files } = await interruptible('nothing was changed', (signal) =>
       restoreFrom(input, dataDirectory, signal),
@@ -50,13 +50,13 @@ export class RestoreCommand extends ReportingCommand {
 }
 
 async function restoreFrom(
-  input: CatalogueInput,
+  input: InputFile,
   dataDirectory: string,
   signal: AbortSignal,
 ): Promise<BackupManifest> {
   const [{ restoreBackup }, { readInput }, { withProgress }] = await Promise.all([
     import('#libs/embedded-postgres'),
-    import('./catalogue-input.js'),
+    import('./input-file.js'),
     import('./progress.js'),
   ]);
   const place = { title: 'Restoring', unit: 'bytes', stream: process.stderr } as const;

@@ -1,26 +1,26 @@
-// Standard output, of which nothing is lost without a word.
+// Standard output, with all write errors reported.
 
 import { fstatSync, writeSync } from 'node:fs';
 import { CommandFailure, systemMessage } from './command-failure';
 
 const STANDARD_OUTPUT = 1;
 
-/** The output could not be written, or not all of it. */
+/** The output could not be written completely. */
 export class OutputFailure extends CommandFailure {
   constructor(error: unknown) {
     super(systemMessage('write to', 'standard output', error));
   }
 }
 
-/** Whoever read the output has had enough of it (`petstore openapi | head`), which is no failure. */
+/** The reader closed the pipe (`petstore openapi | head`), which is no failure. */
 export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
 }
 
 /**
  * Writes to standard output.
- * @param done told when a terminal or a pipe has taken it, or why it did not
- * @throws OutputFailure at once when standard output is a file that cannot take all of it
+ * @param done called when it is written, or with the error
+ * @throws OutputFailure if standard output is a file that cannot be written completely
  */
 export function writeOutput(content: string | Buffer, done?: (error?: Error | null) => void): void {
   if (isStream()) {
@@ -32,8 +32,8 @@ export function writeOutput(content: string | Buffer, done?: (error?: Error | nu
 }
 
 /**
- * Writes all of it. A disk that fills up takes a part of it first and fails at the next attempt only, which Node's
- * own stream for files never makes.
+ * Writes everything. A full disk accepts a part first and fails only at the next write, which Node's own stream for files
+ * never attempts.
  */
 export function writeWhole(descriptor: number, content: string | Buffer): void {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -46,7 +46,7 @@ export function writeWhole(descriptor: number, content: string | Buffer): void {
   }
 }
 
-/** Terminals and pipes take what they can when they can; Node waits for them, and tells when they fail. */
+/** For terminals and pipes, Node handles partial writes and errors itself. */
 function isStream(): boolean {
   const stats = fstatSync(STANDARD_OUTPUT);
   return process.stdout.isTTY || stats.isFIFO() || stats.isSocket();

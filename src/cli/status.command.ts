@@ -8,12 +8,12 @@ import type { StoreStatus } from './store-status';
 
 @Command({
   name: 'status',
-  description: 'show what runs, on which data and how it is; starts and changes nothing',
+  description: 'show the state of the service and its database; starts and changes nothing',
 })
 export class StoreStatusCommand extends ReportingCommand {
   protected override readonly examples = ['status', 'status --json'];
 
-  /** Fails after the answer when something is not as it should be, so that a script need not read it. */
+  /** Exits with 1 after the output if there is a problem, for scripts. */
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
     const [{ storeStatus }, { readSettings }] = await Promise.all([
       import('./store-status.js'),
@@ -65,7 +65,7 @@ async function show(
   }
 }
 
-/** What somebody has to do something about, each in a sentence. */
+/** Problems that need action, one sentence each. */
 function problemsOf({ database, instances, limits, redis }: StoreStatus): string[] {
   const { state, location, reason, pendingMigrations } = database;
   if (state === 'missing') {

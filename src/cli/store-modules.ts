@@ -6,7 +6,7 @@ import { OrdersModule } from '../modules/orders';
 import { WebhookAdministrationModule } from '../modules/webhooks';
 import { SeedModule } from '../runtime/seed';
 
-/** What commands about the store need beside clients, keys and limits. It takes longer to load than those. */
+/** Additional modules for commands on the store; slower to load than those for clients, keys and limits. */
 export const STORE_MODULES = [
   CommandsModule,
   SeedModule,

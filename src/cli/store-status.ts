@@ -17,9 +17,9 @@ import type { Settings } from '../settings';
 
 export interface TableStatus extends Record<string, unknown> {
   table: string;
-  /** As PostgreSQL last counted; null where it has not yet. */
+  /** PostgreSQL's estimate; null if there is none yet. */
   rows: number | null;
-  /** With indexes. */
+  /** Including indexes. */
   bytes: number;
 }
 
@@ -61,7 +61,7 @@ const TABLES = `SELECT relname AS table, NULLIF(reltuples, -1)::float8 AS rows, 
   FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
   ORDER BY pg_total_relation_size(oid) DESC, relname`;
 
-/** What runs on which data, and how it is. Starts nothing and makes nothing. */
+/** The state of the service and its data. Starts and creates nothing. */
 export async function storeStatus(settings: Settings): Promise<StoreStatus> {
   const { redisUrl } = settings;
   const [found, redis] = await Promise.all([

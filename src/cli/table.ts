@@ -1,4 +1,4 @@
-// Rows as lines of text: a table that fits the terminal, or record by record where no table can.
+// Formats rows as a table that fits the terminal, or record by record if none fits.
 
 import { styleText } from 'node:util';
 import type { Terminal } from '#libs/terminal';
@@ -7,22 +7,22 @@ import { relativeTime } from './relative-time';
 
 export type Row = Record<string, unknown>;
 
-/** What the lines are laid out for. */
+/** Formatting options. */
 export interface Look extends Terminal {
-  /** Unix milliseconds, where times are to be told from now; exact without it. */
+  /** Unix milliseconds, for relative times; without it times are absolute. */
   now?: number;
 }
 
 interface Column {
   name: string;
   texts: string[];
-  /** All its values are numbers: aligned right, and never broken, for half a number is another number. */
+  /** All values are numbers: right-aligned and never wrapped. */
   numeric: boolean;
   width: number;
 }
 
 const GAP = '  ';
-/** A column of text is not made narrower than this: it still shows the day of a time. */
+/** Minimum width of a text column: enough for a date. */
 const NARROWEST = 11;
 
 /** A line for each field of one thing. */
@@ -37,7 +37,7 @@ export function recordLines(row: Row, look: Look): string[] {
   });
 }
 
-/** The lines of a table of at least one row; the first row names the columns. What is too wide for its column goes on below. */
+/** Formats a table of at least one row. The first row defines the columns. Wide cells wrap. */
 export function tableLines(rows: Row[], look: Look): string[] {
   const columns = Object.keys(rows[0]!).map((name) => columnOf(name, rows, look.now));
   if (look.columns !== undefined && !fit(columns, look.columns)) {
@@ -50,7 +50,7 @@ export function tableLines(rows: Row[], look: Look): string[] {
   return [header, ...lines].flatMap((line) => joined(line, columns));
 }
 
-/** Sets what belongs to one row side by side, in as many lines as its longest cell takes. */
+/** Joins the cells of a row, in as many lines as its longest cell. */
 function joined(cells: string[][], columns: Column[]): string[] {
   const height = Math.max(...cells.map((parts) => parts.length));
   return Array.from({ length: height }, (_none, line) => {
@@ -101,7 +101,6 @@ function cell(value: unknown): string {
   return printable(Array.isArray(value) ? value.join(',') : String(value as string | number | boolean));
 }
 
-/** The states that a command prints, by the colour that they are printed in on a terminal. */
 const COLOUR_OF_STATE: Readonly<Record<string, 'red' | 'yellow' | 'green'>> = {
   banned: 'red',
   revoked: 'red',
@@ -111,7 +110,7 @@ const COLOUR_OF_STATE: Readonly<Record<string, 'red' | 'yellow' | 'green'>> = {
   done: 'green',
 };
 
-/** The text in the colour of what it says; `padded` is the same text with the spaces of its column. */
+/** Colours a cell by its text. @param padded the text with padding */
 function coloured(padded: string, column: string, text: string): string {
   if (text === '-') {
     return style('dim', padded);
@@ -124,7 +123,7 @@ function bold(text: string): string {
   return style('bold', text);
 }
 
-/** Whether there are to be colours is decided before: Node 20 does not ask the stream, and newer ones ask for more. */
+/** Colours are decided elsewhere, so Node must not check the stream. */
 function style(format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { validateStream: false });
 }

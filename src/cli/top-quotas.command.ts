@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, SubCommand } from 'nest-commander';
 import type { UsageRanking } from '../modules/quotas/administration';
 import { ListingCommand, administerAccounts } from './command';
-import { CommandFailure } from './command-failure';
+import { CommandFailure, UsageError } from './command-failure';
 import { interruptible } from './interruption';
 import { type OutputOptions, print, printMany } from './output';
 import { wholeNumber } from './parse';
-import { UsageError } from './usage-error';
 
 interface TopOptions extends OutputOptions {
   limit: string;
@@ -15,7 +14,7 @@ interface TopOptions extends OutputOptions {
 }
 
 const EVERY_MS = 2_000;
-/** Moves to the upper left corner and clears from there; what was above in the terminal stays. */
+/** Clears the screen and keeps the scrollback. */
 const CLEAR = '\u001b[H\u001b[2J';
 
 @SubCommand({ name: 'top', description: 'show the clients with the most requests, up to one second ago' })
@@ -36,7 +35,7 @@ export class TopQuotasCommand extends ListingCommand {
     return text;
   }
 
-  @Option({ flags: '-w, --watch', description: 'show it anew every two seconds, until Ctrl-C' })
+  @Option({ flags: '-w, --watch', description: 'refresh every two seconds, until Ctrl-C' })
   parseWatch(): boolean {
     return true;
   }
@@ -57,14 +56,16 @@ export class TopQuotasCommand extends ListingCommand {
   }
 }
 
-/** Ctrl-C is how it is meant to end. */
+/** Ctrl-C is the normal end. */
 async function watched(show: () => Promise<void>): Promise<void> {
   try {
     await interruptible('nothing was changed', async (signal) => {
       for (;;) {
         process.stdout.write(CLEAR);
         await show();
-        print(`\n${new Date().toISOString().slice(11, 19)} UTC, every two seconds. Ctrl-C ends it.`);
+        print(
+          `\n${new Date().toISOString().slice(11, 19)} UTC, updated every two seconds. Press Ctrl-C to stop.`,
+        );
         await sleep(EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     });

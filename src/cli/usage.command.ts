@@ -5,7 +5,6 @@ import { ReportingCommand, administerAccounts } from './command';
 import { type OutputOptions, counted, isForPeople, print, printMany } from './output';
 import { wholeNumber } from './parse';
 
-/** As wide as a terminal is by tradition. */
 const WIDTH = 80;
 
 @SubCommand({

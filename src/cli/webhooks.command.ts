@@ -1,5 +1,5 @@
 import { Command, Option, SubCommand } from 'nest-commander';
-import type { WebhookAdministration, WebhookOverview, WebhookSwitch } from '../modules/webhooks';
+import type { WebhookAdministration, WebhookOverview, WebhookActivation } from '../modules/webhooks';
 import {
   type ChangeOptions,
   ChangingCommand,
@@ -12,15 +12,15 @@ import { CommandFailure } from './command-failure';
 import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from './output';
 import { identifier } from './parse';
 
-/** What the client is told when the operator gives no reason. */
+/** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
 
 interface Services {
   webhooks: WebhookAdministration;
-  switches: WebhookSwitch;
+  switches: WebhookActivation;
 }
 
-/** Does something to a webhook that is there. @returns what was done, and the webhook after it */
+/** Runs work on an existing webhook. @returns its result, and the webhook after it */
 async function onWebhook<Done>(
   id: number,
   work: (services: Services) => Promise<Done>,
@@ -32,14 +32,14 @@ async function onWebhook<Done>(
     if ((await webhooks.find(id)) === undefined) {
       throw new CommandFailure(`There is no webhook ${id}.`);
     }
-    const done = await work({ webhooks, switches: services.get(modules.WebhookSwitch) });
+    const done = await work({ webhooks, switches: services.get(modules.WebhookActivation) });
     return { done, webhook: (await webhooks.find(id))! };
   }, reason);
 }
 
 @SubCommand({
   name: 'list',
-  description: 'list webhooks; of a URL it shows no path, which may hold a secret',
+  description: 'list webhooks; URLs are shown without their path, which may contain a secret',
 })
 export class ListWebhooksCommand extends ListingCommand {
   protected override readonly examples = ['webhooks list', 'webhooks list --client acme --sort -pending'];
@@ -72,7 +72,7 @@ export class ShowWebhookCommand extends ReportingCommand {
 @SubCommand({
   name: 'enable',
   arguments: '<id>',
-  description: 'send events again; deliveries that wait go on',
+  description: 'send events again; pending deliveries continue',
 })
 export class EnableWebhookCommand extends ChangingCommand {
   protected override readonly examples = ['webhooks enable 1'];
@@ -107,7 +107,7 @@ export class DisableWebhookCommand extends ChangingCommand {
 @SubCommand({
   name: 'retry',
   arguments: '<id>',
-  description: 'send all events again whose delivery to a webhook was given up',
+  description: 'retry all failed deliveries of a webhook',
 })
 export class RetryWebhookCommand extends ChangingCommand {
   protected override readonly examples = ['webhooks retry 1'];

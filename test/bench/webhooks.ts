@@ -111,8 +111,8 @@ async function main(): Promise<void> {
     }
     const seconds = (performance.now() - since) / 1_000;
     const received = receiver.received();
-    console.log(
-      `${received} deliveries in ${seconds.toFixed(2)} s: ${Math.round(received / seconds)} a second.`,
+    process.stdout.write(
+      `${received} deliveries in ${seconds.toFixed(2)} s: ${Math.round(received / seconds)} a second.\n`,
     );
   } finally {
     service.kill('SIGTERM');
@@ -124,7 +124,7 @@ async function main(): Promise<void> {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    console.error(error);
+    process.stderr.write(`${String(error)}\n`);
     process.exit(1);
   },
 );

@@ -1,6 +1,6 @@
 // Runs the tests on other Nodes than the one at hand: `npm run test:nodes -- [--busy] [20 22 24] [-- options of jest]`.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -10,6 +10,8 @@ const JEST = createRequire(import.meta.url).resolve('jest/bin/jest');
 const [own, jestOptions] = split(process.argv.slice(2));
 const majors = own.filter((argument) => /^\d+$/.test(argument));
 const folder = mkdtempSync(join(tmpdir(), 'petstore-nodes-'));
+// Tests also run it as other users.
+chmodSync(folder, 0o755);
 const spinning = own.includes('--busy') ? [1, 2].map(() => spawn(process.execPath, ['-e', 'for (;;);'])) : [];
 
 process.on('exit', () => {

@@ -3,7 +3,7 @@ import { explain } from '../../src/runtime/failures';
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-test('a database that nobody can reach is told of with its variable', () => {
+test('an unreachable database is reported with its variable', () => {
   expect(explain(failure('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'))).toBe(
     'petstore: The database of DATABASE_URL cannot be reached: connect ECONNREFUSED 127.0.0.1:1.\n',
   );
@@ -12,7 +12,7 @@ test('a database that nobody can reach is told of with its variable', () => {
 test.each([
   ['53100', 'could not extend file "base/1": No space left on device'],
   ['57014', 'canceling statement due to statement timeout'],
-])('one that was reached and failed (%s) is told of by what it says', (code, message) => {
+])('one that was reached and failed (%s) is reported with its message', (code, message) => {
   const line = `petstore: The database could not do it: ${message}.\n`;
   expect(explain(failure(code, message))).toBe(line);
   expect(explain(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);

@@ -1,17 +1,17 @@
 export interface CircuitBreakerOptions {
-  /** Failures in a row that open the circuit; those that were under way together count as one. */
+  /** Consecutive failures that open the circuit; failures of concurrent requests count as one. */
   failures: number;
   /** Pause between two probes while it is open, in milliseconds. */
   probeMs: number;
-  /** Asks whether the dependency is back; rejects when it is not. */
+  /** Rejects while the dependency is unavailable. */
   probe: () => Promise<unknown>;
-  /** Told once for every change. */
+  /** Called once for every change. */
   onChange: (open: boolean) => void;
 }
 
 /**
- * Keeps requests from waiting for a dependency that is away. It opens after some failures in a row; from then on it
- * asks by itself, beside the requests, and closes when it is answered.
+ * Keeps requests from waiting for an unavailable dependency. It opens after several failures in a row, then probes in the
+ * background, and closes when a probe succeeds.
  *
  * Use: `const attempt = breaker.attempt()` before asking, then `succeeded()` or `failed(attempt)`.
  */
@@ -23,12 +23,12 @@ export class CircuitBreaker {
 
   constructor(private readonly options: CircuitBreakerOptions) {}
 
-  /** True while the dependency must not be asked. */
+  /** True while the dependency must not be called. */
   get isOpen(): boolean {
     return this.opened;
   }
 
-  /** To be called when asking begins; what it returns tells whether a failure is news. */
+  /** Call before each request; pass the result to `failed`. */
   attempt(): number {
     return this.failures;
   }
@@ -37,9 +37,9 @@ export class CircuitBreaker {
     this.failures = 0;
   }
 
-  /** @param attempt what attempt() returned when this was begun */
+  /** @param attempt the result of `attempt()` */
   failed(attempt: number): void {
-    // One pause of the dependency fails everything that was under way. That is one failure, not as many as there were requests.
+    // An outage fails all requests in flight at once; they count as one failure.
     if (attempt < this.failures) {
       return;
     }
@@ -49,7 +49,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Opens at once: the dependency is known to be away. */
+  /** Opens immediately: the dependency is known to be unavailable. */
   open(): void {
     if (!this.opened && !this.closed) {
       this.opened = true;

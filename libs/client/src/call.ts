@@ -2,7 +2,7 @@ import type { PetStoreError } from './errors.ts';
 import { failureFrom } from './failures.ts';
 import type { Configuration } from './options.ts';
 
-/** One call of an operation, with all of its attempts: what it sends, and how long it may still wait. */
+/** One call of an operation, with all its attempts: its request, and how long it may still wait. */
 export class Call {
   readonly idempotencyKey?: string;
   private leftMs: number;
@@ -14,7 +14,7 @@ export class Call {
     private readonly configuration: Configuration,
   ) {
     this.leftMs = configuration.maxWaitSeconds * 1_000;
-    // Every POST of the service honours the field, and only these do.
+    // Every POST supports `Idempotency-Key`, and no other method does.
     if (request.method === 'POST') {
       this.idempotencyKey = request.headers.get('idempotency-key') ?? configuration.newIdempotencyKey();
       request.headers.set('Idempotency-Key', this.idempotencyKey);
@@ -26,7 +26,7 @@ export class Call {
   }
 
   /**
-   * Waits, if the call has that much patience left.
+   * Waits, if the call has enough time left.
    * @throws the failure at once when it has not; the signal's reason when the call is aborted
    */
   async pause(milliseconds: number, failure: PetStoreError): Promise<void> {
@@ -38,7 +38,7 @@ export class Call {
   }
 
   /**
-   * Sends the request once and reads the whole answer, so that a connection that breaks in the middle of it is noticed here.
+   * Sends the request once and reads the whole response, so that a broken connection fails here.
    * @throws PetStoreError `no_answer` when there is no complete answer
    */
   async attempt(): Promise<{ response: Response; text: string }> {
@@ -46,7 +46,7 @@ export class Call {
     const silence = AbortSignal.timeout(attemptTimeoutSeconds * 1_000);
     try {
       const signal = AbortSignal.any([this.signal, silence]);
-      // A body can be sent once only, so each attempt gets a copy.
+      // A body can be sent only once, so each attempt gets a copy.
       const response = await fetch(new Request(this.request.clone(), { signal }));
       return { response, text: await response.text() };
     } catch (cause) {

@@ -82,7 +82,7 @@ export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
       return exchange.rateLimit;
     },
   };
-  // The types of the document stand in the interface alone; here every operation is handled alike.
+  // Only the interface has the document's types; the implementation treats all operations alike.
   return client as unknown as PetStoreClient;
 }
 
@@ -91,7 +91,7 @@ function callersFor(configuration: Configuration, exchange: Exchange): (method: 
   const transport = createClient<paths>({
     baseUrl: configuration.baseUrl,
     headers: { 'X-API-Key': configuration.apiKey },
-    // The service redirects nobody, and the key must not follow somebody else's redirect.
+    // The service never redirects, and the key must not follow a foreign redirect.
     redirect: 'manual',
   });
   return (method) => async (path, input) => {
@@ -109,7 +109,7 @@ function callersFor(configuration: Configuration, exchange: Exchange): (method: 
 
 const OPERATIONS = Object.values(ROUTES).map(({ method, path }) => `${method.toUpperCase()} ${path}`);
 
-/** @throws TypeError for a slip of the pen, which the service could only answer with a 404 */
+/** @throws TypeError for an unknown operation, which would only get a 404 */
 function assertKnown(operation: string): void {
   if (!OPERATIONS.includes(operation)) {
     const similar = nearest(operation, OPERATIONS);

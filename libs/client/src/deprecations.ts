@@ -1,6 +1,6 @@
 import { readLinks } from './links.ts';
 
-/** An operation that was called is on its way out. */
+/** A call of a deprecated operation. */
 export interface DeprecationNotice {
   /** Method and path of the document: `GET /pets/{petId}`. */
   operation: string;
@@ -12,7 +12,7 @@ export interface DeprecationNotice {
   successor?: string;
 }
 
-/** Tells of each deprecated operation once in the life of a client. */
+/** Reports each deprecated operation once per client. */
 export class Deprecations {
   private readonly told = new Set<string>();
 

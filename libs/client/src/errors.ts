@@ -17,7 +17,7 @@ export interface PetStoreErrorDetails {
   status: number;
   /** Method and path of the document: `GET /pets/{petId}`. */
   operation: string;
-  /** Name of the request in the service's log. */
+  /** Identifies the request in the service's log. */
   requestId?: string;
   /** Whole seconds after which the same request would not be refused for the same reason. */
   retryAfterSeconds?: number;
@@ -52,13 +52,13 @@ export class PetStoreError extends Error implements PetStoreErrorDetails {
   }
 }
 
-/** Nobody answered in time, or the answer broke off. */
+/** There was no complete response in time. */
 export class NoAnswerError extends PetStoreError {
   declare readonly code: 'no_answer';
   override readonly name: string = 'NoAnswerError';
 }
 
-/** Somebody else than the service answered. */
+/** The response did not come from the service. */
 export class UnexpectedAnswerError extends PetStoreError {
   declare readonly code: 'unexpected_answer';
   override readonly name: string = 'UnexpectedAnswerError';

@@ -8,10 +8,10 @@ import { RefusalGate } from './refusal-gate.ts';
 import { isRepeatable, isWorthRepeating, waitBeforeNext } from './retry-rules.ts';
 import { Slots } from './slots.ts';
 
-/** Never counted and never refused with a valid key, so nothing has to wait for it. */
+/** Never counted and never refused with a valid key, so it need not wait. */
 const NEVER_REFUSED = 'GET /rate-limit';
 
-/** Sends the requests of one client: waits, tries again, and remembers what the answers say of its limits. */
+/** Sends the requests of one client: waits, retries, and tracks its limits from the responses. */
 export class Exchange {
   rateLimit?: RateLimit;
   private readonly gate = new RefusalGate();

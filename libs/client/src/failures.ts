@@ -13,7 +13,7 @@ const CLASSES: Partial<Record<PetStoreErrorCode, typeof PetStoreError>> = {
   unexpected_answer: UnexpectedAnswerError,
 };
 
-/** The error of its code's own class; of a code that only a newer service knows, a plain PetStoreError. */
+/** The error in the class of its code; a plain PetStoreError for a code of a newer service. */
 export function failureFrom(details: PetStoreErrorDetails, options?: { cause?: unknown }): PetStoreError {
   return new (CLASSES[details.code] ?? PetStoreError)(details, options);
 }

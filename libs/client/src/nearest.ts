@@ -6,7 +6,7 @@ export function nearest(text: string, known: readonly string[]): string | undefi
   return best !== undefined && best.edits < text.length / 2 ? best.candidate : undefined;
 }
 
-/** Levenshtein's distance. */
+/** Levenshtein distance. */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_none, index) => index);
   for (const [index, character] of [...from].entries()) {

@@ -1,10 +1,10 @@
-/** Where the caller stands, as one answer told it. */
+/** The caller's rate limit, as reported by one response. */
 export interface RateLimit {
   /** Requests that the window with the least remaining allows. */
   limit: number;
   /** Requests left in that window. */
   remaining: number;
-  /** When that window begins anew, by the service's clock. */
+  /** When that window resets, by the service's clock. */
   resetAt: Date;
   /** Every window that applies (`minute`, `day`); empty where the fields of the IETF draft are missing. */
   windows: RateLimitWindow[];
@@ -15,7 +15,7 @@ export interface RateLimitWindow {
   limit: number;
   remaining: number;
   windowSeconds: number;
-  /** Seconds from the answer until the window begins anew. */
+  /** Seconds from the response until the window resets. */
   resetSeconds: number;
 }
 

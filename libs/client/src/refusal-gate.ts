@@ -22,7 +22,7 @@ export class RefusalGate {
   }
 
   /**
-   * An answer that says that requests remain opens the gate: a greater plan holds at once, and `GET /rate-limit` is never
+   * An answer that says that requests remain opens the gate: a larger plan applies at once, and `GET /rate-limit` is never
    * refused. One to a request from before the refusal proves nothing.
    * @param mark what `send` gave for the request
    */

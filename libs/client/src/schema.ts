@@ -981,7 +981,7 @@ export interface components {
        */
       description?: string | null;
       /**
-       * @description Whether events are sent. Events that happen while it is false are not sent later; deliveries that wait go on when it is true again.
+       * @description Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.
        * @example true
        */
       enabled?: boolean;

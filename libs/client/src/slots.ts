@@ -1,4 +1,4 @@
-/** Lets so many requests at a time be under way; the others wait in the order in which they came. */
+/** Limits concurrent requests; the others wait in order. */
 export class Slots {
   private readonly waiting: (() => void)[] = [];
 

@@ -65,7 +65,7 @@ function fieldOf(headers: WebhookHeaders, name: string): string | undefined {
 function keyOf(secret: string) {
   const bytes = bytesOf(secret.replace(/^whsec_/, ''));
   if (bytes === undefined || bytes.length === 0) {
-    // Not told what it is: it may be a secret with a typing error.
+    // Do not print it: it may be a secret with a typo.
     throw new TypeError('The secret must be whsec_ followed by base64.');
   }
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 
-/** Where the service takes its time from. Tests bring one that they move by hand. */
+/** The source of time. Tests replace it. */
 export abstract class Clock {
   /** Milliseconds of unix time. */
   abstract now(): number;
@@ -12,7 +12,7 @@ export class SystemClock extends Clock {
   }
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that only moves by hand, for tests. */
 export class ManualClock extends Clock {
   constructor(private current: number = Date.UTC(2026, 10, 21, 9, 30)) {
     super();

@@ -1,9 +1,9 @@
 import { Turns } from './turns';
 
 export interface CoalescerOptions<Key, Value> {
-  /** Answers many at once; a key without a value is left out of the answer. */
+  /** Loads many values; keys without a value are left out of the result. */
   loadMany: (keys: Key[]) => Promise<Map<Key, Value>>;
-  /** Keys asked for in one go at the most. */
+  /** Maximum keys per batch. */
   maxBatch: number;
 }
 
@@ -13,9 +13,9 @@ interface Waiting<Value> {
 }
 
 /**
- * Loads single values in batches: while one batch is being loaded, new requests are collected for the next. Only one
- * batch runs at a time, so that they cannot crowd out other work; a second one starts beside it only when it takes long:
- * see `Turns`. Nobody gets a value that was read before they asked.
+ * Loads single values in batches: while one batch loads, new requests are collected for the next. One batch runs at a time,
+ * so that other work keeps its connections; a slow one does not block the next (see `Turns`). A value is never older than
+ * the request for it.
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();
@@ -25,8 +25,8 @@ export class Coalescer<Key, Value> {
   constructor(private readonly options: CoalescerOptions<Key, Value>) {}
 
   /**
-   * The value of a key, or null when there is none. A key that is an object is equal to itself only.
-   * @throws what the question that it was part of fails with
+   * The value of a key, or null if there is none. Objects are compared by identity.
+   * @throws the error of its batch
    */
   load(key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export class Coalescer<Key, Value> {
     });
   }
 
-  /** Requests of the same turn of the event loop are asked for together. */
+  /** Batches the requests of one turn of the event loop. */
   private runSoon(): void {
     if (!this.soon && this.turns.free) {
       this.soon = true;

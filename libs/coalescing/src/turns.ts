@@ -1,17 +1,17 @@
-/** Work that takes longer than this no longer holds up the next: a connection can be silent until its timeout. */
+/** Work that takes longer no longer blocks the next, because a connection can hang until its timeout. */
 const PATIENCE_MS = 100;
-/** However many are silent, no more than this many take connections from other work. */
+/** Maximum connections used at a time, including hanging ones. */
 const MAX_UNDER_WAY = 4;
 
-/** Runs a few pieces of work at a time, and one more only when one has taken more than 100 ms; four in all. */
+/** Limits concurrency: a few tasks at a time, plus one more for each that takes over 100 ms; four in total by default. */
 export class Turns {
   private underWay = 0;
   private taken = 0;
 
   /**
-   * @param onChange called when a piece of work has ended or has taken too long, so that another may be let in
-   * @param atOnce how many are let in at a time
-   * @param most how many may be under way, those that have taken too long included
+   * @param onChange called when a slot becomes free
+   * @param atOnce concurrent tasks, without slow ones
+   * @param most concurrent tasks, including slow ones
    */
   constructor(
     private readonly onChange: () => void,
@@ -19,13 +19,13 @@ export class Turns {
     private readonly most = MAX_UNDER_WAY,
   ) {}
 
-  /** True when a piece of work may begin. */
+  /** True if a task may start. */
   get free(): boolean {
     return this.taken < this.atOnce && this.underWay < this.most;
   }
 
   /**
-   * Takes a turn, which has to be free.
+   * Runs a task; requires `free`.
    * @param work must not reject
    */
   async take(work: () => Promise<void>): Promise<void> {

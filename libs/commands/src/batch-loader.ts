@@ -8,7 +8,7 @@ import {
 import type { Command, Origin } from './command';
 import type { BatchState, Entity, Figure } from './state';
 
-/** A command and who waits for it. */
+/** A queued command. */
 export interface Entry {
   command: Command;
   origin: Origin;
@@ -18,37 +18,74 @@ export interface Entry {
   reject: (error: unknown) => void;
 }
 
-/** The tables of the entities, parents before children: in this order rows are locked and written. */
+/** The entities in lock and write order, parents before children, and their tables. */
 export interface Tables {
   inOrder: readonly Entity[];
   of: (entity: Entity) => EntityTable<object>;
 }
 
-/** Far above what a batch inserts or takes away, and little enough to count quickly. */
+/** Figures stop counting here: far above what one batch can change, and quick to count. */
 export const COUNTED_AT_MOST = 1_001;
 
 type Missing = Map<Entity, number[]>;
 
+/** The needs of a batch, grouped by the statement that loads them. */
+interface Needs {
+  rows: Map<Entity, Map<RowLock | undefined, Set<number>>>;
+  figures: Map<Figure, Set<number>>;
+  newIds: Map<Entity, number>;
+}
+
+function needsOf(entries: readonly Entry[]): Needs {
+  const needs: Needs = { rows: new Map(), figures: new Map(), newIds: new Map() };
+  for (const { command } of entries) {
+    for (const need of command.needs) {
+      if ('row' in need) {
+        const locks = entryOf(needs.rows, need.row, () => new Map<RowLock | undefined, Set<number>>());
+        entryOf(locks, need.lock, () => new Set<number>()).add(need.id);
+      } else if ('figure' in need) {
+        entryOf(needs.figures, need.figure, () => new Set<number>()).add(need.id);
+      } else {
+        needs.newIds.set(need.newId, (needs.newIds.get(need.newId) ?? 0) + 1);
+      }
+    }
+  }
+  return needs;
+}
+
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
 /** Loads what the commands of a batch need, in one round trip. */
 export class BatchLoader {
+  private readonly needs: Needs;
+
   constructor(
     private readonly session: Session,
     private readonly tables: Tables,
-    private readonly entries: readonly Entry[],
+    entries: readonly Entry[],
     private readonly state: BatchState,
-  ) {}
+  ) {
+    this.needs = needsOf(entries);
+  }
 
   /**
-   * Locks rows before it reads what belongs to them: nobody changes that without the lock.
-   * @param locked what to do about rows that another transaction has locked
-   * @returns the rows to be locked that were not found
+   * Locks the rows before it reads figures that depend on them.
+   * @param locked whether to wait for rows that another transaction has locked, or to skip them
+   * @returns rows that could not be locked: they are locked elsewhere or do not exist
    */
   async load(locked: 'wait' | 'skip'): Promise<Missing> {
     const [missing] = await Promise.all([this.loadRows(locked), this.loadFigures(), this.loadNewIds()]);
     return missing;
   }
 
-  /** Of the rows that could not be locked, those that are there all the same; the others do not exist. */
+  /** Which of these rows exist, and are therefore locked by another transaction. */
   async heldByOthers(missing: Missing): Promise<Set<string>> {
     const held = new Set<string>();
     for (const [entity, ids] of missing) {
@@ -64,7 +101,7 @@ export class BatchLoader {
     const loads: Promise<void>[] = [];
     for (const entity of this.tables.inOrder) {
       const table = this.tables.of(entity);
-      for (const [lock, ids] of this.idsToLoad(entity)) {
+      for (const [lock, ids] of this.needs.rows.get(entity) ?? []) {
         loads.push(
           this.loadTable(entity, table.load(lock, locked), ids, lock === undefined ? undefined : missing),
         );
@@ -100,29 +137,9 @@ export class BatchLoader {
     }
   }
 
-  private idsToLoad(entity: Entity): Map<RowLock | undefined, Set<number>> {
-    const ids = new Map<RowLock | undefined, Set<number>>();
-    for (const { command } of this.entries) {
-      for (const need of command.needs) {
-        if ('row' in need && need.row === entity) {
-          ids.set(need.lock, (ids.get(need.lock) ?? new Set()).add(need.id));
-        }
-      }
-    }
-    return ids;
-  }
-
   private async loadFigures(): Promise<void> {
-    const wanted = new Map<Figure, Set<number>>();
-    for (const { command } of this.entries) {
-      for (const need of command.needs) {
-        if ('figure' in need) {
-          wanted.set(need.figure, (wanted.get(need.figure) ?? new Set()).add(need.id));
-        }
-      }
-    }
     await Promise.all(
-      [...wanted].map(async ([figure, ids]) => {
+      [...this.needs.figures].map(async ([figure, ids]) => {
         const rows = await this.session.run<{ id: string; value: string }>(figure, [[...ids]]);
         ids.forEach((id) => this.state.figures.set(figure, id, 0));
         rows.forEach(({ id, value }) =>
@@ -133,18 +150,10 @@ export class BatchLoader {
   }
 
   private async loadNewIds(): Promise<void> {
-    const counts = new Map<Entity, number>();
-    for (const { command } of this.entries) {
-      for (const need of command.needs) {
-        if ('newId' in need) {
-          counts.set(need.newId, (counts.get(need.newId) ?? 0) + 1);
-        }
-      }
-    }
     await Promise.all(
-      [...counts].map(async ([entity, count]) => {
+      [...this.needs.newIds].map(async ([entity, count]) => {
         const rows = await this.session.run<{ id: string }>(this.tables.of(entity).newIds(), [count]);
-        // The smallest is taken first.
+        // `newId` pops, so the smallest id is used first.
         this.state.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
       }),
     );
@@ -155,12 +164,12 @@ function nameOf(entity: Entity, id: number): string {
   return `${entity.name} ${id}`;
 }
 
-/** The rows that a command locks, and those of them (`subjects`) that no two batches work on at a time. */
+/** The rows that a command locks; `subjects` are those that only one batch at a time may work on. */
 export function workedOn({ needs }: Command): { rows: string[]; subjects: string[] } {
   const locked = needs.flatMap((need) =>
     'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
   );
-  // Any number of commands may keep a row from being deleted.
+  // FOR KEY SHARE is a shared lock.
   const exclusive = locked.filter(({ lock }) => lock !== 'FOR KEY SHARE');
   return { rows: locked.map(({ name }) => name), subjects: exclusive.map(({ name }) => name) };
 }

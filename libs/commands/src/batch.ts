@@ -12,28 +12,28 @@ import {
 } from './idempotency-records';
 import type { BatchState, Change, Entity, Write } from './state';
 
-/** Rows that are read without a lock may be locked by somebody else when they are written. */
+/** The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. */
 const BEGIN = { text: `BEGIN; SET LOCAL lock_timeout = '5s'` };
 const COMMIT = { text: 'COMMIT' };
 const ROLLBACK = { text: 'ROLLBACK' };
 
 type Outcome = () => void;
 
-/** Commands about rows that other transactions hold, and these rows. */
+/** Commands whose rows are locked by other transactions, and these rows. */
 interface Skipped<Item> {
   undecided: Item[];
   held: ReadonlySet<string>;
 }
 
 /**
- * Commands that share a transaction: one round trip begins it, locks and loads; the commands decide, one after the
- * other; a second round trip writes what changed, table by table, and commits.
+ * Runs several commands in one transaction. The first round trip begins it, locks and loads. Then the commands decide, one
+ * after the other. The second round trip writes the changes, table by table, and commits.
  */
 export class Batch<Item extends Entry> {
   private readonly kept: { use: IdempotentUse; answer: KeptAnswer }[] = [];
   private readonly outcomes: Outcome[] = [];
 
-  /** @param locked what to do about rows that another transaction has locked: wait, or leave their commands undecided */
+  /** @param locked wait for rows that another transaction has locked, or skip their commands */
   constructor(
     private readonly session: Session,
     private readonly tables: Tables,
@@ -43,8 +43,8 @@ export class Batch<Item extends Entry> {
   ) {}
 
   /**
-   * Runs the transaction and answers its commands.
-   * @throws what the database throws; then no command was answered
+   * Runs the transaction and settles its commands.
+   * @throws database errors; no command is settled then
    */
   async run(): Promise<Skipped<Item>> {
     try {
@@ -54,7 +54,7 @@ export class Batch<Item extends Entry> {
       this.outcomes.forEach((settle) => settle());
       return skipped;
     } catch (error) {
-      // Answered last, so nothing is under way on the connection any more.
+      // No statement is in flight any more once this is answered.
       await this.session.run(ROLLBACK).catch(() => undefined);
       throw error;
     }
@@ -105,18 +105,18 @@ export class Batch<Item extends Entry> {
   }
 
   private async write(): Promise<void> {
-    // All of them are made before the first is sent: a commit must not follow if one cannot be made.
+    // Builds all statements before sending the first, because a build error must prevent the commit.
     const changes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
       this.tables.inOrder.flatMap((entity) => this.writeOf(entity, change)),
     );
-    // Last, because a journal may take entries in turns: whoever holds the turn only has to commit.
+    // Last, because a journal may serialize its writes: only the commit follows while it is locked.
     const writes = [...changes, ...this.appends()];
     const nothing = writes.length === 0 && this.kept.length === 0;
     await Promise.all(
       this.session.together(() => [
         ...(this.kept.length > 0 ? [keep(this.session, this.kept)] : []),
         ...writes.map(({ statement, values }) => this.session.run(statement, values)),
-        // A rollback does not wait for the disk. A commit after a write that the database refused rolls back.
+        // With nothing to write, a rollback saves the wait for the disk. COMMIT after a failed write rolls back.
         this.session.run(nothing ? ROLLBACK : COMMIT),
       ]),
     );

@@ -1,45 +1,44 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Turns } from '#libs/coalescing';
-import { Database, isRefusedStatement, mayRunAgain } from '#libs/database';
+import { Database, isRefusedStatement, withRetries } from '#libs/database';
 import { ServiceUnavailableError } from '#libs/http';
 import { Batch } from './batch';
 import { type Entry, workedOn } from './batch-loader';
 import type { Command, Origin } from './command';
 import { FairQueue } from './fair-queue';
-import { IdempotencyInProgressError } from './idempotency-errors';
+import { IdempotencyInProgressError } from './idempotency-records';
 import { BatchState, type Consequence, type Entity } from './state';
 
-/** One batch waits for the disk, or for this process, while another one works. With more, each would hold fewer commands. */
+/** One batch works while the other waits for the disk. With more, batches would be smaller. */
 const AT_ONCE = 2;
-/** How many commands share a transaction: few enough that nobody waits long for the others' decisions. */
+/** Commands per transaction, limited to keep latency low. */
 const MAX_BATCH = 150;
-/** Of the connections of the pool, the share that batches may hold which wait for rows that other transactions have locked. */
+/** Share of the connection pool for batches that wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
-const MAX_ATTEMPTS = 4;
-/** How many commands may wait, in all and of one client. Beyond that the answer is 503, and nothing was done. */
+/** Queue limits, in total and per client. Beyond them a command is rejected with 503. */
 const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
-/** How long a command may wait for its turn before the answer is 503. */
-const PATIENCE_MS = 10_000;
+/** A command that has waited this long is rejected with 503. */
+const QUEUE_TIMEOUT_MS = 10_000;
 
 type Waiting = Entry & ReturnType<typeof workedOn> & { owner: number; since: number };
 
 /**
- * Runs commands. Those that come at the same time share a transaction: its two round trips and its wait for the disk.
- * Nobody is answered before the commit, and nobody fails because of somebody else: a batch that the database refuses is
- * halved until the command at fault is alone. No two batches of this process work on the same row. Commands about rows
- * that another transaction holds wait for them in a batch of their own.
+ * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
+ * database rejects a batch, it is split in half until the failing command is alone, so that no command fails because of
+ * another. Two batches of this process never work on the same row. Commands on rows that another transaction has locked
+ * wait in their own batch.
  */
 @Injectable()
 export class CommandExecutor implements OnModuleDestroy {
   private readonly queue = new FairQueue<Waiting>(QUEUE);
   private readonly turns = new Turns(() => this.takeBatch(), AT_ONCE);
   private readonly heldTurns: Turns;
-  /** Rows that other transactions hold, in the order in which they were met, and whether a batch waits for them. */
+  /** Rows locked by other transactions, in order of discovery, and whether a batch is waiting for them. */
   private readonly held = new Map<string, boolean>();
-  /** The rows that batches under way work on. */
+  /** The rows that running batches work on. */
   private readonly busy = new Set<string>();
-  /** The Idempotency-Keys of commands that are not answered yet. */
+  /** The Idempotency-Keys of unfinished commands. */
   private readonly usedKeys = new Set<string>();
   private consequences = new Map<Entity, Consequence>();
   private soon = false;
@@ -58,7 +57,7 @@ export class CommandExecutor implements OnModuleDestroy {
     this.expiry = undefined;
   }
 
-  /** Has every change of the entity's rows entail something in the same transaction; children before their parents. */
+  /** Registers what happens, in the same transaction, when a row of the entity changes. Children come before parents. */
   onChange<Row extends object>(entity: Entity<Row>, entail: Consequence<Row>): void {
     const all = new Map(this.consequences).set(entity, entail as Consequence);
     const place = ([one]: [Entity, Consequence]): number => this.database.entities.indexOf(one);
@@ -67,8 +66,8 @@ export class CommandExecutor implements OnModuleDestroy {
 
   /**
    * Runs a command.
-   * @returns what it decided, after the commit; with an Idempotency-Key that was used before, what was answered then
-   * @throws ApiError what it was refused with; 503 when too many commands wait, or the database is away
+   * @returns the command's answer, after the commit; for a repeated Idempotency-Key the original answer
+   * @throws ApiError the command's error; 503 if the queue is full or the database is unavailable
    */
   run<Answer>(command: Command<Answer>, origin: Origin): Promise<Answer> {
     return origin.use === undefined ? this.enqueue(command, origin) : this.runOnce(command, origin);
@@ -98,7 +97,7 @@ export class CommandExecutor implements OnModuleDestroy {
         reject(new ServiceUnavailableError());
         return;
       }
-      this.expiry ??= setInterval(() => this.refuseExpired(), PATIENCE_MS / 10).unref();
+      this.expiry ??= setInterval(() => this.refuseExpired(), QUEUE_TIMEOUT_MS / 10).unref();
       this.takeSoon();
     });
   }
@@ -127,7 +126,7 @@ export class CommandExecutor implements OnModuleDestroy {
     this.takeHeld();
   }
 
-  /** Waits for rows that others hold, a batch for each. */
+  /** Starts a waiting batch for each row that another transaction has locked. */
   private takeHeld(): void {
     for (const [row, isAwaited] of this.held) {
       if (!isAwaited && this.heldTurns.free) {
@@ -152,27 +151,20 @@ export class CommandExecutor implements OnModuleDestroy {
     subjects.forEach((subject) => this.busy.delete(subject));
   }
 
-  /** Answers the commands, or rejects them; those about rows that others hold are put back when these are skipped. */
+  /** Settles the commands; skipped ones return to the queue. */
   private async attempt(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const { undecided, held } = await this.runTransaction(entries, locked);
-        held.forEach((row) => this.held.set(row, this.held.get(row) ?? false));
-        this.queue.putBack(undecided);
-        return;
-      } catch (error) {
-        if (attempt < MAX_ATTEMPTS && mayRunAgain(error)) {
-          continue;
-        }
-        if (entries.length === 1 || !isRefusedStatement(error)) {
-          entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
-          return;
-        }
-        const half = Math.ceil(entries.length / 2);
-        await this.attempt(entries.slice(0, half), locked);
-        await this.attempt(entries.slice(half), locked);
+    try {
+      const { undecided, held } = await withRetries(() => this.runTransaction(entries, locked));
+      held.forEach((row) => this.held.set(row, this.held.get(row) ?? false));
+      this.queue.putBack(undecided);
+    } catch (error) {
+      if (entries.length === 1 || !isRefusedStatement(error)) {
+        entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
         return;
       }
+      const half = Math.ceil(entries.length / 2);
+      await this.attempt(entries.slice(0, half), locked);
+      await this.attempt(entries.slice(half), locked);
     }
   }
 
@@ -186,7 +178,7 @@ export class CommandExecutor implements OnModuleDestroy {
   }
 
   private refuseExpired(): void {
-    const deadline = performance.now() - PATIENCE_MS;
+    const deadline = performance.now() - QUEUE_TIMEOUT_MS;
     const expired = this.queue.take(Infinity, ({ since }) => since < deadline);
     expired.forEach(({ reject }) => reject(new ServiceUnavailableError()));
     if (this.queue.size === 0) {

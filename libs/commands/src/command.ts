@@ -2,30 +2,30 @@ import type { RowLock } from '#libs/database';
 import type { IdempotentUse } from './idempotency-records';
 import type { Entity, Figure, State } from './state';
 
-/** What a command needs to know before it can decide. */
+/** Data that a command needs before it can decide. */
 export type Need =
   | { row: Entity; id: number; lock?: RowLock }
   | { figure: Figure; id: number }
-  /** An id for a row that may be inserted. */
+  /** A new id for an insert. */
   | { newId: Entity };
 
-/** One change of the store: what it needs, what it decides. What it changes is written when the batch is committed. */
+/** One change of the store: the data it needs, and a decision on it. Changes are written when the batch commits. */
 export interface Command<Answer = unknown> {
   readonly needs: readonly Need[];
   /**
-   * Decides on the loaded state, and changes it. Plain code: it waits for nothing and has no other effect.
-   * @throws ApiError to refuse; nothing of what it changed remains then
+   * Decides on the loaded state and changes it. Synchronous and without side effects.
+   * @throws ApiError to reject the command, which discards its changes
    */
   decide(state: State): Answer;
-  /** What a constraint means that only the database can check. Not kept under an Idempotency-Key. */
+  /** Translates a constraint violation. Its result is not kept for the Idempotency-Key. */
   explain?(error: unknown): unknown;
 }
 
 /** Who sent a command. */
 export interface Origin {
-  /** The client; waiting commands are taken in turns by client. */
+  /** The client id. The queue takes turns between clients. */
   owner: number;
-  /** The status of a successful answer, which is kept with it. */
+  /** The status of a successful response, stored for the Idempotency-Key. */
   status: number;
   /** Set when the request carries an `Idempotency-Key`. */
   use?: IdempotentUse;

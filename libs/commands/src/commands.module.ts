@@ -5,7 +5,7 @@ import { deleteExpired } from './idempotency-records';
 
 const CLEAN_UP_MS = 10 * 60_000;
 
-/** The way in for everything that changes the store. */
+/** Everything that changes the store goes through here. */
 @Global()
 @Module({ providers: [CommandExecutor], exports: [CommandExecutor] })
 export class CommandsModule implements OnModuleInit, OnModuleDestroy {
@@ -14,7 +14,7 @@ export class CommandsModule implements OnModuleInit, OnModuleDestroy {
   constructor(private readonly database: Database) {}
 
   onModuleInit(): void {
-    // An expired answer is never replayed, so a turn missed while the database is away does no harm.
+    // Expired answers are never replayed, so a failed clean-up does no harm.
     this.timer = setInterval(
       () => void deleteExpired(this.database).catch(() => undefined),
       CLEAN_UP_MS,

@@ -1,10 +1,10 @@
 export interface FairQueueOptions {
-  /** How many items may wait, and how many of one owner. */
+  /** Maximum queue length, in total and per owner. */
   max: number;
   maxOfOwner: number;
 }
 
-/** Items that wait, taken in turns by owner: one owner's thousand do not stand before another's first. */
+/** A queue that takes turns between owners, so that one owner's backlog does not delay the others. */
 export class FairQueue<Item extends { owner: number }> {
   private readonly byOwner = new Map<number, Item[]>();
   private count = 0;
@@ -15,7 +15,7 @@ export class FairQueue<Item extends { owner: number }> {
     return this.count;
   }
 
-  /** @returns false when the queue is full */
+  /** @returns false if the queue is full */
   add(item: Item): boolean {
     const items = this.byOwner.get(item.owner);
     const { max, maxOfOwner } = this.options;
@@ -31,7 +31,7 @@ export class FairQueue<Item extends { owner: number }> {
     return true;
   }
 
-  /** Puts items back that were taken, before all others of their owners. They were admitted once, so there is room. */
+  /** Returns taken items to the front of their owners' queues. Ignores the limits. */
   putBack(items: readonly Item[]): void {
     for (const item of [...items].reverse()) {
       this.byOwner.set(item.owner, [item, ...(this.byOwner.get(item.owner) ?? [])]);
@@ -40,8 +40,8 @@ export class FairQueue<Item extends { owner: number }> {
   }
 
   /**
-   * Takes items out that are ready, one of each owner in turn. Owners who were served go to the end of the line.
-   * @param most how many at the most
+   * Removes ready items, one per owner in turn. Owners that got a turn move to the end.
+   * @param most maximum number of items
    */
   take(most: number, isReady: (item: Item) => boolean): Item[] {
     const lines = [...this.byOwner].map(([owner, items]) => ({ owner, ready: items.filter(isReady) }));

@@ -1,21 +1,36 @@
 import { createHash } from 'node:crypto';
-import { ApiError, type ErrorBody } from '#libs/errors';
+import { ApiError, type ErrorBody, defineError } from '#libs/errors';
 import type { Database, Session } from '#libs/database';
-import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './idempotency-errors';
 
 /** How long an answer is kept. */
 export const KEPT_HOURS = 24;
 
+export const IdempotencyInProgressError = defineError({
+  code: 'idempotency_in_progress',
+  status: 409,
+  when: 'The first request with this Idempotency-Key is still running. Try again shortly.',
+  message: () => 'The first request with this Idempotency-Key is still running. Try again shortly.',
+  example: [],
+});
+
+export const IdempotencyKeyReusedError = defineError({
+  code: 'idempotency_key_reused',
+  status: 422,
+  when: 'This Idempotency-Key was used for a different request in the last 24 hours.',
+  message: () => 'This Idempotency-Key was already used for a different request. Use a new key.',
+  example: [],
+});
+
 /** One use of an Idempotency-Key. */
 export interface IdempotentUse {
-  /** Whose key it is; the same key of another owner is another key. */
+  /** Keys are per owner. */
   owner: number;
   key: string;
-  /** Digest of method, path and body: what must be the same when the key comes again. */
+  /** Digest of method, path and body, which must match when the key is repeated. */
   fingerprint: string;
-  /** Set when a command was sent for it; the answer is kept, or the command says why not. */
+  /** Set once a command runs with it; the command then stores the answer. */
   sent: boolean;
-  /** Set when the answer is the one that the first request got. */
+  /** Set if the answer is a replay. */
   replayed: boolean;
 }
 
@@ -25,14 +40,14 @@ export interface KeptAnswer {
   body: object;
 }
 
-/** What PostgreSQL knows about the uses of a batch. */
+/** The stored state of the keys in a batch. */
 export interface KnownUses {
-  /** Uses that no other transaction is working on. */
+  /** Keys that no other transaction is using. */
   claimed: ReadonlySet<IdempotentUse>;
   kept: ReadonlyMap<IdempotentUse, KeptAnswer & { fingerprint: string }>;
 }
 
-/** Held until the transaction ends. Sent before KEPT: a statement sees what was committed before it began. */
+/** The locks last until the transaction ends. Sent before KEPT, which then sees what earlier holders committed. */
 const CLAIM = {
   name: 'idempotency-claim',
   text: `SELECT pg_try_advisory_xact_lock(hashtextextended(claim, 0)) AS claimed
@@ -44,7 +59,7 @@ const KEPT = {
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
     JOIN idempotency_records USING (owner_id, key) WHERE created_at > now() - make_interval(hours => ${KEPT_HOURS})`,
 };
-/** Replaces an expired answer. */
+/** Overwrites an expired answer. */
 const KEEP = {
   name: 'idempotency-keep',
   text: `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
@@ -58,12 +73,12 @@ export function fingerprintOf(method: string, target: string, body: Buffer): str
   return createHash('sha256').update(`${method} ${target}\n`).update(body).digest('base64url');
 }
 
-/** True for answers that say nothing about the request itself: it may be tried again with the same key. */
+/** Statuses that are not stored: the request may be retried with the same key. */
 export function isNotKept(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status >= 500;
 }
 
-/** Claims the keys until the transaction ends, and reads what their first uses were answered. Costs no round trip of its own. */
+/** Claims the keys until the transaction ends and reads stored answers. Needs no extra round trip. */
 export async function claim(session: Session, uses: readonly IdempotentUse[]): Promise<KnownUses> {
   const [claims, rows] = await Promise.all([
     session.run<{ claimed: boolean }>(CLAIM, [uses.map(({ owner, key }) => `idempotency ${owner} ${key}`)]),
@@ -89,9 +104,9 @@ function keptOf({ fingerprint, status, body }: StoredAnswer): KeptAnswer & { fin
 }
 
 /**
- * What the first use was answered; undefined for a use that is the first one.
- * @throws ApiError the kept refusal; 409 `idempotency_in_progress` while another transaction works on the key; 422
- * `idempotency_key_reused` when the key belongs to another request
+ * Returns the stored answer; undefined if this is the first use of the key.
+ * @throws ApiError the stored error; 409 `idempotency_in_progress` while another transaction uses the key; 422
+ * `idempotency_key_reused` if the key belongs to another request
  */
 export function replay(use: IdempotentUse, { claimed, kept }: KnownUses): object | undefined {
   // A batch may run again.
@@ -114,7 +129,7 @@ export function replay(use: IdempotentUse, { claimed, kept }: KnownUses): object
   return answer.body;
 }
 
-/** Keeps answers, in the transaction of what they tell. */
+/** Stores answers in the transaction of the change. */
 export async function keep(
   session: Session,
   answers: readonly { use: IdempotentUse; answer: KeptAnswer }[],
@@ -128,7 +143,7 @@ export async function keep(
   ]);
 }
 
-/** Deletes answers that are no longer kept, some at a time, so that no lock is held for long. */
+/** Deletes expired answers in batches, so that no lock is held for long. */
 export async function deleteExpired(database: Database, most = 10_000): Promise<void> {
   for (let deleted = most; deleted === most; ) {
     const [row] = await database.query<{ count: number }>(

@@ -1,15 +1,29 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+  applyDecorators,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, tap } from 'rxjs';
 import { ApiError } from '#libs/errors';
 import { ValidationFailedError } from '#libs/http';
+import { documentErrors, documentHeaders, documentParameters } from '#libs/openapi';
 import { CommandExecutor } from './command-executor';
-import { type IdempotentUse, fingerprintOf, isNotKept } from './idempotency-records';
+import {
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
+  type IdempotentUse,
+  fingerprintOf,
+  isNotKept,
+} from './idempotency-records';
 import { ownerOf } from './sent-by.decorator';
 
 /**
- * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its answer is kept in the
- * transaction of what it changed. Source: draft-ietf-httpapi-idempotency-key-header.
+ * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its answer is stored in the
+ * transaction of the change. Source: draft-ietf-httpapi-idempotency-key-header.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor<object, object> {
@@ -32,7 +46,7 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
     );
   }
 
-  /** A refusal that no command made, such as that of a value, is kept like any other. */
+  /** Also stores errors that occurred before a command ran, such as a validation error. */
   private async refuse(error: unknown, use: IdempotentUse): Promise<object> {
     if (use.sent || !(error instanceof ApiError) || isNotKept(error.status)) {
       throw error;
@@ -47,10 +61,20 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 }
 
+/** The operation supports `Idempotency-Key`. Its handler must run one command with the Origin (`@SentBy()`). */
+export function Idempotent(): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(IdempotencyInterceptor),
+    documentParameters({ name: 'Idempotency-Key' }),
+    documentHeaders('kept', 'Idempotent-Replayed'),
+    documentErrors(IdempotencyInProgressError, IdempotencyKeyReusedError),
+  );
+}
+
 function keyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'];
   const fields = key === undefined ? 0 : request.raw.headersDistinct['idempotency-key']?.length;
-  // Node joins the fields of a name that stands twice into one, which neither of them was.
+  // Node joins repeated headers into one value, so they are counted separately.
   if (key !== undefined && (typeof key !== 'string' || fields !== 1 || !/^[\x20-\x7e]{1,255}$/.test(key))) {
     throw new ValidationFailedError('Idempotency-Key must be 1 to 255 printable ASCII characters.');
   }

@@ -5,7 +5,7 @@ import type { IdempotentUse } from './idempotency-records';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sends commands with this request; set by whoever identifies callers. */
+    /** The client id for commands of this request; set when the caller is identified. */
     commandOwner?: number;
     /** Set for a request with an `Idempotency-Key`. */
     idempotentUse?: IdempotentUse;
@@ -14,7 +14,7 @@ declare module 'fastify' {
 
 export function ownerOf({ commandOwner }: FastifyRequest): number {
   if (commandOwner === undefined) {
-    throw new Error('A command was sent by nobody: the request was not identified.');
+    throw new Error('The request has no identified caller to run a command for.');
   }
   return commandOwner;
 }

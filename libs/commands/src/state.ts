@@ -1,6 +1,6 @@
-// What a batch of commands decides on: the rows that were loaded, with what earlier commands of the batch have changed.
+// The state that commands decide on: loaded rows, with the changes of earlier commands in the batch.
 import type { PreparedStatement } from '#libs/database';
-import { Shelf } from './shelf';
+import { NestedMap } from './nested-map';
 
 /** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;
@@ -8,7 +8,7 @@ export type Entity<Row extends object = object> = new () => Row;
 /** A number that belongs to a row and that a statement computes, such as how many open orders a pet has. */
 export interface Figure {
   name: string;
-  /** `$1` is a `bigint[]` of ids; answers rows with `id` and `value`, and leaves out ids whose value is 0. */
+  /** `$1` is a `bigint[]` of ids. Returns rows with `id` and `value`, without those whose value is 0. */
   text: string;
 }
 
@@ -32,45 +32,44 @@ interface Appended {
 }
 export type Change = 'inserted' | 'updated' | 'deleted';
 
-/** What a command sees and changes. Rows are never modified: `update` takes a new one. */
+/** A command's view of the data. Rows are immutable: `update` takes a new one. */
 export interface State {
-  /** When the batch is decided. */
+  /** The time of the batch. */
   readonly now: Date;
-  /** The row, or null when there is none. @throws Error for a row that the command did not ask for */
+  /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
   find<Found extends object>(entity: Entity<Found>, id: number): Found | null;
-  /** An id that no other row has. */
   newId(entity: Entity): number;
   figure(figure: Figure, id: number): number;
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void;
-  /** Changes nothing when the row is what it was. */
+  /** Has no effect if the row is unchanged. */
   update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void;
   delete(entity: Entity, id: number): void;
-  /** Adds to a figure, if any command of the batch asked for it. */
+  /** Adds to a figure, if it is loaded. */
   adjust(figure: Figure, id: number, by: number): void;
   /** Adds to a journal. */
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void;
-  /** Has something done in this process once all this is committed. */
+  /** Runs an effect in this process after the commit. */
   afterCommit(effect: () => void): void;
 }
 
-/** A row before a command and after it, which are not alike; null where there is none. */
+/** A changed row before and after a command; null if it does not exist. */
 export interface RowChange<Changed extends object = object> {
   before: Changed | null;
   after: Changed | null;
 }
 
-/** What a changed row entails. Called when the command has decided, once for each row that it changed, and may change more. */
+/** Called after the command for each row that it changed; may make further changes. */
 export type Consequence<Changed extends object = object> = (change: RowChange<Changed>, state: State) => void;
 
-/** By entity, in the order in which they are called. */
+/** By entity, in call order. */
 export type Consequences = ReadonlyMap<Entity, Consequence>;
 
 /** The state of a batch. */
 export class BatchState {
-  readonly rows = new Shelf<Entity, Row>();
-  readonly figures = new Shelf<Figure, number>();
+  readonly rows = new NestedMap<Entity, Row>();
+  readonly figures = new NestedMap<Figure, number>();
   readonly newIds = new Map<Entity, number[]>();
-  readonly changes = new Shelf<Entity, Change>();
+  readonly changes = new NestedMap<Entity, Change>();
   readonly appended: Appended[] = [];
   readonly afterCommit: (() => void)[] = [];
 
@@ -80,8 +79,7 @@ export class BatchState {
   ) {}
 
   /**
-   * Lets a command decide. What it changed is kept if it returns, and forgotten if it throws.
-   * @returns what the command returns
+   * Runs a command's decision. Discards its changes if it throws.
    */
   decide<Answer>(command: { decide(state: State): Answer }): Answer {
     const draft = new Draft(this);
@@ -107,9 +105,9 @@ export class BatchState {
 }
 
 class Draft implements State {
-  readonly rows = new Shelf<Entity, Row>();
-  readonly figures = new Shelf<Figure, number>();
-  readonly changes = new Shelf<Entity, Change>();
+  readonly rows = new NestedMap<Entity, Row>();
+  readonly figures = new NestedMap<Figure, number>();
+  readonly changes = new NestedMap<Entity, Change>();
   readonly appended: Appended[] = [];
   readonly effects: (() => void)[] = [];
 
@@ -123,7 +121,7 @@ class Draft implements State {
     const own = this.rows.get(entity, id);
     const row = own === undefined ? this.batch.rows.get(entity, id) : own;
     if (row === undefined) {
-      throw new Error(`The command did not ask for ${entity.name} ${id}.`);
+      throw new Error(`The needs of the command do not include ${entity.name} ${id}.`);
     }
     return row as Found | null;
   }
@@ -131,7 +129,7 @@ class Draft implements State {
   newId(entity: Entity): number {
     const id = this.batch.newIds.get(entity)?.pop();
     if (id === undefined) {
-      throw new Error(`The command did not ask for a new id of ${entity.name}.`);
+      throw new Error(`The needs of the command do not include a new id of ${entity.name}.`);
     }
     return id;
   }
@@ -139,7 +137,7 @@ class Draft implements State {
   figure(figure: Figure, id: number): number {
     const value = this.figures.get(figure, id) ?? this.batch.figures.get(figure, id);
     if (value === undefined) {
-      throw new Error(`The command did not ask for ${figure.name} of ${id}.`);
+      throw new Error(`The needs of the command do not include ${figure.name} of ${id}.`);
     }
     return value;
   }

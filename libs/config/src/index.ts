@@ -3,7 +3,7 @@ const MAX_SHOWN = 60;
 const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
-/** A variable of the environment has a value the program cannot start with. The message is one line that says what it takes. */
+/** An environment variable is invalid. The message is one line that says which values it takes. */
 export class EnvironmentError extends Error {
   constructor(
     readonly variable: string,

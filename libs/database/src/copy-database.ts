@@ -9,7 +9,7 @@ import { type CatalogTable, catalogSequences, catalogTables } from './table-cata
 
 export interface CopyOptions {
   signal?: AbortSignal;
-  /** Told of rows copied so far, and of all that there are. */
+  /** Called with the rows copied so far and the total. */
   onRows?: (done: number, total: number) => void;
 }
 
@@ -18,7 +18,7 @@ export interface CopiedTable extends Record<string, unknown> {
   rows: number;
 }
 
-/** After the copy the target has not as many rows as the source. */
+/** The target does not have as many rows as the source. */
 export class CopyMismatchError extends Error {}
 
 const NEW_LINE = 10;
@@ -51,7 +51,7 @@ async function copyAll(
   const tables = await catalogTables(target, target.dataSource.options.migrationsTableName);
   const names = tables.map(({ name }) => name);
   for (const name of names) {
-    // What triggers do was done when the rows were written first.
+    // Triggers have already run in the source.
     await target.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
   }
   // Migrations may have put rows there, which come from the source like all others.

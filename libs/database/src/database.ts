@@ -10,21 +10,37 @@ import { Session, type StoredRow } from './session';
 import { type PreparedStatement, statementNamesOf } from './prepared';
 import { Reads } from './reads';
 
-/** Everything done through it is committed or rolled back as one. Pass it on, never keep it. */
+/** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
 
-/** Connections of the pool: how many carry work and how many do not, and how many pieces of work wait for one. */
+/** Connections in use, idle connections, and requests that wait for one. */
 export interface PoolUse {
   busy: number;
   idle: number;
   waiting: number;
-  /** The most connections there may be. */
+  /** Maximum number of connections. */
   max: number;
 }
 
 const MAX_ATTEMPTS = 4;
 
-/** The way to the database: reads of requests go through `rows` and `read`, commands through `session`, administration through `transaction`. */
+/**
+ * Runs the work, and up to three more times after an error that rolled its transaction back and may not occur again: a
+ * deadlock, a serialization failure, or a prepared statement that a migration has outdated.
+ */
+export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !mayRunAgain(error)) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** Access to the database: `rows` and `read` for reads of requests, `session` for commands, `transaction` for administration. */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -36,7 +52,6 @@ export class Database {
     return this.dataSource.manager;
   }
 
-  /** How the pool of connections is used at this moment. */
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount, options } = this.pool;
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: options.max };
@@ -44,37 +59,25 @@ export class Database {
 
   /**
    * Runs the work in one transaction (READ COMMITTED; the work locks the rows it decides on).
-   * Joins `outer` when given, and leaves its commit to whoever opened it. A deadlock, a serialization conflict, or a
-   * prepared statement that a migration has outdated, rolls back and runs the work again, up to three more times, so the
-   * work must have no effect outside of it.
+   * Joins `outer` if given, and leaves the commit to its owner; otherwise `withRetries`, so the work must have no other
+   * effects.
    * @throws whatever the work throws, after the rollback.
    */
   async transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
     outer?: Transaction,
   ): Promise<Result> {
-    if (outer) {
-      return work(outer);
-    }
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.dataSource.transaction(work);
-      } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !mayRunAgain(error)) {
-          throw error;
-        }
-      }
-    }
+    return outer ? work(outer) : withRetries(() => this.dataSource.transaction(work));
   }
 
   /**
-   * Runs work on a connection of its own, which it has to leave without an open transaction.
+   * Runs work on its own connection. The work must not leave a transaction open.
    * @throws whatever the work throws; the connection is closed if it cannot be used any more
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const client = await this.pool.connect();
     let lost: Error | undefined;
-    // What is under way fails with it; unheard, it would end the process.
+    // Statements in flight report the error too. Without a listener it would end the process.
     const onLost = (error: Error): void => void (lost = error);
     client.on('error', onLost);
     try {
@@ -85,7 +88,6 @@ export class Database {
     }
   }
 
-  /** The table of an entity. */
   table<Row extends object>(entity: EntityTarget<Row>): EntityTable<Row> {
     let table = this.tables.get(entity);
     if (table === undefined) {
@@ -121,8 +123,7 @@ export class Database {
   }
 
   /**
-   * Runs work that may take minutes and reads what cannot be read twice: `longTransaction`, without time limits and
-   * without a second attempt.
+   * Runs work that may take minutes or cannot be repeated: see `longTransaction`. No timeout and no retry.
    */
   longTransaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,

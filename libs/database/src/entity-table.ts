@@ -3,7 +3,7 @@ import type { DataSource, EntityTarget } from 'typeorm';
 import type { PreparedStatement } from './prepared';
 import type { StoredRow } from './session';
 
-/** How strongly a row is locked while it is loaded; source: PostgreSQL, "Row-Level Locks". */
+/** Row-level locks of PostgreSQL. */
 export type RowLock = 'FOR KEY SHARE' | 'FOR NO KEY UPDATE' | 'FOR UPDATE';
 
 interface Column {
@@ -74,7 +74,7 @@ export class EntityTable<Row extends object> {
     );
   }
 
-  /** `$1` new keys, as rows with an `id`; nobody else is given them, and those that are not used are lost. */
+  /** `$1` new keys, as rows with an `id`; each is unique, and unused ones are lost. */
   newIds(): PreparedStatement {
     return this.statement(
       'new ids',

@@ -1,6 +1,6 @@
 export { copyInto, copyRow, numberRows } from './bulk';
 export { type CopiedTable, CopyMismatchError, type CopyOptions, copyDatabase } from './copy-database';
-export { Database, type Transaction } from './database';
+export { Database, type Transaction, withRetries } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';
 export { type EntityTable, type RowLock } from './entity-table';
 export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
@@ -13,7 +13,6 @@ export {
   isDatabaseUnavailable,
   isRefusedStatement,
   isSerializationConflict,
-  mayRunAgain,
   violatesCheck,
   violatesForeignKey,
   violatesUnique,

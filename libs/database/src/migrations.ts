@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
 
-/** Any number that no other program uses on the same database will do; this one spells "migr". */
+/** Any number that no other program uses on this database; this one spells "migr". */
 const MIGRATION_LOCK = 0x6d696772;
 
 /**

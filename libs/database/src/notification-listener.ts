@@ -120,7 +120,7 @@ export class NotificationListener {
   private changeState(listening: boolean): void {
     if (this.state !== listening) {
       this.state = listening;
-      // Whoever closes the listener knows that it no longer listens.
+      // A closed listener reports nothing.
       if (!this.closed) {
         this.options.onState(listening);
       }

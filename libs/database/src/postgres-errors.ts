@@ -53,7 +53,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** True when the database could not be reached, went away or refused for want of resources; the work may succeed later. */
+/** True if the database is unreachable, was lost, or lacks resources; a later attempt may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { message, errors } = fieldsOf(error);
   const code = codeOf(error);
@@ -77,7 +77,7 @@ export function isRefusedStatement(error: unknown): boolean {
   );
 }
 
-/** True when the transaction lost against another one and may simply be run again. */
+/** True after a deadlock or a serialization failure; the transaction can be retried. */
 export function isSerializationConflict(error: unknown): boolean {
   const code = codeOf(error);
   return code === '40001' || code === '40P01';
@@ -101,7 +101,7 @@ export function isLostStatement(error: unknown): boolean {
   return code === '26000' || code === '42P05';
 }
 
-/** True when a row points to one that is not there, or is still pointed at. */
+/** True for a foreign key violation, in either direction. */
 export function violatesForeignKey(error: unknown, constraint: string): boolean {
   // PostgreSQL 18 reports ON DELETE RESTRICT as 23001, older versions and all other cases as 23503.
   return ['23503', '23001'].includes(codeOf(error)) && fieldsOf(error).constraint === constraint;
@@ -115,7 +115,7 @@ export function violatesCheck(error: unknown, constraint: string): boolean {
   return codeOf(error) === '23514' && fieldsOf(error).constraint === constraint;
 }
 
-/** True when PostgreSQL has rolled the transaction back for a reason that is gone when it is run again. */
+/** True if the transaction was rolled back and a retry may succeed. */
 export function mayRunAgain(error: unknown): boolean {
   return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);
 }

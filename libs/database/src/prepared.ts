@@ -8,12 +8,12 @@ export interface PreparedStatement {
   text: string;
 }
 
-/** A LIKE pattern for what begins with this text; its own wildcards stand for themselves. */
+/** A LIKE pattern for a prefix, with its wildcards escaped. */
 export function namePrefix(text: string): string {
   return `${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** When this many sessions lose statements it is no accident. */
+/** After this many sessions have lost statements, a pooler is assumed. */
 const MAX_LOSERS = 2;
 
 /**

@@ -7,9 +7,9 @@ const MAX_TOGETHER = 20;
 /** Connections that such statements take from other work. */
 const AT_ONCE = 3;
 
-/** How many reads may wait, and for how long. */
+/** Maximum number of waiting reads, and how long they may wait. */
 const MAX_WAITING = 5_000;
-const PATIENCE_MS = 5_000;
+const QUEUE_TIMEOUT_MS = 5_000;
 
 /** Recognised as an unavailable database. */
 class ReadTimeoutError extends Error {
@@ -56,7 +56,7 @@ export class Reads {
 
   private send(): void {
     while (this.turns.free && this.waiting.length > 0) {
-      const oldest = performance.now() - PATIENCE_MS;
+      const oldest = performance.now() - QUEUE_TIMEOUT_MS;
       const next = this.waiting.splice(0, MAX_TOGETHER);
       const reads = next.filter(({ since }) => since >= oldest);
       const late = next.filter(({ since }) => since < oldest);

@@ -51,7 +51,7 @@ export function deprecationOf(request: FastifyRequest): Deprecation | undefined 
   return (routeOf(request).config as DeprecationConfig).deprecation;
 }
 
-/** Deprecation header fields owed to this request; undefined for an operation that is not deprecated. */
+/** The deprecation headers of a request; undefined if its operation is not deprecated. */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
   const { announcement } = routeOf(request).config as DeprecationConfig;
   return announcement?.(request.params as Record<string, string>);

@@ -22,7 +22,6 @@ export { MAX_BODY_BYTES, parseJson } from './read-json';
 export { JSON_TYPE, RepresentedBy, representationOf, type Representation } from './representation';
 export { requestIdOf } from './request-id';
 export { repairRequestTarget } from './request-target';
-export { WithRouteConfig } from './route-config.decorator';
-export { routeOf } from './route-of';
+export { WithRouteConfig, routeOf } from './route';
 export { IfMatch, SingleResource } from './single-resource';
 export { takeOverNodeAnswers, type SocketAnswer } from './socket-errors';

@@ -48,7 +48,7 @@ export class WriteBehind<Entry> {
     this.waiting.set(key, earlier === undefined ? entry : this.options.merge(earlier, entry));
   }
 
-  /** Writes what is waiting now; resolves to false when it could not be written. Never rejects. */
+  /** Writes what is pending; resolves to false on failure. Never rejects. */
   async flush(): Promise<boolean> {
     while (this.writing) {
       await this.writing;

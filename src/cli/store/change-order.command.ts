@@ -1,44 +1,29 @@
-import { Option, SubCommand } from 'nest-commander';
-import type { Precondition } from '#libs/http';
-import type { OrderChanges as Changes, OrdersService as Orders } from '../../modules/orders';
-import { ReportingCommand, administer } from '../command';
+import { SubCommand } from 'nest-commander';
+import {
+  type ChangeOptions,
+  ChangingCommand,
+  ConfirmedCommand,
+  type ConfirmedOptions,
+  administer,
+} from '../command';
 import { confirm } from '../confirm';
-import { type OutputOptions, counted, printOne } from '../output';
+import { counted, printOne } from '../output';
 import { identifier } from '../parse';
-
-/** Whoever runs the service is no client. */
-const BY_OPERATOR = { owner: 0, status: 200 };
-
-interface Services {
-  changes: Changes;
-  orders: Orders;
-  unconditionally: Precondition;
-}
-
-async function withOrders<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
-  const { OrderChanges, OrdersService } = await import('../../modules/orders/index.js');
-  const { Precondition: Conditions } = await import('#libs/http');
-  return administer((all) =>
-    work({
-      changes: all.get(OrderChanges),
-      orders: all.get(OrdersService),
-      unconditionally: Conditions.NONE,
-    }),
-  );
-}
 
 @SubCommand({
   name: 'complete',
   arguments: '<id>',
   description: 'mark an order as fulfilled, which is final',
 })
-export class CompleteOrderCommand extends ReportingCommand {
+export class CompleteOrderCommand extends ChangingCommand {
   protected override readonly examples = ['orders complete 1'];
 
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const id = identifier('<id>', text);
-    const order = await withOrders(({ changes, unconditionally }) =>
-      changes.update(id, { complete: true }, unconditionally, BY_OPERATOR),
+    const { OrderAdministration } = await import('../../modules/orders/index.js');
+    const order = await administer(
+      (services) => services.get(OrderAdministration).complete(id),
+      options.reason,
     );
     await printOne({ ...order }, options);
   }
@@ -49,23 +34,22 @@ export class CompleteOrderCommand extends ReportingCommand {
   arguments: '<id>',
   description: 'cancel an open order and return its units to the stock',
 })
-export class CancelOrderCommand extends ReportingCommand {
-  protected override readonly examples = ['orders cancel 1', 'orders cancel 1 --yes'];
+export class CancelOrderCommand extends ConfirmedCommand {
+  protected override readonly examples = [
+    'orders cancel 1',
+    'orders cancel 1 --yes --reason "customer called"',
+  ];
 
-  @Option({ flags: '-y, --yes', description: 'do not ask' })
-  parseYes(): boolean {
-    return true;
-  }
-
-  async run([text = '']: string[], options: OutputOptions & { yes?: boolean }): Promise<void> {
+  async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
     const id = identifier('<id>', text);
-    const order = await withOrders(async ({ changes, orders, unconditionally }) => {
-      const found = await orders.get(id);
+    const { OrderAdministration, OrdersService } = await import('../../modules/orders/index.js');
+    const order = await administer(async (services) => {
+      const found = await services.get(OrdersService).get(id);
       const units = counted(found.quantity, 'unit', 'units');
       await confirm(`Cancel order ${id} for ${units} of pet ${found.petId}?`, options.yes);
-      await changes.cancel(id, unconditionally, BY_OPERATOR);
+      await services.get(OrderAdministration).cancel(id);
       return found;
-    });
+    }, options.reason);
     await printOne({ ...order, cancelled: true }, options);
   }
 }

@@ -3,5 +3,4 @@ import { ORDER_COMMANDS } from './orders.command';
 import { PET_COMMANDS } from './pets.command';
 import { STOCK_COMMANDS } from './stock.command';
 
-/** Commands about what the store sells. */
 export const STORE_COMMANDS = [...PET_COMMANDS, ...CATEGORY_COMMANDS, ...ORDER_COMMANDS, ...STOCK_COMMANDS];

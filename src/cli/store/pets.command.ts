@@ -2,8 +2,7 @@ import { Command, Option, SubCommand } from 'nest-commander';
 import type { PetStatus } from '../../modules/pets';
 import { CommandGroup } from '../command';
 import type { OutputOptions } from '../output';
-import { identifier } from '../parse';
-import { petStatuses } from './pet-statuses';
+import { identifier, petStatuses } from '../parse';
 import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
 
 interface PetFilters extends ListOptions {

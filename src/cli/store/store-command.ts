@@ -15,17 +15,16 @@ interface PageRequest {
   cursor?: string;
 }
 
-/** Reads one page of a list, with the services that the list is read by. */
 type ReadPage = (services: INestApplicationContext, page: PageRequest) => Promise<Page<object>>;
 
-/** A command that lists what the store has, in ascending id. */
+/** A command that lists entries of the store in ascending id. */
 export abstract class StoreListCommand extends ListingCommand {
   @Option({ flags: '--limit <rows>', description: 'maximum number of rows', defaultValue: '50' })
   parseLimit(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--after <id>', description: 'only what has a higher id' })
+  @Option({ flags: '--after <id>', description: 'only entries with a higher id' })
   parseAfter(text: string): number {
     return identifier('--after', text);
   }
@@ -37,12 +36,12 @@ export abstract class StoreListCommand extends ListingCommand {
     );
     await printMany(entries, options, whenEmpty);
     if (lastId !== null && isForPeople(options)) {
-      process.stderr.write(`\nThere are more: --after ${lastId} goes on, --limit shows more at once.\n`);
+      process.stderr.write(`\nThere are more: --after ${lastId} continues, --limit shows more at once.\n`);
     }
   }
 }
 
-/** A command that shows one thing of the store. */
+/** A command that shows one entry of the store. */
 export abstract class StoreShowCommand extends ReportingCommand {
   protected async show(
     text: string,

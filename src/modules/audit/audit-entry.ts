@@ -1,4 +1,12 @@
-import type { Actor } from './actor';
+export type ActorKind = 'cli' | 'key' | 'service';
+
+/** Who is recorded as the author of changes: the person at the command line, or the running service. */
+export abstract class Actor {
+  abstract readonly kind: ActorKind;
+  abstract readonly name: string;
+  /** The reason that a person gave, if any. */
+  readonly reason?: string;
+}
 
 export interface Change<Value> {
   before: Value;
@@ -19,7 +27,10 @@ interface OfKey {
   keyId: number;
 }
 
-/** Times are RFC 3339. A key is told by its id, and nothing else of it belongs here. */
+/** What operators do to orders. */
+export type OrderAction = 'order.completed' | 'order.cancelled';
+
+/** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
 export type AuditEntry =
   | (OfClient & { action: 'client.created'; details: PlanTerms })
   | (OfClient & {
@@ -27,7 +38,7 @@ export type AuditEntry =
       details: { [Term in keyof PlanTerms]: Change<PlanTerms[Term]> };
     })
   | (OfClient & { action: 'client.renamed'; details: { name: Change<string> } })
-  /** `keys` is how many keys ended with the client. */
+  /** `keys`: number of keys deleted with the client. */
   | (OfClient & { action: 'client.deleted'; details: { plan: string; keys: number } })
   | (OfKey & { action: 'key.issued'; details: { scopes: readonly string[]; expiresAt: string | null } })
   | (OfKey & {
@@ -47,9 +58,9 @@ export type AuditEntry =
   | (OfClient & { action: 'webhook.disabled'; details: { webhookId: number; reason: string } })
   | (OfClient & { action: 'webhook.deliveries_retried'; details: { webhookId: number; deliveries: number } })
   | (OfClient & { action: 'quota.reset'; details: Record<string, never> })
+  | { action: OrderAction; details: { orderId: number; petId: number; quantity: number } }
   | { action: 'catalogue.imported'; details: { categories: number; pets: number; linesLeftOut: number } };
 
-/** What was entered, as it is read again. */
 export interface RecordedEntry {
   id: number;
   at: Date;
@@ -64,9 +75,9 @@ export interface RecordedEntry {
 export interface AuditFilter {
   /** The client's name at the time of the entry. */
   client?: string;
-  /** A key's id; the rotation that a key came from is among its entries. */
+  /** A key's id. Includes the rotation that created the key. */
   keyId?: number;
-  /** What the action begins with: `key.` for all that was done to keys. */
+  /** For example `key.` for all actions on keys. */
   actionPrefix?: string;
   since?: Date;
   limit: number;

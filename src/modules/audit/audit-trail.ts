@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
+import type { Journal, State } from '#libs/commands';
 import { Database, type Transaction, int8ToNumber, namePrefix } from '#libs/database';
-import { Actor, type ActorKind } from './actor';
-import type { AuditEntry, AuditFilter, RecordedEntry } from './audit-entry';
+import { Actor, type ActorKind, type AuditEntry, type AuditFilter, type RecordedEntry } from './audit-entry';
 
 interface EntryRow {
   id: string;
@@ -16,13 +16,13 @@ interface EntryRow {
   details: Record<string, unknown>;
 }
 
-/** Where what happened and its entry are apart: who did it, and when (unix milliseconds). */
+/** For entries written after the fact: who did it, and when (unix milliseconds). */
 export interface Circumstances {
   actor: Actor;
   at: number;
 }
 
-/** Names are kept with the entry, so that it goes on telling the truth whatever becomes of the client. */
+/** The client's name is copied, so that the entry stays correct after a rename or a deletion. */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
   SELECT $1, $2, $3, $4, coalesce(subject.client_id, api_keys.client_id), clients.name, subject.key_id, $7
@@ -30,6 +30,17 @@ const RECORD = `
   LEFT JOIN api_keys ON api_keys.id = subject.key_id
   LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)
   ON CONFLICT (key_id, at) WHERE action = 'key.banned' AND actor_kind = 'key' DO NOTHING`;
+
+interface JournalEntry {
+  entry: AuditEntry;
+  actor: Actor;
+  at: Date;
+}
+
+const JOURNAL: Journal<JournalEntry> = {
+  write: (entries) =>
+    entries.map((one) => ({ statement: { name: 'audit-record', text: RECORD }, values: valuesOf(one) })),
+};
 
 const NEWEST = `
   SELECT id, at, actor_kind, actor, action, client_id, client_name, key_id, details FROM audit_entries
@@ -39,7 +50,7 @@ const NEWEST = `
     AND ($4::timestamptz IS NULL OR at >= $4)
   ORDER BY at DESC, id DESC LIMIT $5`;
 
-/** Who did what to which client or key, and when. Entries are added and read, never changed. */
+/** Who did what to which client or key, and when. Append-only. */
 @Injectable()
 export class AuditTrail {
   constructor(
@@ -49,9 +60,8 @@ export class AuditTrail {
   ) {}
 
   /**
-   * Enters what this transaction does: both are there, or neither. A ban that a key earned may be entered again, and is
-   * there once.
-   * @param circumstances of this process and now, when left out
+   * Writes an entry in the transaction of the change. Recording the same earned ban twice has no effect.
+   * @param circumstances default: this process, now
    */
   async record(
     transaction: Transaction,
@@ -59,15 +69,12 @@ export class AuditTrail {
     circumstances: Circumstances = { actor: this.actor, at: this.clock.now() },
   ): Promise<void> {
     const { actor, at } = circumstances;
-    await transaction.query(RECORD, [
-      new Date(at).toISOString(),
-      actor.kind,
-      actor.name,
-      entry.action,
-      'clientId' in entry ? entry.clientId : null,
-      'keyId' in entry ? entry.keyId : null,
-      JSON.stringify(actor.reason === undefined ? entry.details : { ...entry.details, reason: actor.reason }),
-    ]);
+    await transaction.query(RECORD, valuesOf({ entry, actor, at: new Date(at) }));
+  }
+
+  /** Writes an entry in the transaction of the command that decides on this state. */
+  append(state: State, entry: AuditEntry): void {
+    state.append(JOURNAL, { entry, actor: this.actor, at: state.now });
   }
 
   /** The newest entries first. */
@@ -81,6 +88,19 @@ export class AuditTrail {
     ]);
     return rows.map(toEntry);
   }
+}
+
+function valuesOf({ entry, actor, at }: JournalEntry): unknown[] {
+  const { reason } = actor;
+  return [
+    at.toISOString(),
+    actor.kind,
+    actor.name,
+    entry.action,
+    'clientId' in entry ? entry.clientId : null,
+    'keyId' in entry ? entry.keyId : null,
+    JSON.stringify(reason === undefined ? entry.details : { ...entry.details, reason }),
+  ];
 }
 
 function toEntry(row: EntryRow): RecordedEntry {

@@ -1,11 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Actor } from './actor';
+import { Actor } from './audit-entry';
 import { AuditTrail } from './audit-trail';
 
-/** The trail for everybody who changes clients and keys, whichever door that is done through. */
+/** The audit log, for the service and the command line alike. */
 @Module({})
 export class AuditModule {
-  /** @param actor who does what is done through this application */
+  /** @param actor the author of all changes made by this application */
   static forRoot(actor: Actor): DynamicModule {
     return {
       module: AuditModule,

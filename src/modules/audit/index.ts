@@ -1,4 +1,10 @@
-export { Actor } from './actor';
-export type { AuditEntry, AuditFilter, PlanTerms, RecordedEntry } from './audit-entry';
+export {
+  Actor,
+  type AuditEntry,
+  type AuditFilter,
+  type PlanTerms,
+  type RecordedEntry,
+  type OrderAction,
+} from './audit-entry';
 export { AuditModule } from './audit.module';
 export { AuditTrail } from './audit-trail';

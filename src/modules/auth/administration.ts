@@ -1,4 +1,4 @@
-// The face for those who run the service: clients and keys without the guards that requests need, which take long to load.
+// For operators: clients and keys without the guards that requests need, which are slow to load.
 export { AdministrationModule } from './administration.module';
 export { AdministrationError, ClientsService, type PlanChoice } from './clients.service';
 export { describeKey, type KeyDescription } from './describe-key';

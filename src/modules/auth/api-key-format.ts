@@ -1,4 +1,5 @@
-// What an API key looks like: `psk_live_`, 30 random base62 characters and 6 of their CRC32, so that a mistyped key is refused without a look-up.
+// The format of an API key: `psk_live_`, 30 random base62 characters and 6 that encode their CRC32.
+// The checksum rejects a mistyped key without a database lookup.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -24,7 +25,7 @@ export function newApiKey(): string {
   return `${PREFIX}${random}${checksumOf(random)}`;
 }
 
-/** True when the text has a key's shape and its checksum is right. Says nothing about whether the key was ever issued. */
+/** Checks the format and the checksum, not whether the key was ever issued. */
 export function isWellFormedKey(text: string): boolean {
   if (!SHAPE.test(text)) {
     return false;
@@ -33,7 +34,7 @@ export function isWellFormedKey(text: string): boolean {
   return checksumOf(random) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What is stored of a key: its SHA-256 in base64url. A key's own randomness makes a slow hash needless. */
+/** The stored form of a key: its SHA-256 in base64url. Keys are random enough to need no slow hash. */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
 }

@@ -3,7 +3,7 @@ import { GeneratedId, int8 } from '#libs/database';
 import { Client } from './client.entity';
 import type { Scope } from './caller';
 
-/** A key that identifies a client. The key itself is not here: only its digest, and its end to tell it by. */
+/** A key that identifies a client. Only its digest and its last four characters are stored. */
 @Entity('api_keys')
 export class ApiKey {
   @GeneratedId()
@@ -31,7 +31,7 @@ export class ApiKey {
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;
 
-  /** When the overlap of a rotation ends, and the key with it; null for a key that was not rotated. */
+  /** When the overlap of a rotation ends, and the key with it. Null for a key that was not rotated. */
   @Column({ name: 'overlap_ends_at', type: 'timestamptz', nullable: true })
   overlapEndsAt!: Date | null;
 

@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { ACCESS_RULE, type AccessRule } from './auth.decorators';
 import { InsufficientScopeError, MissingApiKeyError } from './auth.errors';
 
-/** Refuses who has no valid key, or one without the operation's scope. A handler without a rule is a defect, which a test finds. */
+/**
+ * Rejects requests without a valid key, or without the scope that the operation needs. A test checks that every handler
+ * declares a rule.
+ */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -12,7 +12,7 @@ import type { Scope } from './caller';
 export const ACCESS_RULE = 'auth:access-rule';
 export type AccessRule = Scope | 'any key' | 'public';
 
-/** Names of the security schemes in the document; a caller uses either. */
+/** Names of the security schemes in the OpenAPI document; callers use either one. */
 export const API_KEY_SCHEME = 'apiKey';
 export const BEARER_SCHEME = 'bearer';
 
@@ -35,7 +35,7 @@ function openTo(rule: AccessRule): MethodDecorator {
   );
 }
 
-/** The route is open to everybody: it is outside of the interface that keys open. */
+/** The route needs no key; it is not part of the API. */
 export function Public(): MethodDecorator {
   return SetMetadata(ACCESS_RULE, 'public' satisfies AccessRule);
 }

@@ -6,7 +6,7 @@ import { KeyController } from './key.controller';
 import { KeyDirectory } from './key-directory';
 import { KeyUse } from './key-use';
 
-/** Who calls: clients, their keys, the guard that asks for them, and `GET /key`. */
+/** Authentication: clients, their keys, the guard, and `GET /key`. */
 @Module({
   imports: [AdministrationModule],
   controllers: [KeyController],

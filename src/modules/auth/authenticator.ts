@@ -9,11 +9,11 @@ import { presentedKey } from './credentials';
 import { KeyDirectory } from './key-directory';
 import { KeyUse } from './key-use';
 
-/** What is told of keys that are missing or that nobody holds: the same to everybody. */
+/** Shared by all requests, because these errors are the same for everybody. */
 const MISSING = new MissingApiKeyError();
 const INVALID = new InvalidApiKeyError();
 
-/** Finds out who sent a request. Turns nobody away: the limiter has to know about strangers too. */
+/** Identifies the caller of a request. Rejects nobody: the limiter counts unauthenticated requests too. */
 @Injectable()
 export class Authenticator {
   constructor(
@@ -22,7 +22,7 @@ export class Authenticator {
     private readonly clock: Clock,
   ) {}
 
-  /** Sets `request.caller`; answers at once for a key that is known. Rejects when the key cannot be looked up. */
+  /** Sets `request.caller`, synchronously if the key is cached. Rejects if the key cannot be looked up. */
   identify(request: FastifyRequest): void | Promise<void> {
     const key = keyOrRefusal(request);
     if (key instanceof ApiError) {

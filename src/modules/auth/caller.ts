@@ -3,27 +3,27 @@ import type { ApiError } from '#libs/errors';
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What is known of a valid key: who is behind it and what it may do. */
+/** A valid key: whose it is and what it may do. */
 export interface KeyHolder {
   keyId: number;
   clientId: number;
   clientName: string;
   plan: string;
-  /** The client's own limits, for a plan that has none of its own. */
+  /** The limits agreed with the client, for a plan without fixed limits. */
   perMinute: number | null;
   perDay: number | null;
   scopes: readonly Scope[];
-  /** The end of the key, to tell it by. */
+  /** The last four characters of the key. */
   last4: string;
   /** Unix milliseconds. */
   createdAt: number;
   /** Infinity for a key that does not expire. */
   expiresAt: number;
-  /** Until when a key that was rotated works beside the new one; null for any other key. */
+  /** When the overlap of a rotation ends; null for a key that was not rotated. */
   overlapEndsAt: number | null;
 }
 
-/** Whoever sent a request: the holder of a valid key, or nobody we know, with the reason why. */
+/** The sender of a request: the holder of a valid key, or the reason why there is none. */
 export type Caller = { holder: KeyHolder; refusal: null } | { holder: null; refusal: ApiError };
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import { Column, Entity } from 'typeorm';
 import { GeneratedId } from '#libs/database';
 
-/** A customer. What the plan allows is the business of Quotas; the two numbers are set for plans without fixed ones. */
+/** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
 @Entity('clients')
 export class Client {
   @GeneratedId()

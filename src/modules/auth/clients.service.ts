@@ -6,7 +6,7 @@ import { Client } from './client.entity';
 
 export type PlanChoice = PlanTerms;
 
-/** A command on clients or keys asks for something that cannot be; the message is for whoever runs it, the code for programs. */
+/** An administrative command cannot be carried out. The message is for the operator, the code for programs. */
 export class AdministrationError extends Error {
   constructor(
     message: string,
@@ -16,7 +16,7 @@ export class AdministrationError extends Error {
   }
 }
 
-/** Customers, for those who run the service. Callers of the HTTP interface only ever meet their keys. */
+/** Customers, for operators. API callers only see their keys. */
 @Injectable()
 export class ClientsService {
   constructor(
@@ -44,7 +44,7 @@ export class ClientsService {
     return client;
   }
 
-  /** Holds at the client's next request, on every instance within a second. */
+  /** Applies from the client's next request, on every instance within a second. */
   setPlan(name: string, { plan, perMinute, perDay }: PlanChoice): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.lock(name, transaction);
@@ -62,7 +62,7 @@ export class ClientsService {
     });
   }
 
-  /** The keys go on to work; entries of the audit log keep the name of their time. */
+  /** The keys keep working. Existing audit entries keep the old name. */
   async rename(name: string, newName: string): Promise<Client> {
     try {
       return await this.database.transaction(async (transaction) => {
@@ -80,7 +80,7 @@ export class ClientsService {
     }
   }
 
-  /** Its keys are refused on every instance within a second, and its usage is gone. The audit log stays. */
+  /** Every instance rejects its keys within a second. Its usage is deleted; the audit log stays. */
   delete(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.lock(name, transaction);
@@ -93,7 +93,7 @@ export class ClientsService {
     });
   }
 
-  /** The client as it stays until the end of the transaction. */
+  /** Reads the client and locks it until the end of the transaction. */
   private async lock(name: string, transaction: Transaction): Promise<Client> {
     await transaction.query(`SELECT FROM clients WHERE name = $1 FOR UPDATE`, [name]);
     return this.named(name, transaction);

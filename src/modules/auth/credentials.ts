@@ -1,11 +1,11 @@
-// The rule of where a key may stand in a request: X-API-Key, or Authorization: Bearer, and never two different ones.
+// Where a request may carry its key: X-API-Key or Authorization: Bearer, but not two different keys.
 import type { IncomingHttpHeaders } from 'node:http';
 import { ConflictingCredentialsError } from './auth.errors';
 
 const BEARER = /^bearer +(\S.*)$/i;
 
 /**
- * The key that a request carries, unchecked; null without one. Another scheme than Bearer carries no key.
+ * The key in a request, unchecked; null if there is none. Schemes other than Bearer are ignored.
  * @throws ApiError 400 `conflicting_credentials`
  */
 export function presentedKey(headers: IncomingHttpHeaders): string | null {

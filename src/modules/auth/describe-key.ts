@@ -2,7 +2,7 @@ import type { ApiKey } from './api-key.entity';
 
 export type KeyState = 'active' | 'expired' | 'revoked';
 
-/** What may be told of a key to those who run the service; never the key. (A type, for only types fit a record.) */
+/** What operators may see of a key, never the key itself. (A type alias, because interfaces do not fit a Record.) */
 export type KeyDescription = {
   id: number;
   client: string;

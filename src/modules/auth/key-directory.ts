@@ -10,7 +10,7 @@ export const KEYS_CHANNEL = 'petstore_keys';
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
 const MAX_UNKNOWN = 10_000;
-/** Without notifications this is how long a change may go unnoticed: the service promises a second, the answer included. */
+/** How long a change may go unnoticed without notifications. Changes must apply within a second, response included. */
 const BLIND_TTL_MS = 700;
 
 interface HolderRow {
@@ -34,7 +34,7 @@ const HOLDERS_BY_DIGEST = `
   FROM api_keys k JOIN clients c ON c.id = k.client_id
   WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`;
 
-/** Who holds a key: a bounded cache in front of the database, kept right by its notifications. */
+/** Looks up keys: a bounded cache in front of the database, invalidated by its notifications. */
 @Injectable()
 export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(KeyDirectory.name);
@@ -42,12 +42,12 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN });
   private readonly underWay = new Map<string, Promise<KeyHolder | null>>();
   private readonly listener: NotificationListener;
-  /** How often a key was known already, and how often it had to be looked up. */
+  /** Cache statistics. */
   readonly uses = { hit: 0, miss: 0 };
-  /** Counts the changes heard of, so that a look-up which was overtaken by one is not remembered. */
+  /** Increases with each change, so that a lookup which a change has overtaken is not cached. */
   private generation = 0;
 
-  /** Forged keys cost a look-up each, so look-ups must not take the connections that the work needs. */
+  /** Batched: each forged key costs a lookup, and lookups must not use up the connection pool. */
   private readonly lookUps = new Coalescer<string, KeyHolder>({
     maxBatch: MAX_BATCH,
     loadMany: (digests) => this.readMany(digests),
@@ -65,7 +65,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  /** False while changes are not heard of and the cache keeps entries for less than a second only. */
+  /** False while notifications do not arrive; the cache then keeps entries for less than a second. */
   get listening(): boolean {
     return this.listener.listening;
   }
@@ -74,12 +74,12 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     await this.listener.start();
   }
 
-  /** Late, because requests under way are still answered until then. */
+  /** Late in the shutdown, because requests in flight still need it. */
   async onApplicationShutdown(): Promise<void> {
     await this.listener.close();
   }
 
-  /** The holder of a key that is known, null for one that is known to be nobody's, undefined when it has to be looked up. */
+  /** The cached holder of a key; null if the key is cached as invalid, undefined if it is not cached. */
   findKnown(digest: string): KeyHolder | null | undefined {
     const known = this.known.get(digest) ?? (this.unknown.has(digest) ? null : undefined);
     if (known !== undefined) {
@@ -88,7 +88,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     return known;
   }
 
-  /** Asks for the holder of a key that is not known; null means that no valid key has this digest. */
+  /** Reads the holder of a key from the database; null if no valid key has this digest. */
   lookUp(digest: string): Promise<KeyHolder | null> {
     this.uses.miss += 1;
     let lookUp = this.underWay.get(digest);
@@ -103,7 +103,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     const { generation } = this;
     const startedAt = performance.now();
     const holder = await this.lookUps.load(digest);
-    // What was read is as old as the beginning of the reading.
+    // The data is as old as the start of the read.
     const ttl = this.listener.listening
       ? undefined
       : Math.floor(startedAt + BLIND_TTL_MS - performance.now());
@@ -133,7 +133,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Changes between two states were not heard of, so nothing that was known before can be relied on. */
+  /** Notifications may have been missed, so the whole cache is dropped. */
   private changeOfState(listening: boolean): void {
     this.generation += 1;
     this.underWay.clear();

@@ -4,7 +4,7 @@ import { WriteBehind } from '#libs/write-behind';
 
 const INTERVAL_MS = 5_000;
 
-/** Remembers when each key was last used, and writes it down in batches. */
+/** Records when each key was last used; writes in batches. */
 @Injectable()
 export class KeyUse implements OnApplicationShutdown {
   private readonly logger = new Logger(KeyUse.name);
@@ -16,7 +16,7 @@ export class KeyUse implements OnApplicationShutdown {
       merge: Math.max,
       write: (batch) => this.write(batch),
       onError: (error) =>
-        this.logger.warn(`Last uses of keys could not be saved and will be retried: ${String(error)}`),
+        this.logger.warn(`Last-used times of keys could not be saved; will retry: ${String(error)}`),
     });
   }
 

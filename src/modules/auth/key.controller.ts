@@ -41,7 +41,7 @@ export class KeyController {
     stability: 'beta',
   })
   getKey(@Req() request: FastifyRequest): KeyDto {
-    // ApiKeyGuard lets nobody through to this operation without a valid key.
+    // ApiKeyGuard has checked that there is a valid key.
     return toDto(request.caller!.holder!);
   }
 }

@@ -12,13 +12,13 @@ export interface KeyRequest {
   expiresAt?: Date | null;
 }
 
-/** A key on the one occasion on which it can be read. */
+/** A new key, in plain text for the only time. */
 export interface IssuedKey {
   key: string;
   record: ApiKey;
 }
 
-/** Keys, for those who run the service. */
+/** API keys, for operators. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -48,7 +48,7 @@ export class KeysService {
     return this.database.reader.find(ApiKey, { where, relations: { client: true }, order: { id: 'ASC' } });
   }
 
-  /** Holds on every instance within a second. Revoking twice changes nothing. */
+  /** Applies on every instance within a second. Idempotent. */
   revoke(id: number): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
       const key = await this.lock(transaction, id);
@@ -63,7 +63,7 @@ export class KeysService {
 
   /**
    * Issues another key like this one. The old one ends after the overlap, or at its own end if that comes first.
-   * @param alongside further work of the same transaction, told the id of the new key
+   * @param alongside more work in the same transaction
    */
   rotate(
     id: number,
@@ -74,6 +74,13 @@ export class KeysService {
       const old = await this.lock(transaction, id);
       if (old.revokedAt !== null) {
         throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
+      }
+      // Its expiry is now the end of the overlap, which must not become that of another new key.
+      if (old.overlapEndsAt !== null) {
+        throw new AdministrationError(
+          `Key ${id} has already been rotated. Rotate the key that replaced it, or issue a new one.`,
+          'key_rotated',
+        );
       }
       const issued = await this.enter(transaction, old);
       await transaction.query(
@@ -108,8 +115,8 @@ export class KeysService {
   }
 
   /**
-   * The key of an id, or that is given as a whole, such as one that was found where it should not be.
-   * @throws AdministrationError when there is no such key; it does not repeat the key
+   * Finds a key by its id, or by the whole key, for instance a leaked one.
+   * @throws AdministrationError when there is no such key; the message does not contain the key
    */
   async byReference(reference: number | string): Promise<ApiKey> {
     if (typeof reference === 'number') {
@@ -127,7 +134,7 @@ export class KeysService {
     return key;
   }
 
-  /** The key as it stays until the end of the transaction. */
+  /** Reads the key and locks it until the end of the transaction. */
   private async lock(transaction: Transaction, id: number): Promise<ApiKey> {
     await transaction.query(`SELECT FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`, [id]);
     return this.byId(id, transaction);

@@ -1,4 +1,4 @@
-// The lines of a file that cannot be imported: the first ones in full, the others as a number.
+// The invalid lines of an import file: the first ones in full, and the total number.
 
 export interface BadLine {
   line: number;
@@ -9,7 +9,7 @@ export class BadLines {
   private total = 0;
   private known: BadLine[] = [];
 
-  /** @param most how many are told of in full */
+  /** @param most how many are reported in full */
   constructor(readonly most: number) {}
 
   get count(): number {
@@ -22,9 +22,8 @@ export class BadLines {
   }
 
   /**
-   * Adds lines that were found in one go.
-   * @param found at least the first `most` of them
-   * @param count how many there are
+   * @param found at least the first `most` of the lines
+   * @param count their total number
    */
   add(found: readonly BadLine[], count = found.length): void {
     this.total += count;

@@ -1,4 +1,4 @@
-// One line of a catalogue: what it may be, what it says, and how the database keeps and writes it.
+// One line of a catalogue file: its fields and their validation, and its columns in the database.
 
 import { ApiError } from '#libs/errors';
 import { ValidationFailedError } from '#libs/http';
@@ -14,7 +14,7 @@ export interface CategoryRecord {
   description?: string;
 }
 
-/** The columns of a line between file and store, as SQL, and their values. */
+/** The columns of a staged line, as SQL, and their values. */
 export const CATEGORY_COLUMNS = 'line bigint, file_id bigint, name text, description text';
 export function categoryRow(line: number, { id, name, description }: CategoryRecord): Row {
   return [line, id, name, description ?? null];
@@ -27,11 +27,11 @@ export function petRow(line: number, { categoryId, quantity, name, status }: Pet
 
 type Row = (string | number | null)[];
 
-/** The fields of a line, in the file's order, out of the columns of the store; `kind` stands before them. */
+/** The fields of an exported line after `kind`, selected from the columns of the store. */
 export const CATEGORY_FIELDS = 'id, name, description';
 export const PET_FIELDS = 'id, name, category_id AS "categoryId", status, quantity';
 
-/** What a line says, or what is wrong with it. */
+/** A parsed line, or what is wrong with it. */
 export type CatalogueLine = { record: CategoryRecord | PetRecord } | { problem: string };
 
 const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
@@ -74,11 +74,11 @@ class PetLine {
   quantity?: number;
 }
 
-/** A pet as its line says it; what the line leaves out has its default. */
+/** A pet as in its line, with defaults filled in. */
 export type PetRecord = PetLine & Required<Pick<PetLine, 'status' | 'quantity'>>;
 
 /**
- * Reads a line. Never throws, whatever the line is.
+ * Parses a line. Never throws.
  * @param petsOnly the file may not hold categories
  */
 export function readCatalogueLine(text: string, petsOnly = false): CatalogueLine {
@@ -97,7 +97,7 @@ function recordOf(value: unknown): CategoryRecord | PetRecord {
     return { ...validated(CategoryLine, line) };
   }
   const { status = 'available', ...pet } = validated(PetLine, line);
-  // The store gives it another.
+  // The store assigns a new one.
   delete pet.id;
   return { quantity: FIRST_QUANTITY[status], ...pet, status };
 }

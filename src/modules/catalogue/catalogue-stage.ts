@@ -9,7 +9,7 @@ import {
   petRow,
 } from './catalogue-line';
 
-/** How much is sent at once: few round trips, and little memory. */
+/** Rows are sent in batches of this size, to save both round trips and memory. */
 const BATCH_CHARACTERS = 256 * 1024;
 
 const CATEGORIES = 'staged_categories';
@@ -29,12 +29,12 @@ interface Found {
   total: string;
 }
 
-/** The lines of a file, kept in temporary tables until all of them were read: what a line refers to may come later. */
+/** Holds the lines of a file in temporary tables until all are read, because a pet may precede its category. */
 export class CatalogueStage {
   /** The categories of the file, in its order. */
   readonly categories = `SELECT file_id, name, description FROM staged_categories ORDER BY line`;
 
-  /** The ids that the pets of the file know their categories by. */
+  /** The category ids that the pets of the file use. */
   readonly categoryIds = `SELECT file_category_id FROM staged_pets`;
 
   private readonly batches = new Map<string, { rows: string[]; characters: number }>();
@@ -49,8 +49,8 @@ export class CatalogueStage {
   }
 
   /**
-   * The pets of the file, in its order, as a query.
-   * @param known a query for `file_id`, what the file calls a category by, and its `id`; pets of others are left out
+   * A query for the pets of the file, in its order.
+   * @param known a query that maps `file_id`, the category id in the file, to the category's `id`; other pets are left out
    */
   petsIn(known: string): string {
     return `SELECT staged_pets.*, known.id AS category_id
@@ -81,12 +81,12 @@ export class CatalogueStage {
     await this.transaction.query(`ANALYZE staged_categories, staged_pets`);
   }
 
-  /** Takes out the categories whose id an earlier line has already. */
+  /** Rejects categories whose id an earlier line already has. */
   async refuseDuplicates(badLines: BadLines): Promise<void> {
     await this.refuse(
       badLines,
       DUPLICATES,
-      ({ id, first_line }) => `id ${id} is the id of the category on line ${first_line} already.`,
+      ({ id, first_line }) => `id ${id} is already the id of the category on line ${first_line}.`,
     );
     await this.transaction.query(
       `DELETE FROM staged_categories USING (${DUPLICATES}) AS duplicates
@@ -95,10 +95,10 @@ export class CatalogueStage {
   }
 
   /**
-   * Tells of the pets that `petsIn` leaves out.
-   * @param owner whose categories the known ones are, for the message
+   * Reports the pets that `petsIn` leaves out.
+   * @param owner where the known categories are, for the message
    */
-  async refuseStrays(badLines: BadLines, known: string, owner: string): Promise<void> {
+  async refuseUnknownCategories(badLines: BadLines, known: string, owner: string): Promise<void> {
     await this.refuse(
       badLines,
       `SELECT line, file_category_id AS id FROM staged_pets

@@ -6,7 +6,7 @@ import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue } from './import-catalogue';
 import { SeedCatalogue } from './seed-catalogue';
 
-/** Whole catalogues, on their way into the store and out of it. */
+/** Import, export and seeding of the whole catalogue. */
 @Module({
   imports: [CategoriesModule, PetsModule, InventoryModule],
   providers: [ImportCatalogue, ExportCatalogue, SeedCatalogue],

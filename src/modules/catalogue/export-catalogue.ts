@@ -7,7 +7,7 @@ import { CATEGORY_FIELDS, PET_FIELDS } from './catalogue-line';
 
 export interface ExportOptions {
   signal?: AbortSignal;
-  /** Told of the number of lines written so far, and of all there will be. */
+  /** Called with the number of lines written so far and the total. */
   onLines?: (lines: number, all: number) => void;
 }
 
@@ -16,10 +16,10 @@ export interface CatalogueSize {
   pets: number;
 }
 
-/** Lines that are read and written at once. */
+/** Lines per batch. */
 const BATCH_LINES = 1_000;
 
-/** Writes all categories and pets of one moment as NDJSON, in the order of their ids, in the form that an import reads. */
+/** Exports a snapshot of all categories and pets as NDJSON, sorted by id, in the format of the import. */
 @Injectable()
 export class ExportCatalogue {
   constructor(
@@ -29,7 +29,7 @@ export class ExportCatalogue {
     private readonly stock: BulkStock,
   ) {}
 
-  /** @param write is waited for before more is read, so that memory is bounded by one batch */
+  /** @param write awaited before the next batch is read, so that only one batch is in memory */
   run(write: (text: string) => Promise<void>, options: ExportOptions = {}): Promise<CatalogueSize> {
     const moment = { isolation: 'REPEATABLE READ', readOnly: true, signal: options.signal } as const;
     return this.database.longTransaction(async (transaction) => {
@@ -64,7 +64,7 @@ export class ExportCatalogue {
   }
 }
 
-/** The database writes the JSON: it is several times faster at it. An absent value is left out. */
+/** The database writes the JSON, which is several times faster. Null values are left out. */
 function asLines(query: string): string {
   return `SELECT json_strip_nulls(row_to_json(line))::text AS line FROM (${query} ORDER BY id) AS line`;
 }

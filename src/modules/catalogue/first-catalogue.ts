@@ -9,7 +9,7 @@ interface SeedCategory {
   pets: SeedPet[];
 }
 
-/** A small store to begin with. */
+/** The sample catalogue. */
 export const CATALOGUE: readonly SeedCategory[] = [
   {
     name: 'Dogs',

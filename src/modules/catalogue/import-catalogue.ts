@@ -8,35 +8,48 @@ import { BulkPets } from '../pets';
 import { BadLines } from './bad-lines';
 import { readCatalogueLine } from './catalogue-line';
 import { CatalogueStage } from './catalogue-stage';
-import { CatalogueRefusedError, CatalogueRepeatedError } from './catalogue.errors';
 
 export interface ImportOptions {
-  /** The pets go into categories that the store has already; the file holds pets only. */
+  /** Adds the pets to existing categories; the file contains only pets. */
   intoExisting?: boolean;
-  /** Names that the store has already may be imported once more. */
+  /** Allows names that the store already has. */
   mayRepeat?: boolean;
-  /** Everything is checked and nothing is imported. */
+  /** Checks everything and imports nothing. */
   dryRun?: boolean;
-  /** Bad lines are left out; otherwise one of them is enough for nothing to be imported. */
+  /** Skips invalid lines. Without it, one invalid line aborts the import. */
   skipInvalid?: boolean;
   signal?: AbortSignal;
-  /** Told of the number of lines read so far, from time to time. */
+  /** Called from time to time with the number of lines read so far. */
   onLines?: (lines: number) => void;
 }
 
 export interface ImportResult {
   categories: number;
   pets: number;
-  /** How many names of the file the store has already: of categories, or of pets where they go into existing ones. */
+  /** Names that the store already has: of categories, or of pets with `intoExisting`. */
   repeated: number;
-  /** The lines that were left out. */
+  /** The lines that were skipped. */
   badLines: BadLines;
 }
 
-const MAX_LINE_BYTES = 64 * 1024;
-const TOLD_IN_FULL = 20;
+/** Nothing was imported, because the file has invalid lines. */
+export class CatalogueRefusedError extends Error {
+  constructor(readonly badLines: BadLines) {
+    super('The catalogue has invalid lines.');
+  }
+}
 
-/** Enters a whole catalogue (NDJSON) into the store: all of it or nothing. */
+/** Nothing was imported, because the store already has names of the file. */
+export class CatalogueRepeatedError extends Error {
+  constructor(readonly repeated: number) {
+    super('The store already has names of the catalogue.');
+  }
+}
+
+const MAX_LINE_BYTES = 64 * 1024;
+const MAX_REPORTED = 20;
+
+/** Imports a catalogue (NDJSON), all or nothing. */
 @Injectable()
 export class ImportCatalogue {
   constructor(
@@ -48,12 +61,12 @@ export class ImportCatalogue {
   ) {}
 
   /**
-   * @throws CatalogueRefusedError when a line is bad and bad lines are not to be left out; CatalogueRepeatedError when the
-   *   store has names of the file already and they are not to be imported once more
+   * @throws CatalogueRefusedError for invalid lines, without `skipInvalid`
+   * @throws CatalogueRepeatedError for names that the store already has, without `mayRepeat`
    */
   run(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportResult> {
     return this.database.longTransaction(async (transaction) => {
-      const badLines = new BadLines(TOLD_IN_FULL);
+      const badLines = new BadLines(MAX_REPORTED);
       const stage = await CatalogueStage.open(transaction);
       await fill(stage, source, badLines, options);
       await this.check(transaction, stage, badLines, options);
@@ -67,7 +80,7 @@ export class ImportCatalogue {
       if (repeated > 0 && !options.mayRepeat) {
         throw new CatalogueRepeatedError(repeated);
       }
-      // Ids are given only now: a file that is refused leaves no gap in them, and an empty store counts as unused.
+      // Ids are assigned last, so that a rejected file leaves no gap and an empty store still counts as unused.
       const counts = await this.enter(transaction, stage, options);
       const details = { ...counts, linesLeftOut: badLines.count };
       await this.trail.record(transaction, { action: 'catalogue.imported', details });
@@ -75,7 +88,7 @@ export class ImportCatalogue {
     }, options);
   }
 
-  /** A query for the names that the store has already. Compared as their indexes have them, one by one. */
+  /** A query for the names that the store already has. `lower(name)` lets it use their indexes. */
   private repeatedNames(stage: CatalogueStage, { intoExisting }: ImportOptions): string {
     const [staged, existing] = intoExisting
       ? [stage.petsIn(this.existing), `${this.pets.all} AND category_id = staged.category_id`]
@@ -98,10 +111,10 @@ export class ImportCatalogue {
   ): Promise<void> {
     if (intoExisting) {
       await this.categories.hold(transaction, stage.categoryIds);
-      await stage.refuseStrays(badLines, this.existing, 'the store');
+      await stage.refuseUnknownCategories(badLines, this.existing, 'the store');
     } else {
       await stage.refuseDuplicates(badLines);
-      await stage.refuseStrays(badLines, stage.categories, 'this file');
+      await stage.refuseUnknownCategories(badLines, stage.categories, 'this file');
     }
   }
 
@@ -119,13 +132,13 @@ export class ImportCatalogue {
     return { categories, pets };
   }
 
-  /** The categories of the store, which a file calls by their own ids. */
+  /** Existing categories, which the file refers to by their real ids. */
   private get existing(): string {
     return `SELECT id AS file_id, id FROM (${this.categories.all}) AS existing`;
   }
 }
 
-/** Reads the file into the stage, but for the lines that are bad in themselves. */
+/** Reads the valid lines of the file into the stage. */
 async function fill(
   stage: CatalogueStage,
   source: AsyncIterable<Buffer>,

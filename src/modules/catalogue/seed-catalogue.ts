@@ -6,7 +6,7 @@ import { BulkStock, FIRST_QUANTITY } from '../inventory';
 import { BulkPets } from '../pets';
 import { CATALOGUE } from './first-catalogue';
 
-/** Fills an empty store with something to look at. */
+/** Adds the sample catalogue to an empty store. */
 @Injectable()
 export class SeedCatalogue {
   constructor(
@@ -15,7 +15,7 @@ export class SeedCatalogue {
     private readonly stock: BulkStock,
   ) {}
 
-  /** @returns what was added: nothing to a store that has a category or a pet */
+  /** Adds nothing if the store has a category or a pet. @returns what was added */
   async run(transaction: Transaction): Promise<{ categories: number; pets: number }> {
     const [row] = await transaction.query<{ used: boolean }[]>(
       `SELECT EXISTS (SELECT FROM categories) OR EXISTS (SELECT FROM pets) AS used`,
@@ -46,7 +46,7 @@ const PETS = CATALOGUE.flatMap(({ name: category, pets }) =>
   })),
 );
 
-/** A query for these rows, in their order. @param columns as PostgreSQL declares them */
+/** A query that returns these rows in order. @param columns as in a PostgreSQL column definition list */
 function asRows(rows: readonly object[], columns: string): string {
   const json = escapeLiteral(JSON.stringify(rows));
   return `SELECT * FROM ROWS FROM (json_to_recordset(${json}) AS (${columns})) WITH ORDINALITY AS rows (${names(columns)}, place)

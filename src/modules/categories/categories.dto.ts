@@ -1,8 +1,13 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { PageQuery } from '#libs/paging';
 import { AnswerField, Field, QueryField, identifier, text } from '#libs/validation';
-import { categoryFields } from './category-fields';
 import type { Category } from './category.entity';
+
+/** Validation of a category's fields, for requests and imports. */
+export const categoryFields = {
+  name: text({ min: 1, max: 200, notBlank: true }),
+  description: text({ min: 0, max: 2_000 }),
+};
 
 @ApiSchema({ name: 'NewCategory', description: 'The body to create or replace a category.' })
 export class NewCategoryDto {

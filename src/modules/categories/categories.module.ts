@@ -5,7 +5,7 @@ import { CategoriesController } from './categories.controller';
 import { CategoriesService } from './categories.service';
 import { CategoryEvents } from './category-events';
 
-/** What kinds of animals there are. */
+/** Categories of pets. */
 @Module({
   imports: [EventLogModule],
   controllers: [CategoriesController],

@@ -5,7 +5,7 @@ import { CategoryNotFoundError } from './categories.errors';
 import { type CategoryDto, type ListCategoriesQuery, toCategoryDto } from './categories.dto';
 import { Category } from './category.entity';
 
-/** Reads of categories; what changes them has files of its own. */
+/** Reads of categories; the commands that change them have their own files. */
 @Injectable()
 export class CategoriesService {
   private readonly categories: RowReader<Category>;

@@ -4,7 +4,7 @@ import { EventLog, type Occurrence } from '../events';
 import { toCategoryDto } from './categories.dto';
 import { Category } from './category.entity';
 
-/** What is reported of categories. */
+/** The events of categories. */
 @Injectable()
 export class CategoryEvents implements OnModuleInit {
   constructor(private readonly log: EventLog) {}

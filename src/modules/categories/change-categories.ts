@@ -32,7 +32,7 @@ export function replaceCategory(
   };
 }
 
-/** Whether pets use it is for the foreign key to say: asked before, another request could give it one meanwhile. */
+/** The foreign key decides whether pets use the category: after a check in advance, another request could still add one. */
 export function deleteCategory(id: number, precondition: Precondition): Command<void> {
   return {
     needs: [{ row: Category, id, lock: 'FOR UPDATE' }],

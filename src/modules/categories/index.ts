@@ -2,4 +2,4 @@ export { BulkCategories } from './bulk-categories';
 export { CategoriesModule } from './categories.module';
 export { CategoriesService } from './categories.service';
 export { CategoryCatalog } from './category-catalog';
-export { categoryFields } from './category-fields';
+export { categoryFields } from './categories.dto';

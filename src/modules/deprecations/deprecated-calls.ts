@@ -16,7 +16,7 @@ interface Calls {
   lastCallAt: number;
 }
 
-/** Who still calls what is deprecated: counted for each key, operation and UTC day, and written down in batches. */
+/** Counts calls of deprecated operations by key, operation and UTC day; writes in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
   private readonly logger = new Logger(DeprecatedCalls.name);
@@ -31,7 +31,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
       merge: (earlier, later) => ({ ...later, calls: earlier.calls + later.calls }),
       write: (batch) => this.write([...batch.values()]),
       onError: (error) =>
-        this.logger.warn(`Deprecated calls could not be saved and will be retried: ${String(error)}`),
+        this.logger.warn(`Calls of deprecated operations could not be saved; will retry: ${String(error)}`),
     });
   }
 
@@ -47,7 +47,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
 
   private async write(batch: Calls[]): Promise<void> {
     await this.database.query(
-      // Without those of a key deleted meanwhile: one of them would keep the whole batch from being written, for ever.
+      // Skips keys that have been deleted: one of them would make the whole batch fail, for ever.
       `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
        SELECT called.* FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])
          AS called (key_id, operation, day, calls, last_call_at)

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DeprecationReport } from './deprecation-report';
 
-/** The report for those who run the service; without the noting of calls that requests need. */
+/** The report for operators, without the recording of calls. */
 @Module({ providers: [DeprecationReport], exports: [DeprecationReport] })
 export class DeprecationReportModule {}

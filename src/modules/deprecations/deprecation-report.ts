@@ -5,7 +5,7 @@ import { Database, int8ToNumber } from '#libs/database';
 const DAY_MS = 86_400_000;
 
 export interface DeprecatedUse {
-  /** The operation's name in the interface description. */
+  /** The operationId in the OpenAPI document. */
   operation: string;
   client: string;
   keyId: number;
@@ -15,10 +15,10 @@ export interface DeprecatedUse {
   lastCallAt: Date;
 }
 
-/** The driver hands a bigint over as text. */
+/** The driver returns a bigint as text. */
 type UseRow = Omit<DeprecatedUse, 'keyId' | 'calls'> & Record<'keyId' | 'calls', string>;
 
-/** Who still calls deprecated operations, for those who run the service. Some seconds behind the calls. */
+/** Who still calls deprecated operations, for operators. A few seconds behind. */
 @Injectable()
 export class DeprecationReport {
   constructor(
@@ -27,9 +27,9 @@ export class DeprecationReport {
   ) {}
 
   /**
-   * By operation, then by the number of calls.
-   * @param days the last so many UTC days, today included
-   * @param client the name of the only client that is of interest
+   * Sorted by operation, then by the number of calls.
+   * @param days number of UTC days, including today
+   * @param client only calls of this client
    */
   async of(days: number, client?: string): Promise<DeprecatedUse[]> {
     const since = new Date(this.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);

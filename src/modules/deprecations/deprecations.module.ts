@@ -3,10 +3,10 @@ import { RetentionModule } from '#libs/retention';
 import { DeprecatedCalls } from './deprecated-calls';
 import { SunsetGuard } from './sunset.guard';
 
-/** How many days of calls are kept, today included. */
+/** Including today. */
 const KEPT_DAYS = 90;
 
-/** What happens around the end of an operation. */
+/** Deprecated operations: who calls them, and their sunset. */
 @Module({
   imports: [RetentionModule.keep({ table: 'deprecated_calls', dayColumn: 'day', days: KEPT_DAYS })],
   providers: [DeprecatedCalls, SunsetGuard],

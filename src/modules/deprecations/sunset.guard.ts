@@ -6,7 +6,7 @@ import { OperationGoneError, deprecationOf, isSunset } from '#libs/deprecation';
 import { SETTINGS, type Settings } from '../../settings';
 import { DeprecatedCalls } from './deprecated-calls';
 
-/** Notes who calls a deprecated operation, and closes it after its sunset when the service is set to do so. */
+/** Records calls of deprecated operations. After the sunset it rejects them if AFTER_SUNSET is `gone`. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   constructor(
@@ -31,7 +31,7 @@ export class SunsetGuard implements CanActivate {
   }
 }
 
-/** The operation's name in the document: a handler's own name says little and is not unique. */
+/** The operationId, because handler names are not unique. */
 function operationIdOf(context: ExecutionContext): string {
   const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
     operationId: string;

@@ -5,7 +5,7 @@ import { EventBell } from './event-bell';
 import { EVENT_JOURNAL } from './event-journal';
 import { EVENT_TYPES, type EventType } from './event-types';
 
-/** What happened, in the words of the module that it happened in. */
+/** An event before it is stored. */
 export interface Occurrence {
   type: EventType;
   /** The pet that it is about, if any. */
@@ -14,7 +14,7 @@ export interface Occurrence {
   data: object;
 }
 
-/** Where modules declare which changes of their rows are events. What they declare is written with the change. */
+/** Modules register here which changes of their rows are events. Events are written in the transaction of the change. */
 @Injectable()
 export class EventLog {
   /** Events that this process has written, by their type. */

@@ -21,7 +21,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(EventTail.name);
   private readonly listener: NotificationListener;
   private readonly watches = new Set<EventWatch>();
-  /** All events up to this position were shown to all who wait; undefined when nobody knows any more. */
+  /** All waiting requests have seen the events up to this position; undefined if it is unknown. */
   private head?: number;
   private reading?: Promise<void>;
   private isBehind = false;
@@ -36,7 +36,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
       url: databaseUrl.value,
       channels: [EVENTS_CHANNEL],
       onNotification: () => this.wake(),
-      // What happened while nothing was heard is read now.
+      // Reads events that were missed while not listening.
       onState: (listening) => listening && this.wake(),
     });
   }
@@ -54,12 +54,12 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     await this.listener.close();
   }
 
-  /** Calls somebody who follows the feed by himself, whenever there may be something new. */
+  /** Registers a callback for possible new events, for those who read the feed themselves. */
   onNews(call: () => void): void {
     this.audience.push(call);
   }
 
-  /** Lets nobody wait any longer, and nobody from now on. */
+  /** Ends all waits, and allows no new ones. */
   end(): void {
     this.ended = true;
     this.watches.forEach((watch) => watch.end());

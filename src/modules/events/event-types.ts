@@ -1,4 +1,4 @@
-// What there is to report.
+// All types of events.
 
 export const EVENT_TYPES = [
   'pet.created',

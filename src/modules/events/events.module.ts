@@ -7,11 +7,11 @@ import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 import { EventsService } from './events.service';
 
-/** What happens in the store: for modules in which it happens, and for who reads it without a server. */
+/** Writing and reading events: for the modules that report them, and for the command line. */
 @Module({ providers: [EventBell, EventLog, EventReader], exports: [EventLog, EventReader] })
 export class EventLogModule {}
 
-/** Today counts, so an event is there for 30 days at least. */
+/** Includes today, so that events are kept for at least 30 days. */
 const DAYS = 31;
 
 /** The feed that callers follow. */

@@ -4,9 +4,9 @@ import { type EventPage, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import { type EventDto, type ListEventsQuery, toEventDto } from './events.dto';
 
-/** The cursor of whoever wants what happens from now on. */
+/** The cursor that starts after the newest event. */
 export const NOW = 'now';
-/** Where a follower stands who has seen nothing. Positions begin behind it. */
+/** The position before the first event. */
 const BEGINNING = 1;
 
 /** The feed. Its pages always say where to go on. */
@@ -29,7 +29,7 @@ export class EventsService {
     return { entries: events.map(toEventDto), lastId: reached };
   }
 
-  /** @throws ApiError 400 `invalid_cursor`; a position that is not there yet is from before a backup was restored, say */
+  /** @throws ApiError 400 `invalid_cursor`, also for a position in the future, for instance after a backup was restored */
   private async positionOf(cursor: string | undefined): Promise<number> {
     if (cursor === NOW) {
       return this.events.end();

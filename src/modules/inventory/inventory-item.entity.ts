@@ -2,7 +2,7 @@ import { ViewColumn, ViewEntity } from 'typeorm';
 import { int8 } from '#libs/database';
 import type { PetStatus } from '../pets';
 
-/** Stock together with the pet's status, of pets that are not deleted; both from the same moment. */
+/** A consistent view of stock and status, without deleted pets. */
 @ViewEntity('inventory_items', { synchronize: false })
 export class InventoryItem {
   @ViewColumn({ name: 'pet_id', transformer: int8 })

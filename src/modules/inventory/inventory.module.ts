@@ -6,7 +6,7 @@ import { InventoryController } from './inventory.controller';
 import { InventoryService } from './inventory.service';
 import { StockEvents } from './stock-events';
 
-/** How many of each animal there are. */
+/** Stock. */
 @Module({
   imports: [PetsModule, EventLogModule],
   controllers: [InventoryController],

@@ -8,7 +8,7 @@ import { type InventoryItemDto, type ListInventoryQuery, toInventoryItemDto } fr
 import { FIRST_QUANTITY } from './stock-fields';
 import { Stock } from './stock.entity';
 
-/** Reads of the stock, and the first stock of a new pet; what changes it has files of its own. */
+/** Reads of the stock, and the stock of a new pet; the commands that change it have their own files. */
 @Injectable()
 export class InventoryService implements OnModuleInit, PetLifecycleListener {
   private readonly items: RowReader<InventoryItem>;

@@ -5,7 +5,7 @@ import { PetCatalog } from '../pets';
 import { toInventoryItemDto } from './inventory.dto';
 import { Stock } from './stock.entity';
 
-/** What is reported of the stock: every change of a count. The first one comes with the new pet. */
+/** The events of stock: every change of a count. A new pet reports none for its first count. */
 @Injectable()
 export class StockEvents implements OnModuleInit {
   constructor(private readonly log: EventLog) {}

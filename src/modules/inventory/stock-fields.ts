@@ -1,11 +1,11 @@
 import { integer } from '#libs/validation';
 import type { PetStatus } from '../pets';
 
-/** What an `integer` column holds. */
+/** The maximum of an `integer` column. */
 export const MAX_QUANTITY = 2_147_483_647;
 
-/** What a stock may be, wherever it comes from. */
+/** Validation of a stock count, for requests and imports. */
 export const stockQuantity = integer({ min: 0, max: MAX_QUANTITY });
 
-/** Units in stock of a new pet of which nobody says more. */
+/** The stock of a new pet by default. */
 export const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };

@@ -3,7 +3,7 @@ import { InsufficientStockError } from './inventory.errors';
 import { MAX_QUANTITY } from './stock-fields';
 import { Stock } from './stock.entity';
 
-/** What other modules may do with stock in a command that has locked the pet (PetCatalog), so that nothing moves in between. */
+/** The operations on stock that commands of other modules may use. The command must have locked the pet (PetCatalog). */
 export const StockReservations = {
   load: (petId: number): Need => ({ row: Stock, id: petId }),
 
@@ -21,7 +21,7 @@ export const StockReservations = {
     return left;
   },
 
-  /** Puts units back. A stock that was meanwhile set to the most there can be stays at that. */
+  /** Returns units to the stock, up to its maximum. */
   giveBack: (state: State, petId: number, quantity: number): void => {
     const after = Math.min(unitsOf(state, petId) + quantity, MAX_QUANTITY);
     state.update(Stock, petId, { petId, quantity: after });
@@ -30,7 +30,7 @@ export const StockReservations = {
   left: unitsOf,
 };
 
-/** Units in stock. Every pet has its entry from its creation on. */
+/** Units in stock. Every pet has a stock row from its creation on. */
 export function unitsOf(state: State, petId: number): number {
   return state.find(Stock, petId)!.quantity;
 }

@@ -3,15 +3,15 @@ import type { Precondition } from '#libs/http';
 import { StockReservations } from '../inventory';
 import { PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';
-import { mayBecome, petStatusAfterCancelling, petStatusAfterCompleting } from './order-status';
+import { canTransition, petStatusAfterCancelling, petStatusAfterCompleting } from './order-status';
 import { Order, statusOf } from './order.entity';
 import { type OrderDto, type OrderPatchDto, dateOf, toOrderDto } from './orders.dto';
 import { OrderAlreadyCompleteError, OrderNotFoundError } from './orders.errors';
 
-/** Which order, and of which pet: the pet is locked, and an order never changes its pet. */
+/** An order and its pet, read beforehand because the pet is what gets locked. An order never changes its pet. */
 export type OrderOfPet = Pick<Order, 'id' | 'petId'>;
 
-/** Completes or reschedules an order. When nothing is left in stock and no order is open, the pet is sold. */
+/** Completes or reschedules an order. If no stock and no open order is left, the pet becomes sold. */
 export function updateOrder(
   { id, petId }: OrderOfPet,
   patch: OrderPatchDto,
@@ -22,7 +22,7 @@ export function updateOrder(
     decide: (state) => {
       const order = foundOrder(state, id, precondition);
       const { complete = order.complete } = patch;
-      if (!mayBecome(statusOf(order), complete ? 'complete' : 'open')) {
+      if (!canTransition(statusOf(order), complete ? 'complete' : 'open')) {
         throw new OrderAlreadyCompleteError(id);
       }
       const shipDate = patch.shipDate === undefined ? order.shipDate : dateOf(patch.shipDate);
@@ -42,19 +42,19 @@ export function updateOrder(
   };
 }
 
-/** Cancels an open order and gives its units back. */
+/** Cancels an open order and returns its units to the stock. */
 export function cancelOrder({ id, petId }: OrderOfPet, precondition: Precondition): Command<void> {
   return {
     needs: orderNeeds(id, petId),
     decide: (state) => {
       const order = foundOrder(state, id, precondition);
-      if (!mayBecome(statusOf(order), 'cancelled')) {
+      if (!canTransition(statusOf(order), 'cancelled')) {
         throw new OrderAlreadyCompleteError(id);
       }
       state.update(Order, id, { ...order, cancelledAt: state.now });
       OpenOrders.closed(state, petId);
       StockReservations.giveBack(state, petId, order.quantity);
-      // A pet with an open order cannot be deleted, so it is there.
+      // Exists, because a pet with an open order cannot be deleted.
       const pet = PetCatalog.find(state, petId)!;
       PetCatalog.setStatus(state, petId, petStatusAfterCancelling(pet.status));
     },

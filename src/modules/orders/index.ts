@@ -1,3 +1,3 @@
-export { OrderChanges } from './order-changes';
+export { OrderAdministration } from './order-administration';
 export { OrdersModule } from './orders.module';
 export { OrdersService } from './orders.service';

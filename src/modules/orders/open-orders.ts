@@ -10,7 +10,7 @@ const COUNT: Figure = {
     GROUP BY asked.id`,
 };
 
-/** Orders of a pet that wait to be fulfilled. */
+/** The number of a pet's open orders, for commands. */
 export const OpenOrders = {
   count: (petId: number): Need => ({ figure: COUNT, id: petId }),
   exist: (state: State, petId: number): boolean => state.figure(COUNT, petId) > 0,

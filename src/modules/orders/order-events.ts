@@ -4,7 +4,7 @@ import { EventLog, type Occurrence } from '../events';
 import { Order } from './order.entity';
 import { toOrderDto } from './orders.dto';
 
-/** What is reported of orders. */
+/** The events of orders. */
 @Injectable()
 export class OrderEvents implements OnModuleInit {
   constructor(private readonly log: EventLog) {}
@@ -14,7 +14,7 @@ export class OrderEvents implements OnModuleInit {
   }
 }
 
-/** The row of a cancelled order stays. An order can be placed, or rescheduled, and completed in one step. */
+/** The row of a cancelled order is kept. An order can be completed in the same step in which it is placed or rescheduled. */
 function eventsOf({ before, after }: RowChange<Order>): Occurrence[] {
   const { petId, shipDate, complete, cancelledAt } = after!;
   if (cancelledAt !== null) {

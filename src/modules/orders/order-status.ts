@@ -1,4 +1,4 @@
-// The rules of an order's life, and what each step of it means for the pet.
+// The order lifecycle, and what each transition means for the pet's status.
 import type { PetStatus } from '../pets';
 
 export type OrderStatus = 'open' | 'complete' | 'cancelled';
@@ -10,27 +10,27 @@ const TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   cancelled: [],
 };
 
-export function mayBecome(from: OrderStatus, to: OrderStatus): boolean {
+export function canTransition(from: OrderStatus, to: OrderStatus): boolean {
   return TRANSITIONS[from].includes(to);
 }
 
-/** What is left for the pet after a step: units in stock, and whether orders are still open. */
+/** What the pet has left after a transition. */
 export interface Remainder {
   stock: number;
   openOrders: boolean;
 }
 
-/** When the last unit is taken, the pet waits for its buyer. */
+/** The last unit is taken: the pet is pending. */
 export function petStatusAfterPlacing(status: PetStatus, { stock }: Pick<Remainder, 'stock'>): PetStatus {
   return stock === 0 ? 'pending' : status;
 }
 
-/** When nothing is left and nobody waits, the pet is sold. */
+/** No stock and no open order is left: the pet is sold. */
 export function petStatusAfterCompleting(status: PetStatus, { stock, openOrders }: Remainder): PetStatus {
   return stock === 0 && !openOrders ? 'sold' : status;
 }
 
-/** A pet that waited for its buyer can be bought again. */
+/** A pending pet is available again. */
 export function petStatusAfterCancelling(status: PetStatus): PetStatus {
   return status === 'pending' ? 'available' : status;
 }

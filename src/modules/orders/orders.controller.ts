@@ -7,7 +7,7 @@ import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { BodyExamples, IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { InsufficientStockError } from '../inventory';
-import { OrderChanges } from './order-changes';
+import { cancelOrder, updateOrder } from './change-order';
 import { ListOrdersQuery, NewOrderDto, OrderDto, OrderPatchDto } from './orders.dto';
 import {
   OrderAlreadyCompleteError,
@@ -32,7 +32,6 @@ const ORDER_ID = 'Identifier of the order (Order.id).';
 export class OrdersController {
   constructor(
     private readonly orders: OrdersService,
-    private readonly changes: OrderChanges,
     private readonly commands: CommandExecutor,
   ) {}
 
@@ -117,13 +116,14 @@ export class OrdersController {
     postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
     unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
   })
-  update(
+  async update(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @Body() body: OrderPatchDto,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<OrderDto> {
-    return this.changes.update(orderId, body, precondition, origin);
+    const order = await this.orders.get(orderId);
+    return this.commands.run(updateOrder(order, body, precondition), origin);
   }
 
   @Delete(':orderId')
@@ -136,11 +136,12 @@ export class OrdersController {
     answer: { status: 204, description: 'The order was cancelled.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
-  cancel(
+  async cancel(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<void> {
-    return this.changes.cancel(orderId, precondition, origin);
+    const order = await this.orders.get(orderId);
+    return this.commands.run(cancelOrder(order, precondition), origin);
   }
 }

@@ -3,16 +3,16 @@ import { EventLogModule } from '../events';
 import { InventoryModule } from '../inventory';
 import { PetsModule } from '../pets';
 import { OpenOrdersKeepPets } from './open-orders';
-import { OrderChanges } from './order-changes';
+import { OrderAdministration } from './order-administration';
 import { OrderEvents } from './order-events';
 import { OrdersController } from './orders.controller';
 import { OrdersService } from './orders.service';
 
-/** Who buys what. */
+/** Orders. */
 @Module({
   imports: [PetsModule, InventoryModule, EventLogModule],
   controllers: [OrdersController],
-  providers: [OrdersService, OrderChanges, OpenOrdersKeepPets, OrderEvents],
-  exports: [OrdersService, OrderChanges],
+  providers: [OrdersService, OrderAdministration, OpenOrdersKeepPets, OrderEvents],
+  exports: [OrdersService, OrderAdministration],
 })
 export class OrdersModule {}

@@ -5,7 +5,7 @@ import { Order } from './order.entity';
 import { type ListOrdersQuery, type OrderDto, toOrderDto } from './orders.dto';
 import { OrderNotFoundError } from './orders.errors';
 
-/** Reads of orders; what changes them has files of its own. */
+/** Reads of orders; the commands that change them have their own files. */
 @Injectable()
 export class OrdersService {
   private readonly orders: RowReader<Order>;

@@ -7,7 +7,7 @@ import { Order } from './order.entity';
 import { type NewOrderDto, type OrderDto, dateOf, toOrderDto } from './orders.dto';
 import { PetNotAvailableError, UnknownPetError } from './orders.errors';
 
-/** Places an order: takes the stock at once and moves the pet's status along. */
+/** Places an order: takes the stock at once and updates the pet's status. */
 export function placeOrder({
   petId,
   quantity = 1,

@@ -1,20 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { type Transaction, numberRows } from '#libs/database';
 
-/** What of a pet is entered and read as it is; its id and category are given by the store. */
+/** Columns that are copied unchanged; the store assigns the id and resolves the category. */
 const COLUMNS = 'name, status';
 
-/** Many pets at once, for whoever moves a whole catalogue. */
+/** Bulk operations on pets, for import and export. */
 @Injectable()
 export class BulkPets {
   /** All pets that are not deleted, as a query to build on. */
   readonly all = `SELECT id, category_id, ${COLUMNS} FROM pets WHERE deleted_at IS NULL`;
 
   /**
-   * Enters the rows of a query (all columns by the rules of `petFields`, `category_id`, and more if need be) in
-   * their order. Leaves them in a temporary table of this name, each with the `id` it was given. Nobody is told of the
-   * new pets (PetLifecycle): the caller enters their stock, too.
-   * @returns how many there are
+   * Inserts the rows of a query (columns valid by `petFields`, and `category_id`; more are allowed) in order. Keeps them in
+   * a temporary table of this name, with their new `id`. Does not call PetLifecycle: the caller inserts their stock.
+   * @returns the number of rows
    */
   async enter(transaction: Transaction, query: string, table: string): Promise<number> {
     const count = await numberRows(transaction, { query, sequence: 'pets_id_seq', table });

@@ -23,12 +23,12 @@ export function createPet(body: NewPetDto, lifecycle: PetLifecycle): Command<Pet
   };
 }
 
-/** Changes everything; what is left out is as in a new pet. */
+/** Replaces all fields; a field that is left out gets the default of a new pet. */
 export function replacePet(id: number, body: NewPetDto, precondition: Precondition): Command<PetDto> {
   return updatePet(id, fieldsOf(body), precondition);
 }
 
-/** Changes what is given and leaves the rest as it is. */
+/** Changes only the given fields. */
 export function updatePet(id: number, changes: PetPatchDto, precondition: Precondition): Command<PetDto> {
   const { categoryId } = changes;
   return {
@@ -48,7 +48,7 @@ export function updatePet(id: number, changes: PetPatchDto, precondition: Precon
   };
 }
 
-/** The row stays for the books; it only lets go of its category. */
+/** The row is kept for the records, but no longer uses its category. */
 export function deletePet(id: number, precondition: Precondition, lifecycle: PetLifecycle): Command<void> {
   return {
     needs: [PetCatalog.lock(id), ...lifecycle.deletionNeeds(id)],

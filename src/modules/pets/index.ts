@@ -1,6 +1,6 @@
 export { BulkPets } from './bulk-pets';
 export { PetCatalog, type KnownPet } from './pet-catalog';
-export { petFields } from './pet-fields';
+export { petFields } from './pets.dto';
 export { PetLifecycle, type PetLifecycleListener } from './pet-lifecycle';
 export { PET_STATUSES, type PetStatus } from './pet-status';
 export { PetHasOpenOrdersError, PetNotFoundError } from './pets.errors';

@@ -4,7 +4,7 @@ import { EventLog, type Occurrence } from '../events';
 import { Pet } from './pet.entity';
 import { toPetDto } from './pets.dto';
 
-/** What is reported of pets, whatever changed them: a caller, an order or the stock. */
+/** The events of pets, whether a caller, an order or the stock changed them. */
 @Injectable()
 export class PetEvents implements OnModuleInit {
   constructor(private readonly log: EventLog) {}
@@ -14,7 +14,7 @@ export class PetEvents implements OnModuleInit {
   }
 }
 
-/** The row of a deleted pet stays. */
+/** The row of a deleted pet is kept. */
 function eventsOf({ before, after }: RowChange<Pet>): Occurrence[] {
   const { id: petId, deletedAt } = after!;
   if (before === null) {

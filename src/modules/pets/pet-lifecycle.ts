@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { Need, State } from '#libs/commands';
 import type { KnownPet } from './pet-catalog';
 
-/** What the life of a pet means to another module. Called while the pet's own command decides; an error refuses it. */
+/** How another module takes part in a pet's lifecycle. Called within the pet's command; an error rejects the command. */
 export interface PetLifecycleListener {
   petCreated?(state: State, pet: KnownPet): void;
   /** What `petDeleting` needs to know. */
   deletionNeeds?(petId: number): Need[];
-  /** Throws what speaks against the deletion. */
+  /** Throws an error to prevent the deletion. */
   petDeleting?(state: State, petId: number): void;
 }
 
 /**
- * Lets modules that know pets, and that pets must not know, take part in a pet's creation and deletion. They enter
- * themselves when the application starts.
+ * Lets modules that depend on pets take part in a pet's creation and deletion. They register when the application
+ * starts.
  */
 @Injectable()
 export class PetLifecycle {

@@ -1,9 +1,9 @@
-// The rule of a pet's status: which changes a caller may make by hand. What stock and orders do to it is theirs.
+// The status changes that a caller may make by hand. Stock and orders have their own rules.
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** For each status, those that it can be changed to by hand; to stay what it is, is no change. */
+/** For each status, the allowed next ones; keeping the status is always allowed. */
 const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
   available: ['available', 'pending', 'sold'],
   pending: ['pending', 'available', 'sold'],

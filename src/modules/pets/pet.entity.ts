@@ -10,7 +10,7 @@ export class Pet {
   @Column('text')
   name!: string;
 
-  /** Null for a deleted pet only: it has let go of its category, which `formerCategoryId` remembers. */
+  /** Null only for a deleted pet, whose category is in `formerCategoryId`. */
   @Column({ name: 'category_id', type: 'bigint', transformer: int8, nullable: true })
   categoryId!: number | null;
 

@@ -1,9 +1,22 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { PageQuery } from '#libs/paging';
-import { AnswerField, Field, QueryField, RepeatableQueryField, identifier, text } from '#libs/validation';
-import { petFields } from './pet-fields';
+import {
+  AnswerField,
+  Field,
+  QueryField,
+  RepeatableQueryField,
+  identifier,
+  oneOf,
+  text,
+} from '#libs/validation';
 import type { Pet } from './pet.entity';
 import { PET_STATUSES, type PetStatus } from './pet-status';
+
+/** Validation of a pet's fields, for requests and imports. */
+export const petFields = {
+  name: text({ min: 1, max: 200, notBlank: true }),
+  status: oneOf(PET_STATUSES),
+};
 
 const NAME = { description: "The animal's name.", example: 'Rex' };
 const CATEGORY_ID = { description: 'Identifier of the category the animal belongs to.', example: 1 };
@@ -81,7 +94,7 @@ export class ListPetsQuery extends PageQuery {
   id?: number[];
 }
 
-/** What a new or replaced pet has where the body leaves a field out. */
+/** Defaults of a new or replaced pet. */
 const LEFT_OUT: Pick<Pet, 'status'> = { status: 'available' };
 
 export function fieldsOf(body: NewPetDto) {

@@ -7,7 +7,7 @@ import { PetLifecycle } from './pet-lifecycle';
 import { PetsController } from './pets.controller';
 import { PetsService } from './pets.service';
 
-/** The animals: their names, categories and statuses. */
+/** Pets. */
 @Module({
   imports: [CategoriesModule, EventLogModule],
   controllers: [PetsController],

@@ -6,7 +6,7 @@ import { type ListPetsQuery, type PetDto, toPetDto } from './pets.dto';
 import { PetNotFoundError } from './pets.errors';
 import { selectPets } from './select-pets';
 
-/** Reads of pets; what changes them has files of its own. */
+/** Reads of pets; the commands that change them have their own files. */
 @Injectable()
 export class PetsService {
   private readonly pets: RowReader<Pet>;

@@ -1,4 +1,4 @@
-// Which pets a list shows: its filters as SQL.
+// The filters of the pet list as SQL.
 import { namePrefix } from '#libs/database';
 import { type Parameter, type Selection, nameBeginsWith } from '#libs/paging';
 import { PET_STATUSES } from './pet-status';
@@ -11,15 +11,15 @@ export function selectPets(filters: ListPetsQuery, parameter: Parameter): Select
 }
 
 /**
- * Reads no more rows than make a page, of each status; what it reads with a name depends on the name, and it is the more
- * the rarer the name is within the status and the category.
+ * Reads at most one page of rows per status. With a name it may read more: the rarer the name is within the status and
+ * the category, the more rows.
  */
 function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
   const conditions = [IS_THERE];
   if (categoryId !== undefined) {
     conditions.push(`category_id = ${parameter(categoryId)}`);
   }
-  // The index of a category has the status before the id.
+  // The index on categories has the status before the id.
   const statuses = status ?? (categoryId === undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map(parameter);
   const ofCategory = categoryId === undefined ? '' : '-of-category';
@@ -36,7 +36,7 @@ function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Paramet
   };
 }
 
-/** There are at most a hundred ids: whatever else is asked for, each of these pets is looked at. */
+/** There are at most 100 ids, so all of these pets are read, whatever the other filters. */
 function amongIds({ id, status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
   const conditions = [IS_THERE, `id = ANY(${parameter(id)}::bigint[])`];
   if (categoryId !== undefined) {

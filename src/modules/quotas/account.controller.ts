@@ -93,7 +93,7 @@ export class AccountController {
   }
 }
 
-/** The guards let nobody through to these operations without a valid key. */
+/** ApiKeyGuard has checked that there is a valid key. */
 function holderOf(request: FastifyRequest): KeyHolder {
   return request.caller!.holder!;
 }

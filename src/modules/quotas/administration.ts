@@ -1,4 +1,4 @@
-// The face for those who run the service: plans, bans, usage and resets without the counting that requests need.
+// For operators: plans, bans, usage and resets, without the counting that requests need.
 export { UsageService } from './usage.service';
 export { BanRegister } from './admin/ban-register';
 export { QuotaAdministrationModule } from './admin/administration.module';

@@ -4,30 +4,29 @@ import { WithRouteConfig, routeOf } from '#libs/http';
 import { documentNever } from '#libs/openapi';
 import { ApiKeyBannedError, DailyQuotaExceededError } from './quotas.errors';
 
-/** Whether requests to a route are counted. Every route is, unless it says something else. */
+/** When requests to a route are counted. Default: always. */
 export type CountingRule = 'always' | 'without a valid key' | 'never';
 
 interface CountingConfig {
   counted?: CountingRule;
 }
 
-/** The configuration of a route that is never counted, for routes without a controller. */
+/** Route configuration for routes without a controller. */
 export const NEVER_COUNTED: Required<CountingConfig> = { counted: 'never' };
 
 /**
- * Says when requests to the operation are counted. `without a valid key`: a valid key uses no quota, and is answered
- * whatever its limits and bans are; for everybody else the request counts, or each forged key would be a free look-up
- * in the database.
+ * When requests to the operation are counted. `without a valid key`: requests with a valid key use no quota and ignore
+ * limits and bans. Others count, because each forged key costs a database lookup.
  */
 export function Counted(rule: Exclude<CountingRule, 'always'>): MethodDecorator {
   return applyDecorators(
     WithRouteConfig({ counted: rule } satisfies CountingConfig),
-    // An address has neither a day nor bans.
+    // Addresses have no daily limit and no bans.
     documentNever(ApiKeyBannedError, DailyQuotaExceededError),
   );
 }
 
-/** The rule of the route that a request was routed to; unknown paths are always counted. */
+/** The rule of the request's route; unknown paths are always counted. */
 export function countingRuleOf(request: FastifyRequest): CountingRule {
   return (routeOf(request).config as CountingConfig).counted ?? 'always';
 }

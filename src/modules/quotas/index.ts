@@ -6,7 +6,7 @@ export {
   earnedBanLevel,
   limiterDecisionOf,
 } from './limiter-outcome';
-export { CountForWorkers, CountForWorkersModule } from './workers/count-for-workers';
+export { WorkerQuotaServer, WorkerQuotaServerModule } from './workers/worker-quota-server';
 export { InstanceWatch, newServiceId } from './fleet/instance-watch';
 export { NEVER_COUNTED, Counted, countingRuleOf } from './counted.decorator';
 export { type RedisState, redisState } from './admin/redis-state';

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { int8 } from '#libs/database';
 import type { BanState } from './rules/ban-rules';
 
-/** The last ban of a key. It stays when it is over, because the next one depends on its level. */
+/** The last ban of a key. Kept after its end, because the next ban depends on its level. */
 @Entity('key_bans')
 export class KeyBan {
   @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: int8 })
@@ -15,7 +15,6 @@ export class KeyBan {
   bannedUntil!: Date;
 }
 
-/** As the rules of bans take it. */
 export function banOf({ level, bannedUntil }: KeyBan): Pick<BanState, 'level' | 'bannedUntil'> {
   return { level, bannedUntil: bannedUntil.getTime() };
 }

@@ -3,13 +3,13 @@ import { ThrottlerGuard } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * First guard: refuses what is over its client's plan, or over the limit of its address. The request was counted when it
- * arrived. A ThrottlerGuard as far as its place in Nest goes. What that one does is replaced: it takes one window after
- * another, so that a request refused by the day has used up a minute, and its header fields mean other things.
+ * First guard: rejects requests over the limit of their client or address. The request was counted when it arrived.
+ * It takes the place of ThrottlerGuard in Nest but replaces its logic, which takes one window after the other (a request
+ * that the day rejects would use up the minute) and sends headers with other meanings.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
-  // Answers at once, which the declaration of its base class does not foresee.
+  // Synchronous for speed, although the base class declares a promise.
   override canActivate(context: ExecutionContext): Promise<boolean> {
     const { verdict } = context.switchToHttp().getRequest<FastifyRequest>();
     if (verdict?.refusal) {

@@ -1,7 +1,7 @@
 import { defineError } from '#libs/errors';
 import type { Decision } from './rules/decision';
 
-/** Tells a client how close it is to a ban. An address cannot be banned and is told nothing. */
+/** Warns a client before a ban. Addresses are never banned. */
 function warning({ refusalsBeforeBan, nextBanSeconds }: Decision): string {
   if (nextBanSeconds === 0) {
     return '';

@@ -14,13 +14,13 @@ import { RequestLimiter } from './request-limiter';
 import { QuotaStore } from './counting/quota-store';
 import { QUOTA_STORE, REDIS_TIMING_PROVIDER } from './fleet/provide-quota-store';
 
-/** How much a client may call: plans, windows, bans, and the header fields that tell. */
+/** Rate limits: plans, windows, bans and their headers. */
 @Module({
   imports: [
     AuthModule,
     QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', dayColumn: 'day', days: USAGE_DAYS }),
-    // The module asks for a throttler to name; its numbers are not used, because PlanThrottlerGuard counts by plan.
+    // Required by the module, but unused: PlanThrottlerGuard counts by plan.
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],

@@ -9,35 +9,35 @@ import type { WindowName, WindowStanding } from './rules/rate-window';
 import { QuotaStore, type Receipt, type Standing, type Taken } from './counting/quota-store';
 import { type Subject, addressSubject, subjectOf } from './counting/subject';
 
-/** What the limits say of one request, and what its answer reports. */
+/** The limiter's decision on one request, and what its response reports. */
 export interface Verdict {
   subject: Subject;
-  /** The answer to a request that is over the limit, or whose key is banned. */
+  /** The error for a request over the limit or with a banned key. */
   refusal: ApiError | null;
   standings: WindowStanding[];
   exhausted: WindowName | null;
-  /** What refunds the request; its `takenAt` is NOTHING_TAKEN for one that was refused or refunded already. */
+  /** For the refund; `takenAt` is NOTHING_TAKEN if the request was refused or already refunded. */
   receipt: Receipt;
-  /** How far the clock of whoever counts is ahead of ours, in milliseconds. */
+  /** How far the counter's clock is ahead of ours, in milliseconds. */
   clockOffset: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for every request that is counted, when it arrives. */
+    /** Set when the request arrives, if it is counted. */
     verdict?: Verdict;
   }
 }
 
-/** After so long, the limits are looked at again before the answer says how they stand. */
+/** After this, the standing is read again before the response reports it. */
 const OUTDATED_MS = 1_000;
 
-/** An answer with this status does not use quota: nothing was sent that the caller did not have, or we failed. */
+/** 304 and 5xx responses use no quota. */
 function isRefunded(status: number): boolean {
   return status === 304 || status >= 500;
 }
 
-/** Follows one request through the limits: taken when it comes in, settled when its status is known. */
+/** Counts a request when it arrives, and refunds it if its status says so. */
 @Injectable()
 export class RequestLimiter {
   constructor(
@@ -45,7 +45,7 @@ export class RequestLimiter {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes the request from the limits of whoever sent it; the refusal if that was not possible. */
+  /** Counts the request against its sender's limits. @returns the error if it is refused */
   take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
     const subject = subjectOf(request.caller, request.ip);
     const taken = this.store.take(subject);
@@ -54,7 +54,7 @@ export class RequestLimiter {
       : this.note(request, subject, taken);
   }
 
-  /** The header fields of an answer with this status. Refunds the request first where that is due, so that they are true. */
+  /** The rate limit headers for a response with this status. Refunds the request first if it is due. */
   headersFor(
     request: FastifyRequest,
     status: number,
@@ -72,15 +72,15 @@ export class RequestLimiter {
     return refunded instanceof Promise
       ? refunded.then(
           ({ standings }) => this.headersOf({ ...verdict, standings }),
-          // Whoever counts has gone away meanwhile; what it said last is the best there is to say.
+          // Redis has become unavailable; use the last known standing.
           () => this.headersOf(verdict),
         )
       : this.headersOf({ ...verdict, standings: refunded.standings });
   }
 
   /**
-   * Counts what never became a request, by the address it came from.
-   * @returns the refusal if the address is over its limit, and the header fields
+   * Counts malformed HTTP against the sender's address.
+   * @returns the error if the address is over its limit, and the headers
    */
   async takeAddress(ip: string): Promise<{ refusal: ApiError | null; headers: Record<string, string> }> {
     const decision = await this.store.take(addressSubject(ip));
@@ -95,9 +95,9 @@ export class RequestLimiter {
     return takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS;
   }
 
-  /** While the request waited, others of its sender were counted. */
+  /** Other requests of the sender were counted while this one waited. */
   private async headersOfOutdated(verdict: Verdict): Promise<Record<string, string>> {
-    // As with refunds, what was said last is the best there is if whoever counts has gone away.
+    // As with refunds, fall back to the last known standing.
     const { standings } = await Promise.resolve(this.store.look(verdict.subject)).catch(() => verdict);
     return this.headersOf({ ...verdict, standings });
   }
@@ -107,12 +107,12 @@ export class RequestLimiter {
     return this.headersOf({ ...standing, exhausted: null, clockOffset: this.offsetTo(standing) });
   }
 
-  /** The sender's standing; its address's when that cannot be read, since the very failure to read it is answered too. */
+  /** The sender's standing, or that of its address if the former cannot be read. */
   private async standingOf(request: FastifyRequest): Promise<Standing> {
     try {
       return await this.store.look(subjectOf(request.caller, request.ip));
     } catch {
-      // Only an answer to a failure comes this far; its own cause has been told of already.
+      // The cause has already been reported.
       return this.store.look(addressSubject(request.ip));
     }
   }
@@ -147,7 +147,7 @@ function refusalOf(decision: Decision): ApiError | null {
   }
 }
 
-/** Refusals of addresses, by the seconds to wait: they say nothing else, and are most of what a flood is answered. */
+/** Cached errors for addresses, by seconds to wait: during a flood most responses are these. */
 const REFUSED_ADDRESSES = new Map<number, ApiError>();
 
 function ofTheMinute(decision: Decision): ApiError {

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { int8 } from '#libs/database';
 
-/** The requests of a client on one UTC day; refunded ones have been taken off. */
+/** The requests of a client on one UTC day, minus refunds. */
 @Entity('usage_days')
 export class UsageDay {
   @PrimaryColumn({ name: 'client_id', type: 'bigint', transformer: int8 })

@@ -6,7 +6,7 @@ import { DAY_MS } from './rules/rate-window';
 import { dateOf } from './counting/quota-records';
 import { UsageDay } from './usage-day.entity';
 
-/** How many days of usage are kept and can be asked for, today included. */
+/** Days of usage that are kept, including today. */
 export const USAGE_DAYS = 90;
 
 /** How many requests a client has used, by UTC day. */
@@ -17,7 +17,7 @@ export class UsageService {
     private readonly clock: Clock,
   ) {}
 
-  /** The last `days` days, oldest first, days without requests included. Counts that are not written yet are missing. */
+  /** The last `days` days, oldest first, including days without requests. Unwritten counts are missing. */
   async of(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
     const today = Math.floor(this.clock.now() / DAY_MS);
     const dates = Array.from({ length: days }, (_, index) => dateOf(today - days + 1 + index));

@@ -4,7 +4,7 @@ import { type DeliveryDto, toDeliveryDto } from './deliveries.dto';
 import { WebhookDelivery } from './webhook-delivery.entity';
 import { DeliveryNotFoundError } from './webhooks.errors';
 
-/** Sends an event that nothing has happened for; also to a webhook that is disabled, to find out whether it would work. */
+/** Sends a test event. */
 export function testWebhook(which: WebhookOfClient): Command<DeliveryDto> {
   return {
     needs: [lockOf(which), { newId: WebhookDelivery }],
@@ -35,7 +35,7 @@ export function testWebhook(which: WebhookOfClient): Command<DeliveryDto> {
   };
 }
 
-/** Makes a delivery due now. The schedule of what follows begins anew. */
+/** Makes a delivery due now, and restarts its retry schedule. */
 export function retryDelivery(which: WebhookOfClient, deliveryId: number): Command<DeliveryDto> {
   return {
     needs: [lockOf(which), { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' }],

@@ -7,16 +7,16 @@ import { Webhook } from './webhook.entity';
 import { TooManyWebhooksError, WebhookNotFoundError } from './webhooks.errors';
 import { type NewWebhookDto, type WebhookDto, type WebhookPatchDto, toWebhookDto } from './webhooks.dto';
 
-/** Which webhook, and of which client: everybody else's does not exist. */
+/** A webhook of a client. To other clients it does not exist. */
 export interface WebhookOfClient {
   id: number;
   clientId: number;
 }
 
-/** An answer as an Idempotency-Key keeps it: the secret in it is encrypted. */
+/** A response as stored for an Idempotency-Key: its secret is encrypted. */
 export type Sealed = WebhookDto & { secret: string };
 
-/** How many there may be is for a trigger to say: counted before, another instance could add one meanwhile. */
+/** A trigger enforces the maximum: after a check in advance, another instance could still add one. */
 export function createWebhook(clientId: number, body: NewWebhookDto, vault: SecretVault): Command<Sealed> {
   return {
     needs: [{ newId: Webhook }],
@@ -55,7 +55,7 @@ export function updateWebhook(
       precondition.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, types = webhook.types, description = webhook.description } = patch;
       const { enabled = webhook.enabled } = patch;
-      // Whoever enables it again wants it to be tried again, from the start.
+      // Enabling it starts afresh.
       const standing = enabled === webhook.enabled ? {} : { disabledReason: null, failingSince: null };
       const changed = { ...webhook, url, types, description, enabled, ...standing };
       state.update(Webhook, which.id, changed);
@@ -92,7 +92,7 @@ export function lockOf({ id }: WebhookOfClient): Need {
   return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
 }
 
-/** @throws ApiError 404 for another client's, too */
+/** @throws ApiError 404, also for a webhook of another client */
 export function foundWebhook(state: State, { id, clientId }: WebhookOfClient): Webhook {
   const webhook = state.find(Webhook, id);
   if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {

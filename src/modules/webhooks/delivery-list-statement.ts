@@ -3,10 +3,10 @@ import { idBefore } from '#libs/paging';
 import type { ListDeliveriesQuery } from './deliveries.dto';
 import { DELIVERY_STATUSES } from './webhook-delivery.entity';
 
-/** The cursor of the first page stands before the newest delivery there can be. */
+/** Where the first page starts. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** A page of a webhook's deliveries, the newest first. An index has those of one status in order, so each is asked for. */
+/** A page of a webhook's deliveries, newest first. The index is sorted within each status, so it reads each one. */
 export function deliveryListStatement(
   columns: string,
   webhookId: number,

@@ -3,5 +3,5 @@ export { WebhookAdministration, type WebhookOverview } from './webhook-administr
 export { WebhookAdministrationModule } from './webhook-administration.module';
 export { WebhookKeyError } from './webhook-key-check';
 export { WEBHOOK_SCHEMAS } from './webhook-callbacks';
-export { WebhookSwitch } from './webhook-switch';
+export { WebhookActivation } from './webhook-activation';
 export { WebhooksModule } from './webhooks.module';

@@ -6,14 +6,14 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts signing secrets with a key that is not in the database, so that a copy of the table signs nothing. Each is bound
- * to its webhook: put into the row of another, it does not open.
+ * Encrypts signing secrets with a key that is not in the database, so that a leaked table is useless. Each secret is bound
+ * to its webhook and cannot be decrypted for another one.
  */
 export class SecretVault {
-  /** @param key 32 bytes; without them nothing can be sealed or opened */
+  /** @param key 32 bytes; without a key, nothing can be sealed or opened */
   constructor(private readonly key: Buffer | undefined) {}
 
-  /** Begins what was sealed with this key: it tells keys apart without giving them away. Undefined without a key. */
+  /** Prefix of everything sealed with this key. Identifies the key without revealing it. Undefined without a key. */
   get fingerprint(): string | undefined {
     return (
       this.key && hash('sha256', Buffer.concat([Buffer.from('petstore webhook key '), this.key])).slice(0, 16)
@@ -29,7 +29,7 @@ export class SecretVault {
     return `${this.fingerprint}.${bytes.toString('base64')}`;
   }
 
-  /** @throws Error when it was sealed with another key or for another webhook; the message holds nothing of it */
+  /** @throws Error if it was sealed with another key or for another webhook; the message does not contain the secret */
   open(sealed: string, webhookId: number): string {
     const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64');
     const iv = bytes.subarray(0, IV_BYTES);

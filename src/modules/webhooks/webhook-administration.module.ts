@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { WebhookAdministration } from './webhook-administration';
-import { WebhookSwitch } from './webhook-switch';
+import { WebhookActivation } from './webhook-activation';
 
-/** For those who run the service: nothing of it sends anything. */
+/** Webhooks for operators; sends nothing. */
 @Module({
-  providers: [WebhookAdministration, WebhookSwitch],
-  exports: [WebhookAdministration, WebhookSwitch],
+  providers: [WebhookAdministration, WebhookActivation],
+  exports: [WebhookAdministration, WebhookActivation],
 })
 export class WebhookAdministrationModule {}

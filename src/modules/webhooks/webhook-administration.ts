@@ -3,7 +3,7 @@ import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../audit';
 
-/** A webhook as the operator sees it; no secret, and of the URL what may name somebody's secret left out. */
+/** A webhook as operators see it: without secrets, and without the URL's path, which may contain one. */
 export interface WebhookOverview {
   id: number;
   client: string;
@@ -38,7 +38,7 @@ interface OverviewRow {
   failed: number;
 }
 
-/** Webhooks of all clients, for those who run the service. */
+/** Webhooks of all clients, for operators. */
 @Injectable()
 export class WebhookAdministration {
   constructor(
@@ -47,7 +47,7 @@ export class WebhookAdministration {
     private readonly clock: Clock,
   ) {}
 
-  /** @param client its name; all clients when left out */
+  /** @param client name of a client; default: all */
   async list(client?: string): Promise<WebhookOverview[]> {
     return (await this.database.query<OverviewRow>(OVERVIEW, [client ?? null, null])).map(toOverview);
   }
@@ -56,7 +56,7 @@ export class WebhookAdministration {
     return (await this.database.query<OverviewRow>(OVERVIEW, [null, id])).map(toOverview)[0];
   }
 
-  /** Makes all failed deliveries of a webhook due now. @returns how many, of a webhook that is there */
+  /** Makes all failed deliveries of an existing webhook due now. @returns how many */
   retryFailed(webhookId: number): Promise<number> {
     return this.database.transaction(async (transaction) => {
       const [webhook] = await transaction.query<{ client_id: string }[]>(
@@ -83,7 +83,7 @@ function toOverview(row: OverviewRow): WebhookOverview {
   return {
     id: int8ToNumber(row.id),
     client: row.client,
-    // Some services put a secret into the path.
+    // Some services have a secret in the path.
     url: new URL(row.url).origin,
     types: row.types?.split(',') ?? null,
     state: row.enabled ? 'enabled' : 'disabled',

@@ -1,4 +1,4 @@
-// Deliveries in the interface description, as callbacks of createWebhook.
+// Deliveries in the OpenAPI document, as callbacks of createWebhook.
 import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { identifier, timestamp } from '#libs/validation';
 import { EVENT_EXAMPLE } from '../events';

@@ -29,7 +29,7 @@ export class WebhookDelivery {
   @Column('int')
   attempts!: number;
 
-  /** When the next attempt is due. While an attempt is under way, when it is given up if nobody reports its outcome. */
+  /** When the next attempt is due. During an attempt, the end of its lease. */
   @Column({ name: 'due_at', type: 'timestamptz' })
   dueAt!: Date;
 

@@ -2,10 +2,10 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Database } from '#libs/database';
 import { SecretVault } from './secret-vault';
 
-/** The key is not the one that the secrets in the database are encrypted with; the message is one line. */
+/** The secrets in the database are encrypted with another key. The message is one line. */
 export class WebhookKeyError extends Error {}
 
-/** Finds out at the start whether this instance can read the secrets: all instances need the same key. */
+/** Checks at startup that this instance can decrypt the secrets: all instances need the same key. */
 @Injectable()
 export class WebhookKeyCheck implements OnModuleInit {
   private readonly logger = new Logger('Webhooks');
@@ -29,8 +29,8 @@ export class WebhookKeyCheck implements OnModuleInit {
     );
     if (unreadable !== undefined) {
       throw new WebhookKeyError(
-        'The secrets of webhooks in this database are encrypted with another key than that of WEBHOOK_KEY or webhook.key. ' +
-          'All instances need the same key; docs/operations/webhooks.md tells what to do when it is lost.',
+        'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
+          'All instances need the same key; docs/operations/webhooks.md says what to do if it is lost.',
       );
     }
   }

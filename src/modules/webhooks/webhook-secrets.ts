@@ -1,11 +1,11 @@
-// The rules of signing secrets: how they look, how long a replaced one signs along.
+// Signing secrets: their format, and how long a replaced one stays valid.
 import { randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 /** Standard Webhooks 1.0 allows 24 to 64. */
 const BYTES = 32;
 const OVERLAP_MS = 24 * 3_600_000;
-/** The current secret, and those that it replaced within the overlap. Each costs every delivery a signature. */
+/** The current secret and those replaced within the overlap. Each adds a signature to every delivery. */
 const MAX_SECRETS = 5;
 
 /** An encrypted secret. */
@@ -26,7 +26,6 @@ export function rotated(secrets: readonly KeptSecret[], sealed: string, now: Dat
   return [{ sealed, until: null }, ...replaced].slice(0, MAX_SECRETS);
 }
 
-/** Those that sign now. */
 export function validSecrets(secrets: readonly KeptSecret[], now: Date): KeptSecret[] {
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }

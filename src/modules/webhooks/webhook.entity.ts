@@ -12,7 +12,7 @@ const keptSecrets: ValueTransformer = {
   from: (text: string) => JSON.parse(text) as KeptSecret[],
 };
 
-/** Where a client wants events to be sent. How its receiver does (`paused_until`) is in columns that only deliveries use. */
+/** Where a client wants events to be sent. Columns that only deliveries use, such as `paused_until`, are not mapped. */
 @Entity('webhooks')
 export class Webhook {
   @GeneratedId()
@@ -42,14 +42,14 @@ export class Webhook {
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 
-  /** Encrypted; the newest first. */
+  /** Encrypted, newest first. */
   @Column({ type: 'text', transformer: keptSecrets })
   secrets!: KeptSecret[];
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** A deleted webhook stays without its secrets until its deliveries have expired: there may be very many of them. */
+  /** A deleted webhook is kept, without its secrets, until its deliveries have expired; there may be very many. */
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
 }

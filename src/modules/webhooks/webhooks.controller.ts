@@ -187,7 +187,7 @@ export class WebhooksController {
     }
   }
 
-  /** What an Idempotency-Key keeps is encrypted; what is answered is not, also when it is answered again. */
+  /** Decrypts the secret, which is stored encrypted for an Idempotency-Key, for the response and its replays. */
   private unsealed(webhook: Sealed): WebhookWithSecretDto {
     return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
   }

@@ -90,7 +90,7 @@ export class WebhookPatchDto {
   @Field(boolean, {
     ...ENABLED,
     description:
-      'Whether events are sent. Events that happen while it is false are not sent later; deliveries that wait go on when it is true again.',
+      'Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.',
     optional: true,
   })
   enabled?: boolean;
@@ -151,7 +151,7 @@ export function toWebhookDto(webhook: Webhook): WebhookDto {
   };
 }
 
-/** There is one spelling of it only, so that no receiver decodes another key than we do. */
+/** Only canonical base64, so that no receiver decodes a different key. */
 function isSecret(value: string): boolean {
   const encoded = value.slice('whsec_'.length);
   const bytes = Buffer.from(encoded, 'base64');

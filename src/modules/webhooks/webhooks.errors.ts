@@ -1,6 +1,6 @@
 import { defineError } from '#libs/errors';
 
-/** A client may have so many. */
+/** Per client. */
 export const MAX_WEBHOOKS = 10;
 
 export const WebhookNotFoundError = defineError({

@@ -6,10 +6,10 @@ import { WebhookKeyCheck } from './webhook-key-check';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksService } from './webhooks.service';
 
-/** Today counts, so a delivery is there for 30 days at least. */
+/** Includes today, so that deliveries are kept for at least 30 days. */
 const DAYS = 31;
 
-/** Events, sent to where clients want them. */
+/** Webhooks: their operations and deliveries. */
 @Module({
   imports: [
     DeliveryModule,

@@ -9,7 +9,7 @@ import { Webhook } from './webhook.entity';
 import { WebhookNotFoundError } from './webhooks.errors';
 import type { ListWebhooksQuery } from './webhooks.dto';
 
-/** Reads of webhooks and their deliveries; what changes them has files of its own. */
+/** Reads of webhooks and their deliveries; the commands that change them have their own files. */
 @Injectable()
 export class WebhooksService {
   private readonly webhooks: RowReader<Webhook>;
@@ -29,7 +29,7 @@ export class WebhooksService {
     return pageOf(await this.database.rows(Webhook, statement), limit, ({ id }) => id);
   }
 
-  /** @throws ApiError 404 for another client's, too */
+  /** @throws ApiError 404, also for a webhook of another client */
   async get({ id, clientId }: WebhookOfClient): Promise<Webhook> {
     const webhook = await this.webhooks.find(id);
     if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
@@ -38,7 +38,7 @@ export class WebhooksService {
     return webhook;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<WebhookDelivery>> {
     await this.get(which);
     const { names } = this.database.table(WebhookDelivery);

@@ -9,7 +9,7 @@ import { ClockModule } from '#libs/clock';
 import { CommandsModule } from '#libs/commands';
 import { DatabaseModule } from '#libs/database';
 import { AuditModule } from '../../modules/audit';
-import { CountForWorkers, CountForWorkersModule, newServiceId } from '../../modules/quotas';
+import { WorkerQuotaServer, WorkerQuotaServerModule, newServiceId } from '../../modules/quotas';
 import { type Settings, asConfiguration } from '../../settings';
 import { announce } from '../announce';
 import { NEST_OPTIONS } from '../create-app';
@@ -82,7 +82,7 @@ function countingContext(settings: Settings, url: string, logger: Logger): Promi
     DatabaseModule.forRoot(url, dataSourceOptions(url, COUNTING_POOL), connectAndMigrate),
     AuditModule.forRoot({ kind: 'service', name: 'service' }),
     CommandsModule,
-    CountForWorkersModule,
+    WorkerQuotaServerModule,
     SeedModule,
   ];
   return NestFactory.createApplicationContext(
@@ -106,7 +106,7 @@ function workersOf(
   };
   // What is sent between processes keeps its types (Infinity, undefined), which JSON would change.
   cluster.setupPrimary({ serialization: 'advanced' });
-  const counter = context.get(CountForWorkers);
+  const counter = context.get(WorkerQuotaServer);
   return new WorkerProcesses(count, environment, (worker) => counter.answer(worker), logger);
 }
 

@@ -84,13 +84,13 @@ describe('The error catalogue', () => {
     expect(schema!.properties.code.enum).toEqual(errorCatalogue().map(({ code }) => code));
   });
 
-  it('is told of in the introduction where no operation tells of it', () => {
+  it('is described in the introduction if no operation documents it', () => {
     for (const [status, code] of OUTSIDE_OF_OPERATIONS.map((pair) => pair.split(' '))) {
       expect(service.document.info.description).toMatch(new RegExp(`${status}\\s+\`${code}\``));
     }
   });
 
-  it('is told of in the document as it is: when it happens, and how it reads', () => {
+  it('is documented correctly: when it occurs, and its message', () => {
     const byCode = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
     for (const { status, answer } of answers()) {
       for (const [code, { value }] of Object.entries(answer.content?.['application/json']?.examples ?? {})) {

@@ -32,7 +32,7 @@ describe.each([
     expect(left).toEqual([59, 58, 57]);
   });
 
-  it('lets nobody in who is over the limit, all fields at once', async () => {
+  it('does not let anyone past the limit, with all headers at once', async () => {
     await call(service.anonymous(), 60);
     const all = Object.assign({}, ...fields.map((field) => forged(field, 9))) as Record<string, string>;
     expect((await service.anonymous().with(all).get(COUNTED)).status).toBe(429);

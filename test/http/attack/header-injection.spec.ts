@@ -81,7 +81,7 @@ describe.each([
   });
 });
 
-it('What a caller sends as Host is told to nobody', async () => {
+it('The Host header of a caller is never echoed', async () => {
   const connection = await RawConnection.open(service.port);
   connection.write(`GET /categories?limit=1 HTTP/1.1\r\nHost: evil.example\r\n${field}\r\n\r\n`);
   const answer = await connection.answer();

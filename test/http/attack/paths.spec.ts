@@ -47,7 +47,7 @@ const operations = () =>
     (name) => name.replace(/\{\w+\}/g, '1').split(' ') as [string, string],
   );
 
-describe('no way to write its path opens an operation to somebody without a key', () => {
+describe('no spelling of its path opens an operation without a key', () => {
   it.each(TRICKS)('%s', async (_what, trick) => {
     for (const [method, path] of operations()) {
       service.clock.advance(MINUTE_MS);

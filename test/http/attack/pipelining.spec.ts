@@ -46,7 +46,7 @@ describe('requests that are sent without waiting for answers', () => {
   });
 });
 
-it('A connection on which nobody reads the answers is closed', async () => {
+it('A connection whose client does not read responses is closed', async () => {
   const flood = new Flood(impatient.port);
   const sockets = await flood.open(10, requestText('GET /docs/swagger-ui-bundle.js').repeat(MOST));
   // Nothing is read, so a client does not learn of the end either; the service's own side tells.

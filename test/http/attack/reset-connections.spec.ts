@@ -23,7 +23,7 @@ async function sendAndReset(text: string): Promise<void> {
 it.each([
   ['a request', requestText('GET /nope')],
   ['what is no request', 'garbage\r\n\r\n'],
-])('Whoever resets the connection is counted by the own address: %s', async (_what, text) => {
+])('A client that resets the connection is counted by its own address: %s', async (_what, text) => {
   await sendAndReset(text);
   await eventually(async () => {
     const { headers } = await fetch(`${service.url}/health/live`);

@@ -139,7 +139,7 @@ test('what fails makes no entry', async () => {
   }
 });
 
-test('what cannot be entered is not done', async () => {
+test('a change whose entry cannot be written is rolled back', async () => {
   const { client, keyId } = await aKey();
   const banned = await aKey();
   await bans().ban(banned.keyId, HOUR);

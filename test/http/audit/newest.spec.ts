@@ -31,7 +31,7 @@ beforeAll(async () => {
   await bans.ban(ids.second);
 });
 
-test('without a filter all entries are told, the newest first', async () => {
+test('without a filter, all entries are returned, newest first', async () => {
   expect(await found({})).toEqual([
     `key.banned other ${ids.second}`,
     `key.rotated acme ${ids.first}`,
@@ -66,7 +66,7 @@ test('a key has its own entries, and the rotation that it came from', async () =
   expect(await found({ keyId: ids.successor })).toEqual([`key.rotated acme ${ids.first}`]);
 });
 
-test('actions are told by their beginning, in which no character means more than itself', async () => {
+test('actions are filtered by prefix, in which wildcards have no meaning', async () => {
   expect(await found({ actionPrefix: 'client.' })).toEqual([
     'client.created other -',
     'client.created acme -',
@@ -76,7 +76,7 @@ test('actions are told by their beginning, in which no character means more than
   expect(await found({ actionPrefix: 'key_' })).toEqual([]);
 });
 
-test('what happened at a moment is told since that moment, and not since the next', async () => {
+test('since is inclusive', async () => {
   const rotated = service.clock.now();
   expect(await found({ since: new Date(rotated) })).toHaveLength(2);
   expect(await found({ since: new Date(rotated + 1) })).toEqual([]);

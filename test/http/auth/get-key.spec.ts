@@ -51,7 +51,7 @@ describe('200', () => {
     expect((await caller.get<Key>('/key')).body.scopes).toEqual([scope]);
   });
 
-  it('tells when the key expires', async () => {
+  it('shows when the key expires', async () => {
     const expiresAt = new Date(service.clock.now() + DAY);
     const { body } = await (await service.caller({ expiresAt })).get<Key>('/key');
     expect([body.expiresAt, 'overlapEndsAt' in body]).toEqual([expiresAt.toISOString(), false]);
@@ -65,7 +65,7 @@ describe('200', () => {
 });
 
 describe('soon after a rotation', () => {
-  it('the old key tells the end of the overlap, and the new one has none', async () => {
+  it('the old key shows the end of the overlap, and the new one has none', async () => {
     const old = await service.issueKey();
     const caller = callerWith(old.key);
     expect((await caller.get<Key>('/key')).body.overlapEndsAt).toBeUndefined();
@@ -91,7 +91,14 @@ describe('soon after a rotation', () => {
   });
 });
 
-it('soon after a change of plan, the new one is told', async () => {
+it('a key is rotated once: a second rotation would give the new key the expiry of the old overlap', async () => {
+  const { keyId } = await service.issueKey();
+  const { record } = await rotate(keyId, DAY);
+  await expect(rotate(keyId, DAY)).rejects.toMatchObject({ code: 'key_rotated' });
+  expect((await rotate(record.id, DAY)).record.expiresAt).toBeNull();
+});
+
+it('shows the new plan soon after a change', async () => {
   const { key, client } = await service.issueKey({ plan: 'free' });
   const caller = callerWith(key);
   expect((await caller.get<Key>('/key')).body.plan).toBe('free');

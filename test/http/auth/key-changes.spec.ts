@@ -69,7 +69,7 @@ describe('soon, on every instance, a key is closed that was', () => {
   });
 });
 
-describe('soon, on every instance, a change holds', () => {
+describe('a change soon applies on every instance', () => {
   it.each([
     [
       'of the plan',
@@ -99,7 +99,7 @@ describe('soon, on every instance, a change holds', () => {
     await until(() => allAnswer(callers, 403));
   });
 
-  it('of a revocation taken back, and of a key that was asked for before it was there', async () => {
+  it('of an undone revocation, and of a key that was looked up before it existed', async () => {
     const { keyId, client, callers } = await aKnownKey();
     await here.app.get(KeysService).revoke(keyId);
     await until(() => allAnswer(callers, 401));

@@ -111,7 +111,7 @@ it.each([
   },
 );
 
-it('revocations hold for as long as listening is not possible, and its return is told', async () => {
+it('revocations apply while listening is impossible, and its return is logged', async () => {
   const name = new URL(database.url).pathname.slice(1);
   const known = [await aKnownCaller(), await aKnownCaller(), await aKnownCaller()];
   await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
@@ -130,7 +130,7 @@ it('revocations hold for as long as listening is not possible, and its return is
   await until(() => listening());
 });
 
-it('a key that is asked for all the time is remembered while listening, so that it costs no look-up', async () => {
+it('a key in constant use is cached while listening, so that it needs no lookup', async () => {
   const { caller } = await aKnownCaller();
   const answersWithoutKeys = async () => {
     await caller.get('/rate-limit');

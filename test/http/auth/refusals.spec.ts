@@ -78,7 +78,7 @@ describe('401 invalid_api_key', () => {
     ]);
   });
 
-  it.each(INVALID)('never tells the key that is %s', async (_what, aKey) => {
+  it.each(INVALID)('never reveals the key that is %s', async (_what, aKey) => {
     const key = await aKey();
     const answer = await service.anonymous().with({ 'X-API-Key': key }).get('/pets');
     expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(key);

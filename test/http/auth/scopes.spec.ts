@@ -35,7 +35,7 @@ async function isRefused(caller: ApiClient, method: string, path: string, scope:
   return true;
 }
 
-it('every GET but that of the key needs read, every other operation needs write, and neither stands in for the other', async () => {
+it('every GET except getKey needs read, every other operation needs write, and neither implies the other', async () => {
   const found: string[] = [];
   for (const [method, path] of operations().filter(([, called]) => called !== ANY_KEY)) {
     const needs = method === 'GET' ? 'read' : 'write';
@@ -64,7 +64,7 @@ it('HEAD needs read, like GET', async () => {
   expect((await reader.send('HEAD', '/pets')).status).toBe(200);
 });
 
-it('a key without the scope is refused before anything is said about what it asked for', async () => {
+it('a key without the scope is refused before the response reveals anything about the resource', async () => {
   for (const body of ['{', {}, { name: 'Rex', categoryId: 4711 }]) {
     expect((await reader.post('/pets', body)).status).toBe(403);
   }

@@ -83,7 +83,7 @@ describe('an import', () => {
     expect(await store.import([])).toEqual({ categories: 0, pets: 0, skipped: 0 });
   });
 
-  it('refuses everything for a few bad lines, and tells of them all in the order of the file', async () => {
+  it('rejects the whole file for a few bad lines, and reports them in the order of the file', async () => {
     const lines = [
       aPetLine('Stray', 9),
       aCategoryLine(1),
@@ -97,7 +97,7 @@ describe('an import', () => {
     expect(await refused(lines)).toEqual([
       [1, 'categoryId 9 is not the id of a category of this file.'],
       [3, expect.stringMatching(/^must be a JSON object/)],
-      [4, 'id 1 is the id of the category on line 2 already.'],
+      [4, 'id 1 is already the id of the category on line 2.'],
       [5, expect.stringMatching(/^name must be/)],
       [7, 'must be at most 65536 bytes long.'],
     ]);
@@ -113,7 +113,7 @@ describe('an import', () => {
     await empty.close();
   });
 
-  it('leaves bad lines out when told so, with the pets of a category that is left out', async () => {
+  it('skips bad lines with skipInvalid, and the pets of a skipped category', async () => {
     const lines = [
       aCategoryLine(1, 'Dogs'),
       aCategoryLine(1, 'Cats'),
@@ -126,7 +126,7 @@ describe('an import', () => {
     expect(await entered()).toEqual({ categories: ['Dogs'], pets: [['Rex', 'Dogs', 'available', 1]] });
   });
 
-  it('counts all bad lines and tells of the first twenty', async () => {
+  it('counts all bad lines and reports the first twenty', async () => {
     const lines = Array.from({ length: 3_000 }, (_none, index) =>
       index % 2 ? 'nope' : aPetLine('Stray', 9),
     );

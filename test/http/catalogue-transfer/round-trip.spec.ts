@@ -56,7 +56,7 @@ describe('an export', () => {
     expect(await to.export()).toEqual(moved);
   });
 
-  it('shows one moment, whatever is written meanwhile', async () => {
+  it('is a snapshot, whatever is written in the meantime', async () => {
     const before = await from.export();
     const { pool } = from.database;
     const meanwhile = () => pool.query(`UPDATE inventory SET quantity = quantity + 1`);

@@ -26,7 +26,7 @@ describe('GET /categories/{categoryId}', () => {
     }
   });
 
-  it('304: answers nothing to who holds the ETag', async () => {
+  it('304: returns no body for a current ETag', async () => {
     const { headers } = await caller.get(`/categories/${category.id}`);
     const holder = caller.with({ 'If-None-Match': headers.get('etag')! });
     const answer = await holder.get(`/categories/${category.id}`);

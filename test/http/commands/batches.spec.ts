@@ -113,7 +113,7 @@ describe('commands that come at the same time', () => {
     expect(await inventory(last!)).toMatchObject({ quantity: 0, status: 'sold' });
   });
 
-  it('do not wait for one whose pet somebody else has locked', async () => {
+  it('do not wait for one whose pet another transaction has locked', async () => {
     const [held, ...free] = await petsWith(5, 6);
     const { waiting } = await whileLocked(service.database.pool, held!, async () => {
       const order = place({ petId: held! });
@@ -129,7 +129,7 @@ describe('commands that come at the same time', () => {
     expect(await inventory(held!)).toMatchObject({ quantity: 4 });
   });
 
-  it('of a pet that somebody else has locked wait for it together', async () => {
+  it('on a pet that another transaction has locked wait for it together', async () => {
     const [held] = await petsWith(100, 1);
     const { waiting } = await whileLocked(service.database.pool, held!, async () => {
       const orders = Array.from({ length: 40 }, () => place({ petId: held! }));

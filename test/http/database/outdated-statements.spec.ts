@@ -46,7 +46,7 @@ describe('when columns get another type under a running service', () => {
   it.each([
     ['changed', 'varchar(250)', 'smallint'],
     ['changed back', 'text', 'integer'],
-  ])('reads and orders go on without a failure: %s', async (_, text, integer) => {
+  ])('reads and orders continue without a failure: %s', async (_, text, integer) => {
     await answersToReadsAndOrders();
     await changeTypes(text, integer);
     expect(await answersToReadsAndOrders()).toEqual(new Set([200, 201]));

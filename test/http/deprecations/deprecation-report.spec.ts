@@ -33,7 +33,7 @@ afterAll(async () => {
 const brief = async (days: number, client?: string) =>
   (await report.of(days, client)).map(({ operation, endsWith, calls }) => [operation, endsWith, calls]);
 
-it('the report tells who called what how often and when last, by operation and then by calls', async () => {
+it('the report shows who called what, how often and when last, sorted by operation and calls', async () => {
   expect(await report.of(90)).toEqual([
     ...use('adoptPet', 'other', 3, 'cccc', 1, '2026-11-21T06:00:00Z'),
     ...use('getPet', 'acme', 2, 'bbbb', 9, '2026-11-20T10:00:00Z'),
@@ -48,7 +48,7 @@ function use(
   return [{ operation, client, keyId, endsWith, calls, lastCallAt: new Date(at) }];
 }
 
-it('the report is of the last UTC days, today included, and of one client when that is asked for', async () => {
+it('the report covers the last UTC days including today, optionally for one client', async () => {
   expect(await brief(1)).toEqual([
     ['adoptPet', 'cccc', 1],
     ['getPet', 'cccc', 7],

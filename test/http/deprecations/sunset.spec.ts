@@ -56,7 +56,7 @@ describe('every answer of a deprecated operation announces its end', () => {
     ['404', 404, '/pets/4711', '4711'],
     ['400', 400, '/pets/x%3E%22,', 'x%3E%22%2C'],
     ['400 of the query', 400, '/pets/1?nothing=1', '1'],
-  ])('%s, and names the successor of what was asked for', async (_what, status, target, id) => {
+  ])('%s, and names the successor of the requested resource', async (_what, status, target, id) => {
     const answer = await caller.get(target);
     expect([answer.status, announced(answer)]).toEqual([status, announcement(id)]);
   });
@@ -85,7 +85,7 @@ it('no other operation announces one', async () => {
 });
 
 describe('at the sunset', () => {
-  it('the operation goes on as before, unless the service is set to close it', async () => {
+  it('the operation works as before, unless AFTER_SUNSET is gone', async () => {
     serving.clock.set(SUNSET + 86_400_000);
     const answer = await caller.get(`/pets/${petId}`);
     expect([answer.status, announced(answer)]).toEqual([200, announcement(petId)]);

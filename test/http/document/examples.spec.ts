@@ -23,7 +23,7 @@ it('Every example is valid by its schema, and has no member that the schema does
   expect(checked).toBeGreaterThan(300);
 });
 
-it('An example that breaks its schema is found, wherever it stands', () => {
+it('An example that violates its schema is found anywhere', () => {
   const plant = (change: (document: typeof service.document) => void) => {
     const document = structuredClone(service.document);
     change(document);
@@ -99,7 +99,7 @@ it('Header fields that come with an error are those which the error sends, with 
   }
 });
 
-describe('An example is true of the operation that it stands at:', () => {
+describe('An example is correct for its operation:', () => {
   const valueOf = (name: string, status: string, field: string) => {
     const response = operationsOf(service.document).get(name)!.responses[status]!;
     return headersOf(response).find(([header]) => header === field)![1].example as string;
@@ -138,7 +138,7 @@ describe('An example is true of the operation that it stands at:', () => {
     }
   });
 
-  it('nobody has requests left who is refused for a limit', () => {
+  it('a response that refuses a request for a limit has none remaining', () => {
     expect(valueOf('GET /pets', '429', 'X-RateLimit-Remaining')).toBe(0);
     expect(valueOf('GET /pets', '429', 'RateLimit')).toContain('r=0;');
   });

@@ -114,7 +114,7 @@ it('A body takes no other fields than it has; an answer may have more some day',
   );
 });
 
-it('What a body may leave out has no `default`, for which generators would have it sent; the description tells', () => {
+it('Optional body fields have no `default`, which generators would send; the description states it', () => {
   for (const [name] of OBJECTS) {
     for (const field of Object.values(schema(name).properties!)) {
       expect(field).not.toHaveProperty('default');

@@ -89,7 +89,7 @@ describe('the page', () => {
     '/docs/index.js',
     '/docs/swagger-ui-bundle.js.map',
     '/docs/%2e%2e/package.json',
-  ])('has nothing of its packages but what it loads: %s is unknown', async (path) => {
+  ])('serves only the package files that it loads: %s is unknown', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
 });

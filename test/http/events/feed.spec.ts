@@ -40,7 +40,7 @@ async function waiting(target: string) {
 }
 
 describe('Pages', () => {
-  it('always say where the feed goes on, the last and an empty one too', async () => {
+  it('always link to the next page, even the last and an empty one', async () => {
     const follower = await atTheEnd();
     const [first] = [follower.target];
     expect(await follower.read(caller)).toEqual([]);
@@ -143,7 +143,7 @@ describe('A request that waits', () => {
     expect(tail().waiting).toBe(0);
   });
 
-  it('is answered with what it wants that is there already', async () => {
+  it('is answered with matching events that already exist', async () => {
     const follower = await atTheEnd('&wait=30');
     await rename('Fritz');
     expect(types(await follower.read(caller))).toEqual(['pet.updated']);
@@ -194,7 +194,7 @@ describe('A request that waits', () => {
   });
 });
 
-it('Events leave after thirty days, and whoever has read them goes on', async () => {
+it('Events expire after thirty days, and followers continue', async () => {
   const follower = await atTheEnd();
   const { pool } = service.database;
   const { rows } = await pool.query<{ day: string }>(`SELECT max(day)::text AS day FROM event_blocks`);
@@ -212,7 +212,7 @@ it('Events leave after thirty days, and whoever has read them goes on', async ()
 });
 
 // Last: nobody waits any more after it.
-it('Whoever waits when the service ends is answered with an empty page', async () => {
+it('Waiting requests get an empty page when the service stops', async () => {
   const { target } = await atTheEnd('&wait=30');
   const { answer } = await waiting(target);
   tail().end();

@@ -36,7 +36,7 @@ async function write(caller: ApiClient, { id }: Pet, writer: number): Promise<st
   return names;
 }
 
-it('Whoever follows the feed reads every event once while sixteen write, from either instance and across a restart', async () => {
+it('A follower reads every event once under sixteen writers, from either instance and across a restart', async () => {
   const [one, two] = [await start(), await start()];
   const { key } = await one.issueKey();
   const callerOf = (service: TestService) => service.anonymous().with({ 'X-API-Key': key });

@@ -50,7 +50,7 @@ async function sessions(): Promise<number> {
 const whileOrdersWait = <Result>(work: () => Promise<Result>) =>
   whileLocked(service.database.pool, petId, work);
 
-it('Orders that wait for a lock for too long are answered 503 while it is held, and hold nobody else up', async () => {
+it('Orders that wait too long for a lock get 503, and do not delay others', async () => {
   const memory = memoryInUse();
   const { orders, reads } = await whileOrdersWait(async () => {
     const waiting = Array.from({ length: AT_ONCE }, order);

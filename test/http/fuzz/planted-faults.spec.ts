@@ -58,7 +58,7 @@ describe('the fuzzer finds', () => {
     expect(requests[0]!.body!.length).toBeLessThan(60);
   });
 
-  it('an operation that takes what it should refuse', async () => {
+  it('an operation that accepts what it should reject', async () => {
     jest.spyOn(UnknownQueryGuard.prototype, 'canActivate').mockReturnValue(true);
     const { requests, message } = await smallestFailure();
     expect(message).toContain('it should have been refused');

@@ -8,7 +8,7 @@ const service = useService();
 
 const health = (probe: 'live' | 'ready') => fetch(`${service.url}/health/${probe}`);
 
-test('A service that is ready says what it looked at, without a key and uncounted', async () => {
+test('A ready service reports what it checked, without a key and uncounted', async () => {
   const answer = await health('ready');
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
@@ -56,7 +56,7 @@ describe('A database without the migrations of this version', () => {
     await eventually(async () => expect((await ready()).status).toBe(200));
   });
 
-  it('is asked for them no more when they are there', async () => {
+  it('stops checking for them once they exist', async () => {
     await other.database.pool.query('ALTER TABLE schema_migrations RENAME TO away');
     expect(await other.app.get(Dependencies).migrations()).toEqual({ migrations: { status: 'up' } });
   });

@@ -52,7 +52,7 @@ describe('the same Idempotency-Key and body', () => {
     },
   };
 
-  it.each(Object.keys(cases))('%s: answers again what it answered, and does it once', async (operation) => {
+  it.each(Object.keys(cases))('%s: repeats the response, and runs once', async (operation) => {
     const { path, body, status, count: sql } = await cases[operation]!();
     const before = await count(sql);
     const sender = withNewKey();

@@ -15,14 +15,14 @@ describe('GET /store/inventory/{petId}', () => {
     expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
   });
 
-  it("200: the status is the pet's, whoever changes it", async () => {
+  it("200: the status is the pet's, whatever changes it", async () => {
     const { id } = await arrange.pet();
     await caller.patch(`/pets/${id}`, { status: 'sold' });
     const { body } = await caller.get<InventoryItem>(`/store/inventory/${id}`);
     expect(body).toEqual({ petId: id, quantity: 1, status: 'sold' });
   });
 
-  it('304: answers nothing to who holds the ETag, and the new entry after a change', async () => {
+  it('304: returns no body for a current ETag, and the new entry after a change', async () => {
     const { id } = await arrange.pet();
     const first = await caller.get<InventoryItem>(`/store/inventory/${id}`);
     const holder = caller.with({ 'If-None-Match': first.headers.get('etag')! });

@@ -38,7 +38,7 @@ test('Requests are counted by operation, method and status, and never by path', 
   expect(await service.app.get(MetricsService).text()).not.toMatch(/424242|secrets|psk_live_/);
 });
 
-test('The limiter is counted by what it decided, of clients and of addresses', async () => {
+test('Limiter decisions are counted, for clients and addresses', async () => {
   const change = await changes(async () => {
     const minute = await service.caller({ perMinute: 2, perDay: 100 });
     for (let sent = 0; sent < 15; sent += 1) {
@@ -119,7 +119,7 @@ test('A replay is counted as one, the first answer and a conflict are not', asyn
   expect(change('petstore_idempotent_replays_total', { operation: '/pets' })).toBe(1);
 });
 
-test('The pool tells of its connections, and of who waits for one', async () => {
+test('The pool reports its connections, and requests that wait for one', async () => {
   const samples = await figures();
   const held = ['busy', 'idle'].map((state) =>
     valueOf(samples, 'petstore_database_pool_connections', { state }),
@@ -136,7 +136,7 @@ test('What cannot be counted yet is there with 0', async () => {
   expect(text).toContain('petstore_limiter_bans_total{level="5"} 0\n');
 });
 
-test('Figures are read and not added up when they are asked for again', async () => {
+test('Gauges are read, not added up, on each scrape', async () => {
   const read = async () => valueOf(await figures(), 'petstore_key_cache_requests_total', { result: 'hit' });
   expect(await read()).toBe(await read());
 });

@@ -34,7 +34,7 @@ describe('DELETE /store/orders/{orderId}', () => {
     expect(await inventory(petId)).toMatchObject({ quantity: 2_147_483_647 });
   });
 
-  it('400: an id that is none', async () => {
+  it('400: an invalid id', async () => {
     const answer = await caller.delete('/store/orders/first');
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
   });

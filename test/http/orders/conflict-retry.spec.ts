@@ -37,7 +37,7 @@ describe('an order whose transaction loses against another one', () => {
     ['a serialization conflict', '40001', {}],
     ['a deadlock, under an Idempotency-Key,', '40P01', { 'Idempotency-Key': 'deadlock' }],
     ['a serialization conflict, under an Idempotency-Key,', '40001', { 'Idempotency-Key': 'conflict' }],
-  ])('is placed once all the same when %s comes three times', async (_, code, headers) => {
+  ])('is placed once even if %s occurs three times', async (_, code, headers) => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     await failNext(3, code);
     const answer = await caller.with(headers).post<Order>('/store/orders', { petId, quantity: 2 });

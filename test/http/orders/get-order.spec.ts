@@ -34,7 +34,7 @@ describe('GET /store/orders/{orderId}', () => {
     expect(head.headers.get('etag')).toBe(got.headers.get('etag'));
   });
 
-  it('304: answers nothing to who holds the ETag, and the order after a change', async () => {
+  it('304: returns no body for a current ETag, and the order after a change', async () => {
     const { id } = await arrange.order((await arrange.pet()).id);
     const tag = (await caller.get(`/store/orders/${id}`)).headers.get('etag')!;
     const holder = caller.with({ 'If-None-Match': `"other", W/${tag}` });

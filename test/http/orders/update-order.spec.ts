@@ -27,14 +27,14 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect(read.headers.get('etag')).toBe(answer.headers.get('etag'));
   });
 
-  it('200: a complete order may be completed again, and its ship date told later', async () => {
+  it('200: a complete order may be completed again, and its ship date set later', async () => {
     const order = await anOrder({ complete: true });
     expect((await patch(order.id, { complete: true })).body).toEqual(order);
     const shipped = await patch(order.id, { shipDate: '2026-12-01T00:00:00.000Z' });
     expect(shipped.body).toEqual({ ...order, shipDate: '2026-12-01T00:00:00.000Z' });
   });
 
-  it('200: the ship date of a complete order can be told after its pet was deleted', async () => {
+  it('200: the ship date of a complete order can be set after its pet was deleted', async () => {
     const order = await anOrder({ complete: true });
     await caller.delete(`/pets/${order.petId}`);
     const answer = await patch(order.id, { shipDate: '2026-12-01T00:00:00.000Z' });

@@ -29,7 +29,7 @@ describe.each([
     expect((await caller.send(method, target)).status).toBe(status);
   });
 
-  it('still tells of the sunset and of what serves instead', async () => {
+  it('still announces the sunset and the successor', async () => {
     const { headers } = await caller.get(target);
     expect(headers.get('deprecation')).toBe('@1793491200');
     expect(headers.get('sunset')).toBe('Mon, 01 Nov 2027 00:00:00 GMT');
@@ -48,7 +48,7 @@ describe.each([
     expect((await service.anonymous().get(target)).status).toBe(401);
   });
 
-  it('leaves the successor and the other operations of a pet as they are', async () => {
+  it('does not affect the successor and the other operations on pets', async () => {
     expect((await caller.get(`/pets?id=${target.slice('/pets/'.length)}`)).status).toBe(200);
     expect((await caller.patch(target, { name: 'Max' })).status).toBe(200);
   });

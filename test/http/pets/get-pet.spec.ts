@@ -43,7 +43,7 @@ describe('GET /pets/{petId}', () => {
     expect(head.headers.get('content-length')).toBe(got.headers.get('content-length'));
   });
 
-  it('304: says so to who holds the ETag, too', async () => {
+  it('304: announces it too', async () => {
     const { headers } = await caller.get(target);
     const answer = await caller.with({ 'If-None-Match': headers.get('etag')! }).get(target);
     expect([answer.status, answer.text]).toEqual([304, '']);
@@ -58,14 +58,14 @@ describe('GET /pets/{petId}', () => {
     ['9007199254740992', '9007199254740992'],
     ['1%3E%3B', '1%3E%3B'],
     ['1%0D%0AX-Injected:1', '1%0D%0AX-Injected%3A1'],
-  ])('400: refuses the id %s, and says so', async (id, escaped) => {
+  ])('400: announces it with the invalid id %s', async (id, escaped) => {
     const answer = await caller.get<ErrorBody>(`/pets/${id}`);
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
     expect(answer.headers.has('x-injected')).toBe(false);
     expectDeprecation(answer, `/pets?id=${escaped}`);
   });
 
-  it('400: refuses a query, and says so', async () => {
+  it('400: announces it with a query parameter', async () => {
     const answer = await caller.get<ErrorBody>(`${target}?status=sold`);
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
     expectDeprecation(answer, `/pets?id=${pet.id}`);
@@ -74,26 +74,26 @@ describe('GET /pets/{petId}', () => {
   test.each([
     ['no key', {}, 'missing_api_key'],
     ['a key that is none', { 'X-API-Key': 'none' }, 'invalid_api_key'],
-  ])('401: refuses %s, and says so', async (_what, headers, code) => {
+  ])('401: announces it with %s', async (_what, headers, code) => {
     const answer = await service.anonymous().with(headers).get<ErrorBody>(target);
     expect(answer.body).toMatchObject({ code, status: 401 });
     expectDeprecation(answer, `/pets?id=${pet.id}`);
   });
 
-  it('403: refuses a key without the scope to read, and says so', async () => {
+  it('403: announces it to a key without the scope read', async () => {
     const writer = await service.caller({ scopes: ['write'] });
     const answer = await writer.get<ErrorBody>(target);
     expect(answer.body).toMatchObject({ code: 'insufficient_scope', status: 403 });
     expectDeprecation(answer, `/pets?id=${pet.id}`);
   });
 
-  it('404: finds no pet that was never there, and says so', async () => {
+  it('404: announces it for a pet that never existed', async () => {
     const answer = await caller.get<ErrorBody>('/pets/4711');
     expect(answer.body).toEqual({ code: 'pet_not_found', message: 'There is no pet 4711.', status: 404 });
     expectDeprecation(answer, '/pets?id=4711');
   });
 
-  it('429: says so to who is over the limit', async () => {
+  it('429: announces it over the limit', async () => {
     const limited = await service.caller({ perMinute: 1, perDay: 10 });
     await limited.get(target);
     const answer = await limited.get<ErrorBody>(target);

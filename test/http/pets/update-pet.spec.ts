@@ -127,7 +127,7 @@ describe('PATCH /pets/{petId}', () => {
     'application/json-patch+json',
     'application/json; charset=latin1',
     'application/*',
-  ])('415: refuses %s and says what it takes', async (type) => {
+  ])('415: rejects %s and lists what it accepts', async (type) => {
     const { body } = await caller.with({ 'Content-Type': type }).patch<ErrorBody>(target, '{}');
     expect(body).toMatchObject({ code: 'unsupported_media_type', status: 415 });
     expect(body.message).toContain('application/json or application/merge-patch+json');

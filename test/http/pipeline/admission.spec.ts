@@ -56,7 +56,7 @@ describe('An address over its limit', () => {
     expect((await service.anonymous().post('/categories', body)).status).toBe(429);
   });
 
-  it('is told that the operation is deprecated', async () => {
+  it('learns that the operation is deprecated', async () => {
     const { headers } = await service.anonymous().get(DEPRECATED);
     expect(headers.get('Deprecation')).not.toBeNull();
   });

@@ -73,7 +73,7 @@ it('A chunk that never ends is refused as soon as it is too large', async () => 
 describe('Expect: 100-continue', () => {
   const fields = [JSON_TYPE, 'Expect: 100-continue', 'Content-Length: 12'];
 
-  it('is told to go on, and its body is taken', async () => {
+  it('gets 100 Continue, and its body is read', async () => {
     const connection = await bench.open();
     connection.write(requestText('POST /categories', [await bench.keyField(), ...fields]));
     expect((await connection.answer()).status).toBe(100);

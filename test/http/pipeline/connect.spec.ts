@@ -3,7 +3,7 @@ import { useService } from '../../support/use-service';
 
 const service = useService();
 
-test('a CONNECT whose sender is gone at once harms nobody', async () => {
+test('a CONNECT whose sender disconnects does no harm', async () => {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     await new Promise<void>((resolve) => {
       const socket = connect(service.port, '127.0.0.1', () => {
@@ -18,7 +18,7 @@ test('a CONNECT whose sender is gone at once harms nobody', async () => {
   expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
 });
 
-test('whoever has closed its half of the connection is still answered', async () => {
+test('a client that has half-closed the connection still gets its response', async () => {
   const answer = await new Promise<string>((resolve) => {
     let text = '';
     const socket = connect(service.port, '127.0.0.1', () => {

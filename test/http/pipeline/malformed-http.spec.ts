@@ -112,7 +112,7 @@ describe('header fields that are short and many', () => {
     return requestText(line, [...fields, type, length, ...many, last], body);
   };
 
-  it('are all read: a condition behind 1,000 others holds', async () => {
+  it('are all read: a condition after 1,000 others applies', async () => {
     const key = await bench.keyField();
     const created = await bench.bytes(post([key, 'Content-Length: 15'], '{"name":"Cats"}'));
     const path = created.headers.location!;

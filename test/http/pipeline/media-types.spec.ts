@@ -69,7 +69,7 @@ describe('a body of a type, character set or coding that is not taken is 415', (
     },
   );
 
-  it('as a JSON Patch, and the message tells what PATCH takes', async () => {
+  it('as a JSON Patch, and the message lists what PATCH accepts', async () => {
     const answer = await send('PATCH /pets/1', ['Content-Type: application/json-patch+json'], '[]');
     expectError(answer, 415, 'unsupported_media_type', 'key');
     expect(answer.text).toContain('application/json or application/merge-patch+json');

@@ -87,7 +87,7 @@ describe('from an address over its limit, and without a key', () => {
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' });
   });
 
-  it('a valid key is served all the same', async () => {
+  it('a valid key is still served', async () => {
     expect((await send('GET /pets', [await bench.keyField()], '')).status).toBe(200);
   });
 });
@@ -106,7 +106,7 @@ describe('with a banned key', () => {
     expect(answer.headers['retry-after']).toBe('120');
   });
 
-  it('its standing and the service are told all the same', async () => {
+  it('its limits and the request id are still reported', async () => {
     for (const line of ['GET /rate-limit', 'GET /health/live', 'GET /openapi.json']) {
       expect((await send(line, [field], '')).status).toBe(200);
     }

@@ -12,7 +12,7 @@ function lineOf(reqId: string): Record<string, unknown> {
 }
 
 describe('The line that the log has of a request', () => {
-  it('tells what was asked for, what came of it, how long it took and who it was', async () => {
+  it('has the request, its result, its duration and the caller', async () => {
     const { key, keyId } = await service.issueKey();
     await service.anonymous().with({ 'X-API-Key': key, 'X-Request-Id': 'known' }).get('/pets/12345');
     expect(lineOf('known')).toEqual({
@@ -29,7 +29,7 @@ describe('The line that the log has of a request', () => {
     });
   });
 
-  it('has no caller where there is none, and no path where it is unknown', async () => {
+  it('omits an unknown caller and an unknown path', async () => {
     await service.anonymous().with({ 'X-Request-Id': 'stranger' }).get('/secret-of-somebody');
     const line = lineOf('stranger');
     expect(Object.keys(line)).toEqual([
@@ -46,7 +46,7 @@ describe('The line that the log has of a request', () => {
   });
 });
 
-test('Neither a key nor a body, a path, a query or a header field gets into the log, wherever it stands', async () => {
+test('No key, body, path, query or header gets into the log', async () => {
   const { key } = await service.issueKey();
   const SECRET = 'told-in-confidence';
   const caller = service.anonymous().with({ Authorization: `Bearer ${key}` });

@@ -64,7 +64,7 @@ describe('a path that no operation has', () => {
   });
 });
 
-describe('an id in the path that is none', () => {
+describe('an invalid id in the path', () => {
   const ID = 'petId must be an integer from 1 to 9007199254740991.';
 
   test.each([

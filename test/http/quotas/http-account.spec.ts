@@ -12,7 +12,7 @@ const service = useService();
 beforeEach(() => service.clock.set(START));
 
 describe('GET /rate-limit', () => {
-  it('tells the plan and both windows as they are, before and after requests', async () => {
+  it('reports the plan and both windows, before and after requests', async () => {
     const caller = await service.caller({ plan: 'free' });
     expect(await standing(caller)).toEqual({
       plan: 'free',
@@ -39,7 +39,7 @@ describe('GET /rate-limit', () => {
     });
   });
 
-  it('is answered to an exhausted client, and tells what is left before a ban', async () => {
+  it('serves an exhausted client, and reports what is left before a ban', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 100 });
     await call(caller, 4);
     expect(await standing(caller)).toMatchObject({
@@ -111,7 +111,7 @@ describe('GET /usage', () => {
     expect((await caller.get<Usage>('/usage?days=1')).body.days[0]!.requests).toBe(6);
   });
 
-  it('tells each UTC day, oldest first, 30 unless asked otherwise', async () => {
+  it('lists each UTC day, oldest first, 30 by default', async () => {
     const caller = await service.caller();
     service.clock.set(Date.UTC(2026, 10, 20, 23, 59, 59, 999));
     await call(caller, 2);
@@ -131,7 +131,7 @@ describe('GET /usage', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
   });
 
-  it('tells a client of its own requests alone', async () => {
+  it('shows a client only its own requests', async () => {
     await call(await service.caller(), 5);
     const { body } = await (await service.caller()).get<Usage>('/usage?days=1');
     expect(body.days[0]!.requests).toBe(1);

@@ -48,7 +48,7 @@ describe('an address without a valid key', () => {
     });
   });
 
-  it('is refused then, told how long to wait, let in at that time, and never banned', async () => {
+  it('is then refused with the time to wait, served again after it, and never banned', async () => {
     const caller = service.anonymous();
     await call(caller, 60);
     service.clock.advance(19_500);

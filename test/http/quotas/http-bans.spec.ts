@@ -72,7 +72,7 @@ describe('a ban', () => {
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
-  it('uses no quota, answers unknown paths as well, and shows the windows as they are', async () => {
+  it('uses no quota, also for unknown paths, and reports the windows', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 50 });
     expect(await statuses(caller, 12)).toContain(403);
     service.clock.advance(MINUTE);

@@ -27,7 +27,7 @@ describe('the day', () => {
     });
   });
 
-  it('ends at midnight to the millisecond, and the minute goes on across it', async () => {
+  it('ends at midnight to the millisecond, and the minute continues across it', async () => {
     const caller = await service.caller({ perMinute: 4, perDay: 3 });
     service.clock.set(MIDNIGHT - 10_000);
     await call(caller, 3);
@@ -39,7 +39,7 @@ describe('the day', () => {
     expect([refused!.status, refused!.body?.code]).toEqual([429, 'rate_limit_exceeded']);
   });
 
-  it('is the one that is told of on a tie', async () => {
+  it('is reported on a tie', async () => {
     const caller = await service.caller({ perMinute: 5, perDay: 5 });
     expect(limitsIn(await caller.get(COUNTED))).toMatchObject({ remaining: 4, reset: MIDNIGHT / 1000 });
     service.clock.advance(MINUTE);
@@ -47,7 +47,7 @@ describe('the day', () => {
     expect(limitsIn(await caller.get(COUNTED))).toMatchObject({ remaining: 3, reset: MIDNIGHT / 1000 });
   });
 
-  it('is told on a 429 when both are exhausted, since it is the longer wait', async () => {
+  it('is reported on a 429 when both are exhausted, since it is the longer wait', async () => {
     const caller = await service.caller({ perMinute: 2, perDay: 2 });
     const [, , refused] = await call<ErrorBody>(caller, 3);
     expect(refused!.body.code).toBe('daily_quota_exceeded');
@@ -64,7 +64,7 @@ describe('the day', () => {
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
-  it('is used up over many minutes by no more than its limit', async () => {
+  it('never allows more than its limit over many minutes', async () => {
     const caller = await service.caller({ perMinute: 10, perDay: 25 });
     let allowed = 0;
     for (let minute = 0; minute < 5; minute += 1) {

@@ -28,7 +28,7 @@ describe('a failure inside of the limits is answered like any other', () => {
   it.each([
     ['an enterprise plan without limits', `plan = 'enterprise', per_minute = NULL, per_day = NULL`],
     ['a plan that does not exist', `plan = 'gold'`],
-  ])('when somebody with psql has given the client %s: it is never unlimited', async (_what, change) => {
+  ])('when the client has %s in the database: it is never unlimited', async (_what, change) => {
     const { key, client } = await service.issueKey({ plan: 'free' });
     const caller = service.anonymous().with({ 'X-API-Key': key });
     await caller.get(COUNTED);

@@ -5,7 +5,7 @@ import { COUNTED, MINUTE, call, limitsIn, statuses } from '../../support/limits'
 const service = useService();
 
 describe('the minute of a free client', () => {
-  it('starts at its first request, and every answer tells of both windows', async () => {
+  it('starts at its first request, and every response reports both windows', async () => {
     const caller = await service.caller({ plan: 'free' });
     service.clock.set(Date.UTC(2026, 10, 21, 12, 0, 0, 250));
     const first = await caller.get(COUNTED);
@@ -109,7 +109,7 @@ describe.each([
 });
 
 describe('parallel requests', () => {
-  it('of a client that nobody has seen yet share one quota: of 200, exactly 60 pass', async () => {
+  it('of a new client share one quota: of 200, exactly 60 pass', async () => {
     const caller = await service.caller({ plan: 'free' });
     const answers = await Promise.all(Array.from({ length: 200 }, () => caller.get(COUNTED)));
     const passed = answers.filter(({ status }) => status === 200);

@@ -58,7 +58,7 @@ describe('behind a trusted proxy', () => {
 });
 
 describe('behind a proxy that is not the trusted one', () => {
-  it('the forwarding header field counts for nothing', async () => {
+  it('the forwarding header is ignored', async () => {
     const other = await startService({
       database: service.database,
       settings: { trustProxy: ['10.0.0.0/8'] },

@@ -51,7 +51,7 @@ async function live(caller: ApiClient, life: [Step, string][]): Promise<void> {
   }
 }
 
-it('a client that calls in turn is never refused while it was told that requests remain', async () => {
+it('a sequential client is never refused while requests remain', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 6 }),

@@ -186,7 +186,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('one success in between, and the five days begin anew', async () => {
+  it('one success in between restarts the five days', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(500);
     await caller.post(`${webhook.path}/test`);
@@ -220,7 +220,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('after it was enabled again, what waited goes on', async () => {
+  it('pending deliveries continue after it is enabled again', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     await caller.patch(webhook.path, { enabled: false });
     await caller.post(`${webhook.path}/test`);

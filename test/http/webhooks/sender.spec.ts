@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { type Server, type Socket, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { AddressPolicy } from '../../../src/modules/webhooks/delivery/address-policy';
 import { Sender } from '../../../src/modules/webhooks/delivery/sender';
 import { Receiver } from '../../support/receiver';
@@ -46,7 +45,7 @@ describe('where it does not go', () => {
     expect(receiver.connections).toBe(0);
   });
 
-  it('a name that was public when it was registered, and leads inside now (rebinding), is asked for at each try', async () => {
+  it('a name that was public when it was registered and is internal now (rebinding) is checked at each attempt', async () => {
     const answers = [
       { address: '127.0.0.1', family: 4 },
       { address: '127.0.0.2', family: 4 },

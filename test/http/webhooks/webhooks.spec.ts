@@ -46,7 +46,7 @@ describe('webhooks', () => {
       expect(found.headers.get('etag')).toBe(answer.headers.get('etag'));
     });
 
-    it('201: all types and enabled, unless told otherwise', async () => {
+    it('201: all types and enabled by default', async () => {
       const { body } = await caller.post<Created>('/webhooks', { url: URL });
       expect(body).toMatchObject({ enabled: true });
       expect(body).not.toHaveProperty('types');
@@ -100,7 +100,7 @@ describe('webhooks', () => {
       expect(answer.body.message).toContain(message);
     });
 
-    it('400 for a secret tells nothing of it', async () => {
+    it('400 for a secret reveals nothing of it', async () => {
       const answer = await caller.post('/webhooks', { url: URL, secret: 'whsec_hunter2' });
       expect(answer.status).toBe(400);
       expect(answer.text).not.toContain('hunter2');
@@ -222,7 +222,7 @@ describe('webhooks', () => {
       expect((await caller.get(`${path}?status=failed`)).body).toEqual([]);
     });
 
-    it('GET 400 for a status that is none and a cursor that is forged', async () => {
+    it('GET 400 for an invalid status and a forged cursor', async () => {
       const { id } = await created();
       const path = `/webhooks/${id}/deliveries`;
       expect((await caller.get<ErrorBody>(`${path}?status=lost`)).body.code).toBe('validation_failed');
@@ -245,7 +245,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('The database and the log hold no secret, and no list answers one', async () => {
+  it('No secret is in the database, in the log or in a list', async () => {
     const keyed = caller.with({ 'Idempotency-Key': 'kept' });
     const { body } = await keyed.post<Created>('/webhooks', { url: URL, enabled: false });
     const { body: next } = await caller.post<Created>(`/webhooks/${body.id}/secret`);

@@ -27,7 +27,7 @@ async function underAttack(attack: () => Promise<object | void>): Promise<void> 
   expect(Object.keys(served.statuses)).toEqual(['200']);
 }
 
-it('10,000 silent connections and 500 that send a byte at a time harm nobody, and are closed in time', async () => {
+it('10,000 silent connections and 500 slow ones do no harm, and are closed in time', async () => {
   const flood = new Flood(victim.port);
   const before = victim.memory;
   try {

@@ -27,7 +27,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     expect(new Set(await statuses(caller, 12))).toEqual(new Set([403]));
   }
 
-  test('a ban that a key earns is entered once, as its own doing at that time', async () => {
+  test('an earned ban is recorded once, with the key as its author and the time it was earned', async () => {
     const { key, keyId, client } = await aKey();
     const at = new Date(here.clock.now());
     await earnBan(key);
@@ -51,7 +51,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     expect(await entries(keyId)).toMatchObject([next, first]);
   });
 
-  test('a ban is entered once, though it was written before and the answer was lost', async () => {
+  test('a ban is recorded once, even if a write succeeded and its response was lost', async () => {
     const { key, keyId } = await aKey();
     await earnBan(key);
     await flush();
@@ -78,7 +78,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     expect([await known(), (await entries(keyId)).length]).toEqual([1, 1]);
   });
 
-  test('bans that waited to be written are all entered', async () => {
+  test('all pending bans are recorded', async () => {
     const { key, keyId } = await aKey();
     await without(here, 'audit_entries', async () => {
       await earnBan(key);

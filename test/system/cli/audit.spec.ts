@@ -15,7 +15,7 @@ afterAll(() => database.drop());
 const run = (...args: string[]) => petstore(args, environment);
 const audit = (...args: string[]) => petstoreJson<object[]>(['audit', ...args], environment);
 
-it('tells who did what on the command line, to programs and to people', async () => {
+it('shows who did what on the command line, to programs and to people', async () => {
   await petstore(['clients', 'create', '--name', 'acme'], { ...environment, SUDO_USER: 'ann' });
   await database.pool.query(
     `INSERT INTO audit_entries (at, actor_kind, actor, action, key_id, details)
@@ -41,7 +41,7 @@ it('tells who did what on the command line, to programs and to people', async ()
   expect(second).toMatch(/^\S+Z +key 7 +key\.banned +- +7 +level 2$/);
 });
 
-it('tells of a client that never was, and of a time that is none', async () => {
+it('reports an unknown client and an invalid time', async () => {
   expect(await run('audit', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
   expect(await run('audit', '--since', 'yesterday')).toEqual(complaint(2, /--since takes a day/));
 });

@@ -77,7 +77,7 @@ const leftOnServer = () =>
   );
 
 describe('db backup of a store that serves', () => {
-  it('holds all that was acknowledged before it began, as it was at one moment, and the restored store serves', async () => {
+  it('contains everything that was acknowledged before it began, consistently, and the restored store works', async () => {
     const writers = new Writers();
     while (writers.acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 10));
     const before = [...writers.acknowledged];
@@ -168,7 +168,7 @@ describe('db backup of a store that serves', () => {
 });
 
 describe('db restore', () => {
-  it('refuses while the service runs, whatever it is told', async () => {
+  it('fails while the service runs, whatever the options', async () => {
     expect(await run(['db', 'restore', '--yes', 'piped.tar.gz'])).toEqual(
       complaint(1, /another process uses the database/),
     );
@@ -177,11 +177,11 @@ describe('db restore', () => {
 
   it('needs --yes in a script where there is a database', async () => {
     expect(await run(['db', 'restore', 'piped.tar.gz'], bench.embedded('copy'))).toEqual(
-      complaint(2, /replaces the database in \S+copy\. Go on\? Add --yes/),
+      complaint(2, /replaces the database in \S+copy\. Continue\? Add --yes/),
     );
   });
 
-  it('of a part of a backup says so in one line, and changes nothing', async () => {
+  it('of a truncated backup reports it in one line, and changes nothing', async () => {
     truncateSync(path('piped.tar.gz'), statSync(path('piped.tar.gz')).size - 1);
     const before = readdirSync(path('copy'));
     const outcome = await run(['db', 'restore', '--yes', 'piped.tar.gz'], bench.embedded('copy'));

@@ -34,7 +34,7 @@ async function pets(): Promise<number> {
 }
 
 describe('import', () => {
-  it('enters a file, and tells in a sentence or in JSON what it did', async () => {
+  it('imports a file, and reports it in a sentence or as JSON', async () => {
     const file = write('good.ndjson', DOGS, aPet('Rex'), aPet('Ada'));
     const before = await pets();
     expect(await run('import', file)).toEqual({
@@ -55,13 +55,13 @@ describe('import', () => {
     const before = await pets();
     await run('import', file);
     expect(await run('import', file)).toEqual(
-      complaint(2, /1 name is in the store already. Import once more\? Add --yes to confirm/),
+      complaint(2, /1 name is already in the store\. Import anyway\? Add --yes to confirm/),
     );
-    expect((await run('import', '--dry-run', file)).stdout).toContain('; 1 name is in the store already.');
+    expect((await run('import', '--dry-run', file)).stdout).toContain('; 1 name is already in the store.');
     expect(await pets()).toBe(before + 1);
   });
 
-  it('tells of bad lines by their numbers, and imports nothing', async () => {
+  it('reports bad lines by number, and imports nothing', async () => {
     const before = await pets();
     const bad = Array.from({ length: 25 }, () => 'nope');
     const { code, stdout, stderr } = await run('import', write('bad.ndjson', DOGS, aPet('Stray', 9), ...bad));
@@ -119,7 +119,7 @@ describe('import', () => {
 });
 
 describe('export', () => {
-  it('writes to standard output, and what it did to standard error', async () => {
+  it('writes to standard output, and its report to standard error', async () => {
     const { code, stdout, stderr } = await run('export', '--json');
     const lines = stdout
       .trimEnd()

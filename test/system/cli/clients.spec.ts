@@ -21,7 +21,7 @@ const run = (...args: string[]) => petstore(['clients', ...args], environment);
 const json = <Printed>(...args: string[]) => petstoreJson<Printed>(['clients', ...args], environment);
 
 describe('clients create', () => {
-  it('takes the plan free when none is named, and tells people what it did', async () => {
+  it('uses the plan free by default, and reports what it did', async () => {
     const { code, stdout, stderr } = await run('create', '--name', 'plain');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(

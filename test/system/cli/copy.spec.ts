@@ -30,7 +30,7 @@ afterAll(async () => {
   await Promise.all(databases.map((one) => one.drop()));
 });
 
-it('moves an embedded store, keys included, to a server on which the service goes on', async () => {
+it('moves an embedded store, keys included, to a server from which the service then runs', async () => {
   const target = await database();
   const tables = await petstoreJson<{ table: string; rows: number }[]>(
     ['db', 'copy', '--to', target.url],
@@ -49,7 +49,7 @@ it('moves an embedded store, keys included, to a server on which the service goe
   await moved.end();
 });
 
-it('tells in a table what it copied', async () => {
+it('prints a table of what it copied', async () => {
   const { code, stdout } = await copy(await database());
   expect(code).toBe(0);
   expect(stdout).toMatch(/^table +rows\n[^]*\norders +1\n[^]*\nCopied [\d,]+ rows; the counts agree\./);
@@ -68,7 +68,7 @@ describe('is refused, with nothing changed, where the target', () => {
     const alias = new URL(own.url);
     alias.hostname = 'localhost';
     expect(await copy({ url: alias.href }, { DATABASE_URL: own.url })).toEqual(
-      complaint(1, /is the database of the store itself/),
+      complaint(1, /is the same database as the source/),
     );
   });
 

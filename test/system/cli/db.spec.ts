@@ -20,7 +20,7 @@ async function tablesOf({ pool }: TestDatabase): Promise<unknown> {
 }
 
 describe('a database that was never migrated', () => {
-  it('is told of by db status, which changes nothing', async () => {
+  it('is shown by db status, which changes nothing', async () => {
     const empty = await database('template1');
     const states = await json<{ migration: string; state: string }[]>(['db', 'status'], empty);
     expect(states.length).toBeGreaterThan(0);
@@ -82,26 +82,26 @@ describe('a database that cannot be had', () => {
     expect(outcome.stderr).not.toContain(secret);
   }
 
-  it('because nobody listens there, is told of in one line', async () => {
+  it('because nothing listens there, is reported in one line', async () => {
     await expectComplaint(`postgres://user:${secret}@127.0.0.1:1/store`, /DATABASE_URL cannot be reached/, [
       'db',
       'status',
     ]);
   });
 
-  it('because the server refuses the password, is told of in one line', async () => {
+  it('because the server rejects the password, is reported in one line', async () => {
     const url = new URL(process.env.TEST_POSTGRES_URL!);
     url.password = secret;
     await expectComplaint(url.href, /DATABASE_URL.*password authentication failed/);
   });
 
-  it('because the server has none of that name, is told of in one line', async () => {
+  it('because it does not exist, is reported in one line', async () => {
     const url = new URL(process.env.TEST_POSTGRES_URL!);
     url.pathname = '/nowhere';
     await expectComplaint(url.href, /DATABASE_URL.*"nowhere" does not exist/);
   });
 
-  it('because the value is no address, names the variable and what it takes', async () => {
+  it('because the URL is invalid, is reported with the variable and what it takes', async () => {
     await expectComplaint(`mysql://user:${secret}@host/store`, /DATABASE_URL takes a URL that starts with/);
   });
 });

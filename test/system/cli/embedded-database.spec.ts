@@ -33,7 +33,7 @@ async function commandLines(): Promise<string[][]> {
 }
 
 describe('a command without DATABASE_URL', () => {
-  it('but serve makes no database: it says in one line that there is none, and how to get one', async () => {
+  it('other than serve creates no database: it reports in one line that there is none, and how to create one', async () => {
     const cwd = bench.folder('wrong');
     const lines = await commandLines();
     expect(lines.length).toBeGreaterThan(20);

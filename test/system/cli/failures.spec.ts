@@ -57,7 +57,7 @@ it('a whole key is found by its digest, and is printed nowhere', async () => {
   ).not.toContain(key);
 });
 
-it('nothing is cut off or destroyed without --yes, and the reason stands in the audit log', async () => {
+it('destructive commands need --yes, and the reason is in the audit log', async () => {
   for (const command of [
     ['keys', 'revoke', '1'],
     ['quotas', 'reset', 'acme'],

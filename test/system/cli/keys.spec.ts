@@ -42,7 +42,7 @@ describe('keys issue', () => {
     expect(JSON.stringify(rows)).not.toContain(issued.key);
   });
 
-  it('tells people that the key is not shown again', async () => {
+  it('says that the key is not shown again', async () => {
     const { code, stdout } = await run('issue', '--client', 'acme');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\n/);
@@ -74,7 +74,7 @@ describe('keys list', () => {
     );
   });
 
-  it('tells until when a key is banned, which a revoked one cannot be', async () => {
+  it('shows when a ban ends; a revoked key cannot be banned', async () => {
     const { id } = await issue();
     const { bannedUntil } = await json<{ bannedUntil: string }>('ban', String(id), '--for', '2h');
     const listed = async () => (await json<{ id: number }[]>('list')).find((key) => key.id === id);

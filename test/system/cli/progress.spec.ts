@@ -52,7 +52,7 @@ describe('progress', () => {
     expect(await shown('lines', 3_000_000)).toMatch(/Moving \[=+-+\] 50% (?!.*MB).*12,345 lines/);
   });
 
-  it('of what nobody knows the end of is a count', async () => {
+  it('of input of unknown size is a count', async () => {
     expect(await shown('bytes', undefined)).toMatch(/Moving 12,345 lines {2}[\d,]+ lines\/s/);
   });
 

@@ -93,7 +93,7 @@ function isLineOfJson(text: string): boolean {
   return /^[[{][^\n\u001b]*\n$/.test(text) && typeof JSON.parse(text) === 'object';
 }
 
-it('people are told of quotas and deprecations in tables, in colours, that fit their terminal', async () => {
+it('quotas and deprecations are shown in coloured tables that fit the terminal', async () => {
   await database.pool.query(
     `INSERT INTO clients (name, plan) VALUES ('a-client-with-a-name-that-is-quite-long', 'free')`,
   );

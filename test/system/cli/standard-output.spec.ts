@@ -36,7 +36,7 @@ describe('output that cannot be written is a failure in one line', () => {
     expect(await inShell(command, '> /dev/full')).toEqual({ code: 1, stderr: `petstore: ${NO_SPACE}\n` });
   });
 
-  it('and so is output of which a part could be written', async () => {
+  it('and so is partially written output', async () => {
     const file = join(folder, 'openapi.yaml');
     const { code, stderr } = await inShell('openapi --yaml', `> "${file}"`, 'ulimit -f 8;');
     expect({ code, stderr }).toEqual({
@@ -46,7 +46,7 @@ describe('output that cannot be written is a failure in one line', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^openapi: 3\.0\.3\n/);
   });
 
-  it('and a key that nobody saw is named, so that it can be revoked', async () => {
+  it('and a key that could not be shown is named, so that it can be revoked', async () => {
     const { code, stderr } = await inShell('keys issue --client acme', '> /dev/full');
     const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM api_keys');
     const id = rows[0]!.id;
@@ -57,7 +57,7 @@ describe('output that cannot be written is a failure in one line', () => {
     expect(stderr).toMatch(new RegExp(`petstore\\S* keys revoke ${id}\n$`));
   });
 
-  it('but a reader who has had enough is none', async () => {
+  it('but a closed pipe is not', async () => {
     expect(isReaderGone(Object.assign(new Error(), { code: 'EPIPE' }))).toBe(true);
     expect(isReaderGone(Object.assign(new Error(), { code: 'ENOSPC' }))).toBe(false);
     // The shell tells the code of the command itself on standard error, not that of its reader.
@@ -76,7 +76,7 @@ describe('a file', () => {
     expect(readFileSync(file, 'utf8') === text).toBe(true);
   });
 
-  it('that has no room is told of', () => {
+  it('on a full disk is reported', () => {
     const descriptor = openSync('/dev/full', 'w');
     expect(() => writeWhole(descriptor, 'x')).toThrow(OutputFailure);
     expect(() => writeWhole(descriptor, 'x')).toThrow(NO_SPACE);

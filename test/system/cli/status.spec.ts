@@ -35,7 +35,7 @@ async function status(environment: Record<string, string>): Promise<{ code: numb
 describe('status of an embedded store', () => {
   const environment = bench.embedded();
 
-  it('says that there is none, and makes none', async () => {
+  it('reports that there is none, and creates none', async () => {
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: [], tables: [] });
@@ -71,7 +71,7 @@ describe('status of an embedded store', () => {
 });
 
 describe('status of a store over DATABASE_URL', () => {
-  it('tells what is wrong: instances that do not share limits, a Redis that is away, a database that is away', async () => {
+  it('reports problems: instances that do not share limits, an unavailable Redis, an unavailable database', async () => {
     const DATABASE_URL = database.url;
     await bench.serve({ DATABASE_URL, REDIS_URL: redis.url });
     const withRedis = await status({ DATABASE_URL, REDIS_URL: redis.url });

@@ -20,7 +20,7 @@ afterAll(() => database.drop());
 const run = (...args: string[]) => petstore(args, environment);
 const json = <Printed>(...args: string[]) => petstoreJson<Printed>(args, environment);
 
-it('lists are read as far as they are asked for, with the filters of the API', async () => {
+it('lists respect their limit and the filters of the API', async () => {
   expect(await json<object[]>('pets', 'list', '--limit', '1000')).toHaveLength(150);
   const some = await json<{ id: number }[]>(
     'pets',
@@ -40,7 +40,7 @@ it('lists are read as far as they are asked for, with the filters of the API', a
   expect(await json('stock', 'show', '2')).toEqual({ petId: 2, quantity: 5, status: 'available' });
   const { stdout, stderr } = await run('pets', 'list', '--limit', '2');
   expect(stdout.split('\n')).toHaveLength(4);
-  expect(stderr).toContain('There are more: --after 2 goes on');
+  expect(stderr).toContain('There are more: --after 2 continues');
 });
 
 it('the format, the columns and their order are up to the caller', async () => {
@@ -53,7 +53,7 @@ it('the format, the columns and their order are up to the caller', async () => {
   );
 });
 
-it('CSV quotes what it has to, and commands no terminal', async () => {
+it('CSV is quoted, and contains no terminal sequences', async () => {
   await database.pool.query(`INSERT INTO categories (name) VALUES ($1)`, ['a "b", c\u001b[2J\n']);
   const { stdout } = await run('categories', 'list', '--output', 'csv', '--after', '2');
   expect(stdout).toBe('id,name\n3,"a ""b"", c\\u001b[2J\\u000a"\n');
@@ -70,4 +70,33 @@ it('orders are completed and cancelled by the rules of the API', async () => {
     stderr: expect.stringMatching(/^{"error":{"code":"order_already_complete",/) as string,
   });
   expect(await json('orders', 'list', '--open')).toEqual([]);
+});
+
+it('orders that the operator completes or cancels are in the audit log, and those that do not change are not', async () => {
+  await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (3, 1), (4, 2)`);
+  const [, , completed, cancelled] = (
+    await database.pool.query<{ id: string }>('SELECT id FROM orders ORDER BY id')
+  ).rows.map(({ id }) => Number(id));
+  const orderEntries = async () => {
+    const entries = await json<{ action: string; actor: object; details: object }[]>(
+      'audit',
+      '--action',
+      'order.',
+    );
+    return entries
+      .filter(({ details }) => [completed, cancelled].includes((details as { orderId: number }).orderId))
+      .map(({ action, actor, details }) => ({ action, kind: (actor as { kind: string }).kind, details }));
+  };
+  await json('orders', 'complete', String(completed), '--reason', 'picked up');
+  await json('orders', 'complete', String(completed));
+  await run('orders', 'cancel', String(completed), '--yes');
+  await json('orders', 'cancel', String(cancelled), '--yes');
+  expect(await orderEntries()).toEqual([
+    { action: 'order.cancelled', kind: 'cli', details: { orderId: cancelled, petId: 4, quantity: 2 } },
+    {
+      action: 'order.completed',
+      kind: 'cli',
+      details: { orderId: completed, petId: 3, quantity: 1, reason: 'picked up' },
+    },
+  ]);
 });

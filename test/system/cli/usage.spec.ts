@@ -7,7 +7,7 @@ import { leavesOf, registeredCommands } from './support/registered-commands';
 const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
 const run = (command: string) => petstore(command.split(' ').filter(Boolean), environment);
 
-describe('bad usage is told in one line and ends with 2', () => {
+describe('bad usage is reported in one line and exits with 2', () => {
   it.each([
     ['nope', /unknown command 'nope'/],
     ['clients nope', /clients has no command nope. It has: create, list, show, set-plan/],

@@ -32,7 +32,7 @@ afterAll(() => database.drop());
 const run = (...args: string[]) => petstore(['webhooks', ...args], environment);
 const json = <Printed>(...args: string[]) => petstoreJson<Printed>(['webhooks', ...args], environment);
 
-it('list and show tell what waits and what failed, and of a URL no path', async () => {
+it('list and show count pending and failed deliveries, and hide the path of a URL', async () => {
   const [first, ...others] = await json<Overview[]>('list', '--client', 'acme');
   expect(others).toEqual([]);
   expect(first).toMatchObject({ id: 1, client: 'acme', url: 'https://shop.example', failed: 2, pending: 0 });
@@ -59,7 +59,7 @@ it('retry makes due what was given up', async () => {
   expect((await run('retry', '1')).stdout).toBe('0 deliveries are due now.\n');
 });
 
-it('says so when there is no such webhook, and when the id is none', async () => {
+it('reports an unknown webhook and an invalid id', async () => {
   expect(await run('show', '99')).toEqual(complaint(1, /There is no webhook 99/));
   expect(await run('enable', 'x')).toEqual(complaint(2, /<id> takes a whole number/));
 });

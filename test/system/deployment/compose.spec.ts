@@ -37,12 +37,12 @@ it('Images of others are pinned', () => {
   expect(ofOthers.filter(([, { image = '' }]) => !isPinned(image)).map(([name]) => name)).toEqual([]);
 });
 
-it('No secret has a default: what is missing is told of, with where to read on', () => {
+it('No secret has a default: a missing one is reported, with a link to the docs', () => {
   expect(secretsWithoutDemand(TEXT)).toEqual([]);
   expect(TEXT.match(/\$\{\w*PASSWORD:\?/g)!.length).toBeGreaterThanOrEqual(5);
 });
 
-it('Whoever is waited for exists, and can become what is waited for', () => {
+it('Every dependency exists, and can reach the awaited state', () => {
   for (const [, { depends_on: dependencies = {} }] of containers) {
     for (const [name, { condition }] of Object.entries(dependencies)) {
       const { restart, healthcheck } = compose.services[name]!;
@@ -105,7 +105,7 @@ describe('The rules catch', () => {
     expect(faultsOfContainer(container).length).toBeGreaterThan(0);
   });
 
-  it('a secret with a default, and one that is not asked for', () => {
+  it('a secret with a default, and one that is not required', () => {
     expect(
       secretsWithoutDemand('a: ${DB_PASSWORD:-petstore} b: ${API_TOKEN} c: ${X_SECRET:?is not set}'),
     ).toEqual(['DB_PASSWORD', 'API_TOKEN']);

@@ -47,7 +47,7 @@ describe.each(pagesWithSteps())('$name', ({ text: page, steps }) => {
     });
   }, RUN_MS);
 
-  it.each(steps.map((step, index) => ({ ...step, index })))('holds in line $line', ({ index, shown }) => {
+  it.each(steps.map((step, index) => ({ ...step, index })))('works in line $line', ({ index, shown }) => {
     // What follows the last command is the end of the output: a shell that broke off has printed less.
     expect(printed).toHaveLength(steps.length + 1);
     if (shown) {

@@ -17,7 +17,7 @@ jest.mock('../../../src/http/document/guides-markdown', () => {
   };
 });
 
-test('Guides are rendered when somebody asks, once for all, and again only after a failure', async () => {
+test('Guides are rendered on demand, once, and again only after a failure', async () => {
   failures = 1;
   const app = fastify();
   serveGuides(app);

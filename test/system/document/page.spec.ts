@@ -107,7 +107,7 @@ describe('On a wide screen, the page', () => {
     expect(await tried.locator('[data-param-name=If-Match] input').inputValue()).toBe('');
   });
 
-  it('finds operations by their words, and says when there is none', async () => {
+  it('finds operations by their words, and reports when there are none', async () => {
     const field = page.getByRole('search').getByLabel('Find an operation');
     await field.fill('experimental stock');
     await until(async () => (await page.locator('.opblock').count()) === 1);

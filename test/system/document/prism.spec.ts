@@ -70,7 +70,7 @@ it.each([
   ['a value out of its bounds', '/store/inventory', 'must be <= 0'],
   ['a header field out of its bounds', '/pets', 'must be <= 5'],
   ['a status that is not documented', '/usage', 'Unable to match the returned status code'],
-])('Prism would tell of %s', async (_what, target, complaint) => {
+])('Prism would report %s', async (_what, target, complaint) => {
   const { key } = await service.issueKey();
   const headers = { 'X-API-Key': key };
   await prism.send('POST', '/categories', { headers, body: { name: 'Dogs' } });

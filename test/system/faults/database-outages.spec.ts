@@ -63,7 +63,7 @@ it.each<[string, () => Promise<unknown>]>([
   await callers.untilServed();
 });
 
-it('While PostgreSQL is paused, nobody waits for ever: answers are 503', async () => {
+it('While PostgreSQL is paused, no request hangs: responses are 503', async () => {
   postgres.pause();
   await callers.untilAnswered('GET', 503);
   await callers.untilAnswered('POST', 503);

@@ -64,7 +64,7 @@ describeWhereMounted('When the disk of the embedded database is full', () => {
     expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
   }
 
-  it('writes that need room are 503, reads go on, and with room there is everything as before', async () => {
+  it('writes that need space get 503, reads continue, and with space everything works again', async () => {
     expect((await create()).status).toBe(201);
     disk.fill();
     let refused: Response | undefined;
@@ -83,7 +83,7 @@ describeWhereMounted('When the disk of the embedded database is full', () => {
     await expectNothingLost();
   });
 
-  it('a database that cannot even write its log ends, everything is 503, and with room it comes back by itself', async () => {
+  it('a database that cannot write its log stops, everything gets 503, and with space it recovers on its own', async () => {
     expect((await create()).status).toBe(201);
     disk.fill();
     // Each change of the log's file asks for the next one; there is room for those that were made ahead only.

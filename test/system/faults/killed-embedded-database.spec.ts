@@ -30,7 +30,7 @@ async function expectNothingLost(): Promise<void> {
   expect(await load.books.differences(embeddedUrl(environment.DATA_DIR))).toEqual([]);
 }
 
-it('A service whose database is killed under load mends it by itself, and nothing is lost or done twice', async () => {
+it('A service whose database is killed under load restarts it, and nothing is lost or done twice', async () => {
   for (let kill = 0; kill < KILLS; kill += 1) {
     const burst = load.goOn(BURST);
     await load.answered(BURST / 4);

@@ -95,7 +95,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     });
   });
 
-  test('the others go on counting as one', async () => {
+  test('the others keep sharing their counts', async () => {
     const { key: free } = await fleet.issueKey({ plan: 'free' });
     const answers = await spread(fleet.callers(free), 70, (caller) => caller.get(COUNTED));
     expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
@@ -111,7 +111,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     await until(() => areAll(401));
   });
 
-  test('another plan holds on the others', async () => {
+  test('a plan change applies on the others', async () => {
     const { key: upgraded, client } = await fleet.issueKey({ plan: 'free' });
     const others = fleet.callers(upgraded);
     const haveAll = async (limit: number) =>

@@ -67,7 +67,7 @@ describe('a log', () => {
   });
 });
 
-test('a service whose output cannot be written serves, and ends when it is told to', async () => {
+test('a service whose output cannot be written keeps serving, and stops on SIGTERM', async () => {
   const port = await freePort();
   const service = bench.launch(
     { ...bench.embedded(), PORT: String(port), METRICS_PORT: 'off', LOG_LEVEL: 'info' },

@@ -50,7 +50,7 @@ function linesOf(output: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-test('a log that nobody reads takes 8 MB at the most, and tells once how many lines it lost when it is read again', async () => {
+test('an unread log takes at most 8 MB, and reports once how many lines it lost when it is read again', async () => {
   const logger = createLogger('info', writing);
   const text = 'x'.repeat(10_000);
   const written = 2_000;

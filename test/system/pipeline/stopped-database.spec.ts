@@ -65,7 +65,7 @@ describe.each(WAYS)('while every connection to the database %s', (_way, takeAway
     }
   });
 
-  it('an unknown path with a key is 503 too, for nobody can tell whose key it is', async () => {
+  it('an unknown path with a key gets 503 too, because the key cannot be checked', async () => {
     expect(await unknown.get('/nope')).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
   });
 

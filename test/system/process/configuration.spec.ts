@@ -38,7 +38,7 @@ describe('a value that the service cannot start with ends the start with one lin
     expect(await petstore(['serve'], { LOG_LEVEL: 'fatal', ...environment })).toEqual(complaint(1, line));
   });
 
-  it('PORT and METRICS_PORT in use by somebody else', async () => {
+  it('PORT and METRICS_PORT in use by another program', async () => {
     const environment = { LOG_LEVEL: 'fatal', DATABASE_URL: database.url };
     expect(await petstore(['serve'], { ...environment, PORT: takenPort })).toEqual(
       complaint(1, new RegExp(`port ${takenPort} \\(HOST and PORT\\) .*in use by another process`)),
@@ -48,7 +48,7 @@ describe('a value that the service cannot start with ends the start with one lin
     );
   });
 
-  it('a database that nobody serves, without its password', async () => {
+  it('an unreachable database, without its password', async () => {
     const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...NOWHERE });
     expect(outcome).toEqual(complaint(1, /DATABASE_URL cannot be reached/));
     expect(outcome.stderr).not.toContain('not-to-be-seen');

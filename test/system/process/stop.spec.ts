@@ -26,7 +26,7 @@ async function expectStopped(service: ServiceProcess, stop: () => unknown): Prom
   expect(bench.postmaster()).toBeUndefined();
 }
 
-describe('a service that is told to stop', () => {
+describe('a service that gets SIGTERM', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('ends itself and its database on %s', async (signal) => {
     const service = await bench.serve(bench.embedded());
     await expectStopped(service, () => service.child.kill(signal));
@@ -42,7 +42,7 @@ describe('a service that is told to stop', () => {
     });
   });
 
-  it('leaves nothing behind when it is told so in the middle of its start', async () => {
+  it('leaves nothing behind if it is stopped during its start', async () => {
     const service = bench.launch(bench.embedded());
     await until(() => bench.postmaster() !== undefined);
     await expectStopped(service, () => service.child.kill('SIGTERM'));
@@ -70,14 +70,14 @@ describe('a service that is told to stop', () => {
     expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
   });
 
-  it('ends by itself when SHUTDOWN_DELAY seconds have passed', async () => {
+  it('ends when SHUTDOWN_DELAY seconds have passed', async () => {
     const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '1' });
     const begin = performance.now();
     await expectStopped(service, () => service.child.kill('SIGTERM'));
     expect(performance.now() - begin).toBeGreaterThan(900);
   });
 
-  it('serves until then, says that it is not ready and closes connections, and ends at once when it is told again', async () => {
+  it('serves until then, reports that it is not ready, closes connections, and ends immediately on a second signal', async () => {
     const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '300' });
     const { port } = new URL(service.url);
     const begun = connect(Number(port), '127.0.0.1');

@@ -11,7 +11,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
   const { instances } = useTwoInstances(mode);
   const [here, there] = instances;
 
-  test('a ban by hand holds on both, and so does its end', async () => {
+  test('a manual ban applies on both, and so does an unban', async () => {
     const { key, keyId } = await here.issueKey();
     const callers = [here, there].map((service) => service.anonymous().with({ 'X-API-Key': key }));
     for (const caller of callers) {
@@ -29,7 +29,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     }
   });
 
-  test('a ban that a client has earned on one holds on the other', async () => {
+  test('a ban that a client has earned on one applies on the other', async () => {
     const { key } = await here.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
     const [offender, elsewhere] = [here, there].map((one) => one.anonymous().with({ 'X-API-Key': key }));
     await elsewhere!.get('/rate-limit');

@@ -30,7 +30,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     return (await standing(caller)).minute.remaining === 5;
   }
 
-  test('a reset begins both windows anew on both, and once', async () => {
+  test('a reset restarts both windows on both instances, once', async () => {
     const { clientId, callers } = await aClient();
     for (const caller of callers) {
       await statuses(caller, 6);

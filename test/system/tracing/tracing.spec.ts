@@ -100,7 +100,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(spanOf(answers.order).parentSpanId ?? '').toBe('');
   });
 
-  it('what it asks PostgreSQL and Redis for are its children, without any values', () => {
+  it('its statements to PostgreSQL and Redis are child spans, without any values', () => {
     for (const answer of [answers.read, answers.order]) {
       const children = collector.childrenOf(spanOf(answer)).filter(({ kind }) => kind === CLIENT);
       const systems = children.map(({ attributes }) => attributes['db.system.name']);
@@ -156,7 +156,7 @@ describe('The environment', () => {
   });
 });
 
-test('A variable that OpenTelemetry cannot use is told of, and its default goes on', async () => {
+test('An invalid OpenTelemetry variable is reported, and its default is used', async () => {
   service = await serve({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_TRACES_SAMPLER: 'allways_off',
@@ -172,7 +172,7 @@ test('A variable that OpenTelemetry cannot use is told of, and its default goes 
   );
 });
 
-test('A collector that is away is told of in one line, and holds up neither a request nor the end', async () => {
+test('An unavailable collector is reported in one line, and delays neither requests nor the shutdown', async () => {
   service = await serve({
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
     OTEL_EXPORTER_OTLP_TIMEOUT: '300',

@@ -60,7 +60,7 @@ it('both workers answer, and together let exactly the plan through', async () =>
   await until(() => answering().length === 2);
 });
 
-it('what the command line changes holds in every worker: plan, revocation, reset', async () => {
+it('changes by the command line apply in every worker: plan, revocation, reset', async () => {
   const key = await newKey('changing');
   await statusesOf(key, 60);
   expect(await statusOf(key)).toBe(429);
@@ -78,7 +78,7 @@ it('adds the figures of all workers up', async () => {
   expect(text).toContain('petstore_limits_degraded 0\n');
 });
 
-it('replaces a worker that is killed, and goes on counting where it was', async () => {
+it('replaces a killed worker, and keeps the counts', async () => {
   const key = await newKey('bereft');
   await statusesOf(key, 40);
   const before = workers();
@@ -135,13 +135,13 @@ describe('with Redis', () => {
   });
   afterAll(() => redis?.close());
 
-  it('counts there, and while it is away the workers count together all the same', async () => {
+  it('counts there, and during an outage of Redis the workers still count together', async () => {
     const key = await newKey('redis');
     expect(tally(await statusesOf(key, 65))).toEqual({ 200: 60, 429: 5 });
     await redis.stop();
     await until(async () => (await ask(key, '/health/ready')).text.includes('"degraded":true'));
     const alone = await newKey('alone');
-    await until(() => service.stdout.match(/Redis is away/g)?.length === 2);
+    await until(() => service.stdout.match(/Redis is unavailable/g)?.length === 2);
     expect(tally(await statusesOf(alone, 65))).toEqual({ 200: 60, 429: 5 });
   });
 });

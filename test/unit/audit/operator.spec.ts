@@ -3,11 +3,11 @@ import { operator } from '../../../src/cli/operator';
 
 const here = `${userInfo().username}@${hostname()}`;
 
-test('whoever runs a command is known by the user and the host', () => {
+test('the operator is recorded with user and host', () => {
   expect(operator({})).toEqual({ kind: 'cli', name: here });
 });
 
-test('who stands behind sudo is told beside the user, never in place of it', () => {
+test('the sudo user is recorded in addition to the user, never instead of it', () => {
   expect(operator({ SUDO_USER: 'ann' }).name).toBe(`${here} (sudo by ann)`);
 });
 

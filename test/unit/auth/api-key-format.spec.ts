@@ -47,7 +47,7 @@ function crc32Of(text: string): number {
   return (rest ^ 0xffffffff) >>> 0;
 }
 
-describe('a mistyped key is told from a good one', () => {
+describe('a mistyped key is detected', () => {
   it('when any one character is another', () => {
     fc.assert(
       fc.property(aKey, aPlace, fc.constantFrom(...ALPHABET), (key, place, character) => {

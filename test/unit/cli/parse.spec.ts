@@ -56,6 +56,6 @@ describe("a client's name", () => {
   });
 
   it.each(['', '-acme', 'a b', 'x'.repeat(101), 'a\nb', 'ä'])('refuses "%s"', (name) => {
-    expect(() => clientName(name)).toThrow("A client's name is 1 to 100");
+    expect(() => clientName(name)).toThrow('A client name is 1 to 100');
   });
 });

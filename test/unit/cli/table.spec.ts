@@ -27,7 +27,7 @@ describe('a table', () => {
     expect(line).toBe(`${'x'.repeat(500)}  y`);
   });
 
-  it('fits the terminal, the widest column first; what is too wide goes on in the next line, and nothing is lost', () => {
+  it('fits the terminal by narrowing the widest column first; wide cells wrap, and nothing is lost', () => {
     const row = { short: 'twelve chars', long: 'x'.repeat(40), longer: 'y'.repeat(50) };
     expect(tableLines([row], wide(60)).slice(1)).toEqual([
       `twelve chars  ${'x'.repeat(22)}  ${'y'.repeat(22)}`,
@@ -60,7 +60,7 @@ describe('times', () => {
   const now = Date.parse('2026-11-22T12:00:00.000Z');
   const row = { at: '2026-11-22T09:30:00.000Z', until: '2026-11-24T12:00:01Z', name: '2026-11-22' };
 
-  it('are told from now in tables for people, and exactly for one thing and in pipes', () => {
+  it('are relative in tables on a terminal, and absolute for one record and in pipes', () => {
     expect(tableLines([row], { ...PIPE, now })[1]).toBe('2 h ago  in 2 d  2026-11-22');
     expect(recordLines(row, { ...PIPE, now })[0]).toBe('at     2026-11-22T09:30:00.000Z (2 h ago)');
     expect(tableLines([row], PIPE)[1]).toContain('2026-11-22T09:30:00.000Z');
@@ -120,7 +120,7 @@ describe('colours', () => {
     expect(terminalOf({ isTTY: true, columns: 0 }, {}).columns).toBeUndefined();
   });
 
-  it('are no part of a line that nobody has asked to colour', () => {
+  it('are absent without colour support', () => {
     expect([...tableLines(rows, PIPE), ...recordLines(rows[0]!, PIPE)].join('')).not.toContain('\u001b');
   });
 });

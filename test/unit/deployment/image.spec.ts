@@ -43,7 +43,7 @@ it('What the builder is sent is exactly what the image is built from', () => {
   expect(letIn.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
 });
 
-it('The labels tell what package.json tells', () => {
+it('The labels match package.json', () => {
   const label = (name: string) => new RegExp(`image\\.${name}="([^"]*)"`).exec(DOCKERFILE)?.[1];
   expect([label('description'), label('licenses')]).toEqual([PACKAGE.description, PACKAGE.license]);
   expect(DOCKERFILE).toContain(`ARG VERSION=${PACKAGE.version}\n`);

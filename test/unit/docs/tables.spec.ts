@@ -73,7 +73,7 @@ it('The changelog begins with the version that the document has', () => {
   expect(version).toBe(document.info.version);
 });
 
-it('The limits guide has the plans as they are', () => {
+it('The limits guide has the current plans', () => {
   const rows = rowsOf('limits', /^Limits/).map(({ cells: [plan, ...limits] }) => {
     return [plan, ...limits.map((limit) => Number(limit.replace(',', '')) || null)];
   });

@@ -1,6 +1,6 @@
 import {
   type OrderStatus,
-  mayBecome,
+  canTransition,
   petStatusAfterCancelling,
   petStatusAfterCompleting,
   petStatusAfterPlacing,
@@ -19,7 +19,7 @@ describe('the status of an order', () => {
     ['cancelled', 'complete', false],
     ['cancelled', 'cancelled', false],
   ])('may go from %s to %s: %s', (from, to, allowed) => {
-    expect(mayBecome(from, to)).toBe(allowed);
+    expect(canTransition(from, to)).toBe(allowed);
   });
 });
 

@@ -16,7 +16,7 @@ describe.each([
 ])('a bound function: %s', (_name, bindIt) => {
   const bind: Bind = (...values) => bindIt.apply(AsyncResource, values);
 
-  it('returns what the function returns for all that it is given, and throws what it throws', () => {
+  it('passes on arguments, results and errors', () => {
     expect(bind((...values: number[]) => values)(1, 2, 3)).toEqual([1, 2, 3]);
     const failure = new Error('no');
     const failing = bind(() => {

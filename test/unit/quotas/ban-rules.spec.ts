@@ -57,7 +57,7 @@ describe('a series of refused requests', () => {
     expect(strikes(10, bans)).not.toContain(true);
   });
 
-  it('starts anew after a ban', () => {
+  it('restarts after a ban', () => {
     const bans = newBanState();
     strikes(11, bans, NOW, NOW + 10 * FORGIVENESS_MS);
     const later = bans.bannedUntil;

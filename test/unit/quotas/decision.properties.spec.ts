@@ -76,7 +76,7 @@ describe('a refused client', () => {
     }
   });
 
-  it('that waits as long as it is told is never banned', () => {
+  it('that waits for Retry-After is never banned', () => {
     fc.assert(
       fc.property(
         anyLimits,
@@ -102,7 +102,7 @@ describe('whatever the clock does', () => {
     { maxLength: 80, size: 'max' },
   );
 
-  it('the announced end is at most a minute, or a day and an hour, away, and holds', () => {
+  it('the announced end is at most a minute, or a day and an hour, away, and is kept', () => {
     fc.assert(
       fc.property(anyLimits, jumps, (limits, all) => {
         const windows = newWindowState(START);

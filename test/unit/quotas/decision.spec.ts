@@ -15,7 +15,7 @@ function decideTimes(count: number, windows: WindowState, bans: BanState | null,
 }
 
 describe('an allowed request', () => {
-  it('is taken from both windows, waits for nothing and can be refunded', () => {
+  it('is taken from both windows, needs no wait and can be refunded', () => {
     const windows = newWindowState(NOW);
     const decision = decide(windows, newBanState(), LIMITS, NOW);
     expect(decision).toEqual({

@@ -64,7 +64,7 @@ async function sweepAfter(milliseconds: number): Promise<void> {
 }
 
 describe('what is idle leaves', () => {
-  it('clients and keys, once nobody has asked for them in ten minutes', async () => {
+  it('clients and keys after ten idle minutes', async () => {
     await Promise.all(Array.from({ length: 500 }, async (_, id) => store.take(aClient(id))));
     await sweepAfter(10 * MINUTE);
     expect(store.size).toMatchObject({ clients: 500, keys: 500 });
@@ -113,7 +113,7 @@ describe('what is idle leaves', () => {
   });
 });
 
-it('no more than 200,000 addresses are remembered, whoever invents them; the oldest leave', () => {
+it('at most 200,000 addresses are remembered; the oldest are evicted', () => {
   void store.take(addressSubject('192.0.2.1'));
   for (let network = 0; network < 200_000; network += 1) {
     void store.take(

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { OwedWork } from '../../../src/modules/quotas/counting/owed-work';
+import { RetryingTasks } from '../../../src/modules/quotas/counting/retrying-tasks';
 
 /** Work that fails when the test says so. */
 function failing(): { work: () => Promise<void>; fail: () => void } {
@@ -10,7 +10,7 @@ function failing(): { work: () => Promise<void>; fail: () => void } {
 
 it('A failure is reported by its name', async () => {
   const reported = jest.fn();
-  const owed = new OwedWork(reported);
+  const owed = new RetryingTasks(reported);
   const { work, fail } = failing();
   owed.add('all bans', work);
   fail();
@@ -21,7 +21,7 @@ it('A failure is reported by its name', async () => {
 
 it('What fails after the end is not reported: a service that stops takes the database away itself', async () => {
   const reported = jest.fn();
-  const owed = new OwedWork(reported);
+  const owed = new RetryingTasks(reported);
   const { work, fail } = failing();
   owed.add('all resets', work);
   owed.close();

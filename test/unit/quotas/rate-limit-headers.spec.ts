@@ -13,7 +13,7 @@ function day(remaining: number): WindowStanding {
 }
 
 describe('the rate limit headers', () => {
-  it('tell both windows in the draft’s fields and the scarcer one in the plain ones', () => {
+  it('report both windows in the draft’s headers and the scarcer one in X-RateLimit-*', () => {
     expect(rateLimitHeaders([minute(59), day(999)], NOW, null)).toEqual({
       'X-RateLimit-Limit': '60',
       'X-RateLimit-Remaining': '59',
@@ -23,14 +23,14 @@ describe('the rate limit headers', () => {
     });
   });
 
-  it('tell only the minute for an address', () => {
+  it('report only the minute for an address', () => {
     expect(rateLimitHeaders([minute(3)], NOW, null)).toMatchObject({
       'RateLimit-Policy': '"minute";q=60;w=60',
       RateLimit: '"minute";r=3;t=60',
     });
   });
 
-  it('tell the day when it has less left, and on a tie', () => {
+  it('report the day when it has less left, and on a tie', () => {
     const reset = String((MIDNIGHT + DAY_MS) / 1000);
     for (const remaining of [4, 5]) {
       expect(rateLimitHeaders([minute(5), day(remaining)], NOW, null)).toMatchObject({
@@ -41,7 +41,7 @@ describe('the rate limit headers', () => {
     }
   });
 
-  it('tell the exhausted window on a refusal, although both are at zero', () => {
+  it('report the exhausted window on a refusal, although both are at zero', () => {
     expect(rateLimitHeaders([minute(0), day(0)], NOW, 'minute')['X-RateLimit-Limit']).toBe('60');
     expect(rateLimitHeaders([minute(0), day(0)], NOW, 'day')['X-RateLimit-Limit']).toBe('1000');
   });

@@ -147,7 +147,7 @@ describe('a refund', () => {
     expect(remaining(state, limits, NOON)).toEqual([5, 8]);
   });
 
-  describe('of which there have been as many as the limit', () => {
+  describe('as many as the limit', () => {
     function sendRefunded(count: number, state: WindowState, limits: Limits, now: number): void {
       for (let sent = 0; sent < count; sent += 1) {
         expect(take(state, limits, now)).toBeNull();
@@ -220,7 +220,7 @@ describe('a clock that steps back', () => {
     expect(spent(MIDNIGHT + DAY_MS)).toBe(100);
   });
 
-  it('locks nobody out beyond today, when it was days wrong', () => {
+  it('locks nobody out beyond today if it was wrong by days', () => {
     const limits: Limits = { perMinute: 1_000, perDay: 3 };
     const state = newWindowState(NOON + 10 * DAY_MS);
     takeTimes(3, state, limits, NOON + 10 * DAY_MS);

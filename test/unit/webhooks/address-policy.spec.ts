@@ -22,7 +22,7 @@ const FORBIDDEN = {
 };
 
 describe.each(Object.entries(FORBIDDEN))('%s', (_kind, addresses) => {
-  test.each(addresses)('%s is connected to by nobody', (address) => {
+  test.each(addresses)('%s is never connected to', (address) => {
     expect(open.allows(address, 'https:')).toBe(false);
     expect(open.allows(address, 'http:')).toBe(false);
   });

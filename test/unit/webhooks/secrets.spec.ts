@@ -8,7 +8,7 @@ const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
 describe('the vault', () => {
   const vault = new SecretVault(Buffer.alloc(32, 1));
 
-  it('opens what it has sealed, and seals the same secret to another text each time', () => {
+  it('decrypts what it has sealed, and seals the same secret differently each time', () => {
     const secret = newSecret();
     const sealed = [vault.seal(secret, 7), vault.seal(secret, 7)];
     expect(sealed[0]).not.toBe(sealed[1]);
@@ -21,7 +21,7 @@ describe('the vault', () => {
     ['with another key', new SecretVault(Buffer.alloc(32, 2)), 7, (text: string) => text],
     ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
     ['cut off', vault, 7, (text: string) => text.slice(0, 30)],
-  ])('does not open it %s, and tells nothing of it', (_name, other, webhookId, change) => {
+  ])('does not open it %s, and reveals nothing of it', (_name, other, webhookId, change) => {
     const secret = newSecret();
     const sealed = vault.seal(secret, 7);
     let message = 'it was opened';
@@ -40,7 +40,7 @@ describe('the vault', () => {
     );
   });
 
-  it('a fingerprint tells keys apart and is none', () => {
+  it('a fingerprint identifies a key without revealing it', () => {
     const key = Buffer.alloc(32, 3);
     const { fingerprint } = new SecretVault(key);
     expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);

@@ -23,8 +23,9 @@ export interface ArchiveContent {
 export async function unpack(source: AsyncIterable<Buffer>, target: string): Promise<ArchiveContent> {
   const archive = extract();
   const fed = pipeline(source, createGunzip(), archive);
-  // Told by the loop, or awaited after it.
-  fed.catch(() => undefined);
+  let fault: unknown;
+  // Awaited after the loop, which may only hear that its stream was destroyed.
+  fed.catch((error: unknown) => (fault = error));
   const files = new Map<string, BackedUpFile>();
   let manifest: string | undefined;
   try {
@@ -39,8 +40,9 @@ export async function unpack(source: AsyncIterable<Buffer>, target: string): Pro
     }
     await fed;
   } catch (error) {
-    throw isDamage(error)
-      ? new DamagedBackupError(`this is no backup, or only a part of one: ${messageOf(error)}`)
+    const cause = isDamage(fault) ? fault : error;
+    throw isDamage(cause)
+      ? new DamagedBackupError(`this is no backup, or only a part of one: ${messageOf(cause)}`)
       : error;
   }
   if (manifest === undefined)

@@ -8,7 +8,7 @@ import { QuotaResets } from './quota-resets';
 import { UsageService } from '../usage.service';
 import { UsageRanking } from './usage-ranking';
 
-/** Bans, resets and reports for those who run the service; without the counting that requests need. */
+/** Bans, resets and reports for operators, without the counting that requests need. */
 @Module({
   imports: [AdministrationModule],
   providers: [

@@ -6,7 +6,7 @@ import { AuditTrail } from '../../audit';
 import { KeyBan, banOf } from '../key-ban.entity';
 import { type BanState, ban, isBanned, newBanState, unban } from '../rules/ban-rules';
 
-/** Bans for those who run the service. Whatever is written here holds on every instance within a second. */
+/** Bans, for operators. Changes apply on every instance within a second. */
 @Injectable()
 export class BanRegister {
   constructor(
@@ -16,8 +16,8 @@ export class BanRegister {
   ) {}
 
   /**
-   * Bans a key from now on; it counts as a ban like any other.
-   * @param durationMs how long; as long as the key's next ban would last when left out
+   * Bans a key, starting now. It raises the key's ban level like an automatic ban.
+   * @param durationMs default: as long as the key's next automatic ban
    * @returns the end of the ban
    */
   ban(keyId: number, durationMs?: number): Promise<Date> {
@@ -31,7 +31,7 @@ export class BanRegister {
     });
   }
 
-  /** Lifts a ban and takes its level back; a key that is not banned stays as it is. */
+  /** Lifts a ban and reverts its level. Has no effect on a key that is not banned. */
   unban(keyId: number): Promise<void> {
     return this.database.transaction(async (transaction) => {
       const bans = await stateOf(keyId, transaction);
@@ -39,7 +39,7 @@ export class BanRegister {
       const wasBanned = isBanned(bans, now);
       const before = { level: bans.level, bannedUntil: toText(bans) };
       unban(bans, now);
-      // Written in any case: an instance may know of a ban that never got as far as the database, and hears this.
+      // Always written, because an instance may hold a ban that has not reached the database; this notifies it.
       await save(keyId, bans, transaction);
       if (!wasBanned) {
         return;
@@ -52,14 +52,14 @@ export class BanRegister {
     });
   }
 
-  /** The ends of the bans that hold now, by key. Bans of the last second may be missing. */
+  /** When the active bans end, by key id. Bans of the last second may be missing. */
   async running(): Promise<Map<number, Date>> {
     const bannedUntil = MoreThan(new Date(this.clock.now()));
     const bans = await this.database.reader.findBy(KeyBan, { bannedUntil });
     return new Map(bans.map((one) => [one.keyId, one.bannedUntil]));
   }
 
-  /** A new key in place of another inherits its ban, or rotating would be the way out of it. */
+  /** Copies a ban to the key that replaces the banned one; otherwise rotation would lift bans. */
   async inherit(transaction: Transaction, fromKeyId: number, toKeyId: number): Promise<void> {
     await transaction.query(
       `INSERT INTO key_bans (key_id, level, banned_until)

@@ -8,20 +8,20 @@ import { type BanState, newBanState } from '../rules/ban-rules';
 import { DAY_MS, type WindowState, newWindowState } from '../rules/rate-window';
 import { QuotaRecords } from '../counting/quota-records';
 
-/** Whether Redis was asked (there is a REDIS_URL), and whether it answered. */
+/** `off`: no REDIS_URL. `silent`: Redis did not answer. */
 export type RedisPart = 'off' | 'answered' | 'silent';
 
 export interface CounterReading {
   redis: RedisPart;
-  /** The minute in it is true only when Redis answered: otherwise the running server alone knows it. */
+  /** The minute is valid only if Redis answered; otherwise only the running server knows it. */
   windows: WindowState;
-  /** By the key's id; a key that is not in it has never been banned. */
+  /** By key id; a key without an entry has never been banned. */
   bans: Map<number, BanState>;
-  /** Unix milliseconds on the clock of whoever counts. */
+  /** Unix milliseconds on the clock of the counter (Redis or this process). */
   now: number;
 }
 
-/** A client's counters as they are seen from outside of the process that counts. Reading them changes nothing. */
+/** Reads a client's counters from another process than the one that counts. Read-only. */
 @Injectable()
 export class CounterReader {
   constructor(
@@ -37,10 +37,10 @@ export class CounterReader {
     if (redisUrl === undefined) {
       return written;
     }
-    // Without Redis, which most have no use for, its driver is not loaded.
+    // Loads the driver only if Redis is used.
     const { readRedis } = await import('../fleet/read-redis.js');
     try {
-      // A client or key that Redis does not know is one that the database remembers.
+      // The database fills in what Redis does not have.
       const { windows, bans, now } = await readRedis(redisUrl, clientId, keyIds);
       return {
         redis: 'answered',

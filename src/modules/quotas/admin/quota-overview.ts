@@ -5,7 +5,7 @@ import { limitsOf } from '../rules/plans';
 import { type WindowStanding, standings } from '../rules/rate-window';
 import { type CounterReading, CounterReader, type RedisPart } from './counter-reader';
 
-/** Null is what cannot be known from outside of the running server. (Types, for only types fit a record.) */
+/** Null: known only to the running server. (Type aliases, because interfaces do not fit a Record.) */
 export type WindowOverview = {
   limit: number;
   used: number | null;
@@ -18,7 +18,7 @@ export type KeyOverview = {
   endsWith: string;
   state: 'active' | 'banned' | 'expired' | 'revoked';
   bannedUntil: string | null;
-  /** Bans behind the key that are not forgiven yet: the higher, the longer the next one. */
+  /** Bans that are not forgiven yet: the higher, the longer the next one. */
   banLevel: number;
 };
 
@@ -31,7 +31,7 @@ export type ClientOverview = {
   keys: KeyOverview[];
 };
 
-/** Where a client stands with its limits, for those who run the service. */
+/** A client's usage of its limits, for operators. */
 @Injectable()
 export class QuotaOverview {
   constructor(
@@ -67,7 +67,7 @@ function minuteOf(standing: WindowStanding, { redis, windows }: CounterReading):
   if (redis !== 'answered') {
     return { limit: standing.limit, used: null, remaining: null, resetAt: null };
   }
-  // A minute begins with its first request; until then it has no end.
+  // A minute starts with its first request; before that it has no end.
   const running = windows.minuteStart >= 0;
   return { ...known(standing, windows.minuteCount), ...(running ? {} : { resetAt: null }) };
 }
@@ -76,7 +76,7 @@ function known({ limit, remaining, resetAt }: WindowStanding, used: number): Win
   return { limit, used, remaining, resetAt: new Date(resetAt).toISOString() };
 }
 
-/** What tells most of a key: that it has ended, or else that it is banned. */
+/** Revoked and expired take precedence over banned. */
 function banOf(
   { bans, now }: CounterReading,
   keyId: number,

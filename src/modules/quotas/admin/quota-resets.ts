@@ -5,7 +5,7 @@ import { AuditTrail } from '../../audit';
 import { DAY_MS } from '../rules/rate-window';
 import { dateOf } from '../counting/quota-records';
 
-/** Begins a client's windows anew, for those who run the service. Bans are not touched: BanRegister lifts them. */
+/** Resets a client's windows, for operators. Does not lift bans: see BanRegister. */
 @Injectable()
 export class QuotaResets {
   constructor(
@@ -15,9 +15,9 @@ export class QuotaResets {
   ) {}
 
   /**
-   * Holds on every instance within a second. What the client has used so far stays in its usage; what an instance has
-   * counted but not written yet (up to a second) counts against the day again after a restart.
-   * @param clientId id of a client that exists
+   * Applies on every instance within a second. Past requests stay in the client's usage. Requests that an instance has not
+   * written yet (up to a second) count against the day again after a restart.
+   * @param clientId id of an existing client
    */
   async reset(clientId: number): Promise<void> {
     const now = this.clock.now();

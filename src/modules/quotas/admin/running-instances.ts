@@ -1,6 +1,6 @@
 import { COUNTS_ALONE, COUNTS_IN_REDIS } from '../fleet/instance-watch';
 
-/** An instance that runs, by the session in which it holds its lock. */
+/** A running instance, found by the session that holds its advisory lock. */
 export interface RunningInstance {
   /** The session's `application_name`. */
   name: string;
@@ -8,7 +8,7 @@ export interface RunningInstance {
   counts: 'alone' | 'in Redis';
 }
 
-/** Selects them; the columns are those of `RunningInstance`. */
+/** Selects all running instances; the columns match `RunningInstance`. */
 export const RUNNING_INSTANCES = `SELECT application_name AS name, backend_start AS since,
     CASE classid WHEN ${COUNTS_ALONE} THEN 'alone' ELSE 'in Redis' END AS counts
   FROM pg_locks JOIN pg_database ON pg_database.oid = database AND datname = current_database()
@@ -16,7 +16,7 @@ export const RUNNING_INSTANCES = `SELECT application_name AS name, backend_start
   WHERE locktype = 'advisory' AND classid IN (${COUNTS_ALONE}, ${COUNTS_IN_REDIS}) AND objsubid = 2
   ORDER BY backend_start, pid`;
 
-/** Whether they let through together what one would: all count in Redis, or there is only one. */
+/** Whether the limits are exact: all instances count in Redis, or there is only one. */
 export function shareLimits(instances: readonly RunningInstance[]): boolean {
   return instances.length <= 1 || instances.every(({ counts }) => counts === 'in Redis');
 }

@@ -19,11 +19,11 @@ export type RankedClient = {
   plan: string;
   requests: number;
   perDay: number;
-  /** How much of the day's limit is used up, a reset taken into account; only where one day is looked at. */
+  /** Share of the day's limit that is used, minus resets; only for a single day. */
   usedPercent?: number;
 };
 
-/** Which clients used most, for those who run the service. Up to a second behind what is counted. */
+/** The clients with the most requests, for operators. Up to a second behind. */
 @Injectable()
 export class UsageRanking {
   constructor(
@@ -31,7 +31,7 @@ export class UsageRanking {
     private readonly clock: Clock,
   ) {}
 
-  /** @param days the last so many UTC days, today included */
+  /** @param days number of UTC days, including today */
   async top(limit: number, days: number): Promise<RankedClient[]> {
     const today = Math.floor(this.clock.now() / DAY_MS);
     const rows = await this.database.query<UsageRow>(
@@ -56,7 +56,7 @@ function rank(row: UsageRow, oneDay: boolean): RankedClient {
     : ranked;
 }
 
-/** With one decimal. */
+/** To one decimal. */
 function percent(used: number, limit: number): number {
   return Math.round((Math.max(0, used) / limit) * 1_000) / 10;
 }

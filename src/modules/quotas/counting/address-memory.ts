@@ -1,12 +1,12 @@
 import { MINUTE_MS, type WindowState, newWindowState } from '../rules/rate-window';
 
-/** Addresses are anybody's to invent, so their number is bounded; the oldest leave first. */
+/** Bounded, because clients can use any number of addresses; the oldest are evicted first. */
 const MAX_ADDRESSES = 200_000;
 
-/** The windows of the addresses from which requests without a valid key have lately come. */
+/** The windows of addresses that have recently sent requests without a valid key. */
 export class AddressMemory {
   private readonly addresses = new Map<string, WindowState>();
-  /** Goes on from the oldest to the newest; a new one would pass over all places of those that have left, each time. */
+  /** Kept between evictions: a new iterator would skip all deleted slots of the map each time. */
   private oldest = this.addresses.keys();
 
   get size(): number {
@@ -25,7 +25,7 @@ export class AddressMemory {
     return windows;
   }
 
-  /** Forgets those whose minute is over: nothing of them counts any more. */
+  /** Removes addresses whose minute is over. */
   forgetIdle(now: number): void {
     for (const [address, windows] of this.addresses) {
       if (now >= windows.minuteStart + MINUTE_MS) {

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DatabaseUrl, NotificationListener } from '#libs/database';
 import { InstanceWatch } from '../fleet/instance-watch';
-import { OwedWork } from './owed-work';
+import { RetryingTasks } from './retrying-tasks';
 import { QuotaStore } from './quota-store';
 
 /** Notified by a trigger on the table key_bans; the payload is the key's id. */
@@ -9,13 +9,13 @@ const BANS_CHANNEL = 'petstore_bans';
 /** Notified by a trigger on the table quota_resets; the payload is the client's id. */
 const RESETS_CHANNEL = 'petstore_quota_resets';
 
-/** Keeps this instance's counting right when somebody else makes or lifts a ban, or resets a client's windows. */
+/** Applies bans, unbans and resets made by other processes. */
 @Injectable()
 export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(ChangesListener.name);
   private readonly listener: NotificationListener;
-  private readonly changes = new OwedWork((change, error) => {
-    this.logger.warn(`${change} could not be taken over and will be tried again: ${String(error)}`);
+  private readonly changes = new RetryingTasks((change, error) => {
+    this.logger.warn(`${change} could not be applied; will retry: ${String(error)}`);
   });
 
   constructor(
@@ -29,7 +29,7 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
       onNotification: (id, channel) =>
         channel === BANS_CHANNEL ? this.takeOverBans(Number(id)) : this.takeOverResets(Number(id)),
       onState: (listening) => listening && this.takeOverAll(),
-      // The session that is kept here is also what shows this instance to the others.
+      // This session also makes the instance visible to the others.
       setUp: instances.setUp,
       pulse: { sql: instances.question, onAnswer: (answer) => instances.take(answer) },
     });
@@ -44,7 +44,7 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
     await this.listener.close();
   }
 
-  /** What changed while nothing was heard, or before this instance was there, may concern anybody. */
+  /** Catches up on changes that were missed while not listening, or made before the start. */
   private takeOverAll(): void {
     this.takeOverBans();
     this.takeOverResets();

@@ -12,9 +12,9 @@ interface EarnedBan {
   earnedAt: number;
 }
 
-/** Bans that keys have earned by their requests, on the way to the database and to the audit trail. */
+/** Writes the bans that keys have earned to the database and the audit log. */
 export class EarnedBans {
-  /** All bans of a key, the last one last: it is the one that holds, but each has its entry. */
+  /** By key, oldest first: the last one is in force, but each gets an audit entry. */
   private readonly waiting: WriteBehind<EarnedBan[]>;
 
   constructor(
@@ -30,7 +30,7 @@ export class EarnedBans {
     });
   }
 
-  /** Written at once, because other instances learn of the ban by it; tried again every second if that fails. */
+  /** Written immediately, because this notifies the other instances; retried every second. */
   add(keyId: number, { level, bannedUntil }: BanState, earnedAt: number): void {
     this.waiting.add(String(keyId), [{ level, bannedUntil, earnedAt }]);
     void this.waiting.flush();
@@ -41,12 +41,12 @@ export class EarnedBans {
     return this.waiting.has(String(keyId));
   }
 
-  /** Writes what is waiting now; resolves to false when it could not be written. Never rejects. */
+  /** Writes what is pending; resolves to false on failure. Never rejects. */
   flush(): Promise<boolean> {
     return this.waiting.flush();
   }
 
-  /** Writes what is left, and writes nothing by itself any more. */
+  /** Writes what is pending, and stops. */
   async close(): Promise<void> {
     await this.waiting.close();
   }
@@ -55,7 +55,7 @@ export class EarnedBans {
     const latest = [...batch.values()].map((bans) => bans.at(-1)!);
     await this.database.transaction(async (transaction) => {
       const written = await transaction.query<{ key_id: string }[]>(
-        // Without those of a key deleted meanwhile: one of them would keep the whole batch from being written, for ever.
+        // Skips keys that have been deleted: one of them would make the whole batch fail, for ever.
         `INSERT INTO key_bans (key_id, level, banned_until)
          SELECT banned.* FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
          WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)

@@ -1,9 +1,9 @@
-/** What becomes of an entry when all of them are looked through. */
+/** What a sweep does with an entry. */
 export type Verdict = 'keep' | 'mark stale' | 'forget';
 
 /**
- * What is remembered of clients or of keys, by id. An entry is fresh, or stale: known, but to be read again before it is
- * used. Each kind has a map of its own, so that a request needs one look-up and an entry no member that says which it is.
+ * Cached clients or keys, by id. An entry is fresh, or stale: it must be read again before use. Fresh and stale entries
+ * are in separate maps, so that a request needs one lookup and entries need no flag.
  */
 export class Entries<Entry> {
   private fresh = new Map<number, Entry>();
@@ -35,7 +35,7 @@ export class Entries<Entry> {
     this.fresh = new Map();
   }
 
-  lookThrough(verdictOn: (entry: Entry) => Verdict): void {
+  sweep(verdictOn: (entry: Entry) => Verdict): void {
     for (const [id, entry] of this.stale) {
       if (verdictOn(entry) === 'forget') {
         this.stale.delete(id);

@@ -9,7 +9,7 @@ import { type ClientEntry, bansOf } from './subject-entries';
 import { SubjectMemory } from './subject-memory';
 import { UnwrittenCounts } from './unwritten-counts';
 
-/** Counts in this process alone, exactly, and keeps the day's counts and the bans in the database. */
+/** Counts in this process, and persists daily counts and bans in the database. */
 export class MemoryQuotaStore extends QuotaStore {
   private readonly memory: SubjectMemory;
   private readonly counts = new UnwrittenCounts();
@@ -17,7 +17,7 @@ export class MemoryQuotaStore extends QuotaStore {
   constructor(
     private readonly records: QuotaRecords,
     private readonly clock: Clock,
-    /** How many instances count beside each other: each lets through its share. */
+    /** Number of instances that count separately; each allows its share. */
     private readonly instances = 1,
   ) {
     super();
@@ -52,7 +52,7 @@ export class MemoryQuotaStore extends QuotaStore {
   refund(subject: Subject, { takenAt }: Receipt): Standing | Promise<Standing> {
     return this.lookAt(subject, (windows, client) => {
       const before = windows.dayCount;
-      // The share of a whole day, whatever was used before: all instances together refund at most as many as the limit.
+      // The share of a whole day, so that all instances together refund at most the limit.
       refund(windows, shareOf(subject.limits, this.instances, 0), takenAt);
       if (client !== null && windows.dayCount < before) {
         this.counts.add(client, windows.day, -1);
@@ -72,7 +72,7 @@ export class MemoryQuotaStore extends QuotaStore {
     return this.memory.reloadResets(clientId);
   }
 
-  /** Days are read again before they are used, and bans too; minutes stand. */
+  /** Days and bans are read again before use; minutes are kept. */
   reloadDays(): Promise<void> {
     this.memory.markStale();
     return Promise.resolve();
@@ -87,7 +87,7 @@ export class MemoryQuotaStore extends QuotaStore {
     return this.memory.size;
   }
 
-  /** The subject's standing, after its state was changed, if at all. */
+  /** Applies a change, if any, and returns the subject's standing. */
   private lookAt(
     subject: Subject,
     change: (windows: WindowState, client: ClientEntry | null) => void,
@@ -115,7 +115,7 @@ export class MemoryQuotaStore extends QuotaStore {
     };
   }
 
-  /** This instance's share of the subject's limits, which is all of them when it is the only one. */
+  /** This instance's share of the subject's limits. */
   private limitsOf({ limits }: Subject, client: ClientEntry | null, now: number): Limits {
     if (this.instances === 1) {
       return limits;

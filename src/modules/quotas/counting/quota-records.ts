@@ -13,7 +13,7 @@ import type { CountWriter } from './unwritten-counts';
 
 const INTERVAL_MS = 1_000;
 
-/** What of a day counts against the limit, and when that was last begun anew (unix milliseconds, 0 for never). */
+/** The requests that count against the day's limit, and the last reset (unix milliseconds, 0 for never). */
 interface Used {
   requests: number;
   resetAt: number;
@@ -39,7 +39,7 @@ export function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** What of quotas outlives the process: each day's counts and the bans, written behind every second and at shutdown. */
+/** Persists daily counts and bans: written every second and at shutdown. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
   private readonly logger = new Logger(QuotaRecords.name);
@@ -52,7 +52,8 @@ export class QuotaRecords implements OnApplicationShutdown {
     private readonly clock: Clock,
     trail: AuditTrail,
   ) {
-    const onError = (error: unknown) => this.logger.warn(`Counts wait to be written: ${String(error)}`);
+    const onError = (error: unknown) =>
+      this.logger.warn(`Counts could not be written; will retry: ${String(error)}`);
     this.counts = new WriteBehind<DayCount>({
       intervalMs: INTERVAL_MS,
       collect: () => this.sources.forEach((passOn) => passOn((...counted) => this.count(...counted))),
@@ -63,7 +64,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.earned = new EarnedBans(database, trail, onError);
   }
 
-  /** Unix milliseconds on the clock that days are told by. */
+  /** Unix milliseconds on the clock that determines the day. */
   now(): number {
     return this.clock.now();
   }
@@ -73,7 +74,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.counts.add(`${clientId}/${day}`, { clientId, day, requests });
   }
 
-  /** Asks this source for its counts whenever counts are written. */
+  /** Registers a source that is asked for its counts before each write. */
   countFrom(source: (write: CountWriter) => void): void {
     this.sources.push(source);
   }
@@ -88,7 +89,10 @@ export class QuotaRecords implements OnApplicationShutdown {
     return this.earned.has(keyId);
   }
 
-  /** The ban of a key if it ever had one, or all that hold or were changed lately: longer ago than any has lasted, nobody remembers. */
+  /**
+   * The ban of one key, or all bans that are active or changed in the last four days. Older bans are over: the longest
+   * lasts three days.
+   */
   async bans(keyId?: number): Promise<KnownBan[]> {
     const rows = await this.database.query<BanRow>(
       `SELECT api_keys.client_id, key_id, level, banned_until FROM key_bans JOIN api_keys ON api_keys.id = key_id
@@ -103,7 +107,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     }));
   }
 
-  /** Everybody who has used something of the day. */
+  /** Ids of all clients with usage on that day. */
   async clientsOf(day: number): Promise<number[]> {
     const rows = await this.database.query<{ client_id: string }>(
       `SELECT client_id FROM usage_days WHERE day = $1`,
@@ -112,7 +116,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return rows.map((row) => int8ToNumber(row.client_id));
   }
 
-  /** The day's count as far as anybody has written it down, without what a reset has forgiven; what waits here is written first. */
+  /** The day's count in the database, minus resets. Writes pending counts first. */
   async usedOf(clientId: number, day: number): Promise<Used> {
     await this.counts.flush();
     const [row] = await this.database.query<{ requests: string; forgiven: string; reset_at: Date | null }>(
@@ -125,7 +129,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return { requests: Math.max(0, requests), resetAt: row!.reset_at?.getTime() ?? 0 };
   }
 
-  /** Resets of a client's windows, or all that were made in the last day. */
+  /** The reset of one client, or all resets of the last day. */
   async resets(clientId?: number): Promise<{ clientId: number; resetAt: number }[]> {
     const since = new Date(this.clock.now() - DAY_MS);
     const which = clientId === undefined ? { resetAt: MoreThan(since) } : { clientId };
@@ -138,7 +142,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return stored && banOf(stored);
   }
 
-  /** What the database knows of today's count and of the key's bans, for a counter that has not seen them. */
+  /** Today's count and the key's ban from the database, for a counter that does not have them. */
   async remembered(
     clientId: number,
     keyId: number,
@@ -148,7 +152,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     return { day, ...used, level: ban?.level ?? 0, bannedUntil: ban?.bannedUntil ?? 0 };
   }
 
-  /** Writes what is waiting now; resolves to false when not all of it could be written. Never rejects. */
+  /** Writes what is pending; resolves to false if not all of it could be written. Never rejects. */
   async flush(): Promise<boolean> {
     const written = await Promise.all([this.counts.flush(), this.earned.flush()]);
     return written.every(Boolean);
@@ -160,7 +164,7 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   private async writeCounts(counts: DayCount[]): Promise<void> {
     await this.database.query(
-      // Without those of a client deleted meanwhile: one of them would keep the whole batch from being written, for ever.
+      // Skips clients that have been deleted: one of them would make the whole batch fail, for ever.
       `INSERT INTO usage_days (client_id, day, requests)
        SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests
        FROM unnest($1::bigint[], $2::int[], $3::bigint[]) AS counted (client_id, day, requests)

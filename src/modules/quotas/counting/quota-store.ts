@@ -7,44 +7,44 @@ export interface Standing {
   standings: WindowStanding[];
   /** The ban state of the key; null for an address. */
   bans: Readonly<BanState> | null;
-  /** Unix milliseconds of the standing, on the clock of whoever counts. */
+  /** Unix milliseconds, on the clock of the counter. */
   decidedAt: number;
 }
 
-/** What is needed to refund a request where it was taken. */
+/** What a refund needs to know. */
 export interface Receipt {
-  /** Unix milliseconds, on the clock of whoever counted. */
+  /** Unix milliseconds, on the clock of the counter. */
   takenAt: number;
-  /** True when it was counted by this instance's share, because what counts together was away. */
+  /** True if this instance counted the request by its share, because Redis was unavailable. */
   takenAlone?: boolean;
 }
 
 export type Taken = Decision & Receipt;
 
 /**
- * Counts requests. Every method is one atomic step on the subject's windows and bans, and answers at once where it
- * can: a promise costs a request more than the counting does.
+ * Counts requests. Every method is one atomic step on the subject's windows and bans. It returns a promise only if it
+ * must: a promise costs more than the counting.
  */
 export abstract class QuotaStore {
-  /** True while requests are counted by a share of the limits only, because what counts them together is away. */
+  /** True while this instance allows only its share of the limits, because Redis is unavailable. */
   isDegraded(): boolean {
     return false;
   }
 
-  /** Takes one request from both windows, or from none; strikes and bans are part of the step. */
+  /** Takes one request from both windows or from neither, and applies strikes and bans. */
   abstract take(subject: Subject): Taken | Promise<Taken>;
-  /** Refunds what a decision took; the subject's standing after it. */
+  /** Refunds a request; returns the subject's standing after it. */
   abstract refund(subject: Subject, taken: Receipt): Standing | Promise<Standing>;
-  /** Takes over what the database says of a key's ban, or of every ban: somebody else has changed it. */
+  /** Reloads the ban of a key, or all bans, from the database after a change elsewhere. */
   abstract reloadBans(keyId?: number): Promise<void>;
-  /** Begins the windows of a client anew that somebody has reset, or of every client reset lately. */
+  /** Applies the reset of a client, or all recent resets. */
   abstract reloadResets(clientId?: number): Promise<void>;
-  /** Takes over what the database says of the day of everybody: others may have counted meanwhile. */
+  /** Reloads all daily counts from the database: others may have counted in the meantime. */
   abstract reloadDays(): Promise<void>;
-  /** The subject's standing; takes nothing. */
+  /** The subject's standing. Read-only. */
   abstract look(subject: Subject): Standing | Promise<Standing>;
-  /** Ends what runs in the background. */
+  /** Stops background work. */
   onModuleDestroy?(): void;
-  /** Writes the counts that wait to be written; false when not all of them could be. Never rejects. */
+  /** Writes pending counts; false if not all could be written. Never rejects. */
   abstract flush(): Promise<boolean>;
 }

@@ -1,27 +1,27 @@
-// What is remembered of a client and of a key. Objects are flat and written out, member by member: a hundred thousand of
-// them are looked at in any order, and one made by spreading others is several times slower to read.
+// Cached state of clients and keys. Objects are flat literals without spread: with 100,000 of them, objects made by spread
+// are several times slower to read.
 import type { BanState } from '../rules/ban-rules';
 import { type WindowState, newWindowState } from '../rules/rate-window';
 import type { Uncounted } from './unwritten-counts';
 
 export interface ClientEntry extends WindowState, Uncounted {
-  /** What the client had used of the day when it was first seen here. */
+  /** The client's daily count when it was loaded here. */
   usedBefore: number;
-  /** Unix milliseconds of the reset that the windows know of; 0 for none. */
+  /** The last reset applied to the windows, in unix milliseconds; 0 for none. */
   resetAt: number;
   seenAt: UnixSeconds;
 }
 
-/** A small integer needs no place of its own in memory; unix milliseconds would. */
+/** Seconds fit a small integer, which V8 stores inline; milliseconds would not. */
 type UnixSeconds = number;
 
-/** A key holds its client's entry, so that a request costs one look-up. */
+/** Contains its client's entry, so that a request needs one lookup. */
 export interface KeyEntry extends BanState {
   client: ClientEntry;
   seenAt: UnixSeconds;
 }
 
-/** @param used what the client has used of the day, and when its windows were last reset */
+/** @param used the client's daily count, and its last reset */
 export function clientEntry(
   clientId: number,
   now: number,
@@ -35,7 +35,7 @@ export function clientEntry(
     minuteRefunds,
     day,
     dayCount: requests,
-    // Nobody writes the day's refunds down, so their number begins anew with each start of the service.
+    // Refunds are not persisted, so their count restarts with the service.
     dayRefunds,
     unwritten: 0,
     unwrittenDay: day,
@@ -46,7 +46,7 @@ export function clientEntry(
   };
 }
 
-/** The day as it was read again; the minute stands, unless it was reset meanwhile. */
+/** Applies a day that was read again. The minute is kept, unless it was reset in the meantime. */
 export function takeOverDay(known: ClientEntry, read: ClientEntry): void {
   if (read.resetAt > known.resetAt) {
     const { minuteStart, minuteCount, minuteRefunds, dayRefunds } = read;
@@ -68,7 +68,7 @@ export function bansOf({ refusals, refusalsUntil, level, bannedUntil }: KeyEntry
   return { refusals, refusalsUntil, level, bannedUntil };
 }
 
-/** A clock that was set back must not keep anybody here, so the distance counts in either direction. */
+/** The absolute difference, so that setting back the clock does not keep entries for ever. */
 export function isIdle({ seenAt }: { seenAt: UnixSeconds }, now: number, idleSeconds: number): boolean {
   return Math.abs(secondsOf(now) - seenAt) > idleSeconds;
 }

@@ -16,20 +16,20 @@ import {
 } from './subject-entries';
 
 const SWEEP_MS = 10_000;
-/** A client or key not seen for this long is forgotten here; the database knows its day and its bans. */
+/** Clients and keys idle for this long are evicted; their day and bans are in the database. */
 const IDLE_SECONDS = (10 * MINUTE_MS) / 1000;
 
 const NEVER_BANNED = { level: 0, bannedUntil: 0 };
 
-/** The states of everybody seen lately: bounded, and read from the database when somebody is first seen. */
+/** Cached state of recent clients, keys and addresses; loaded from the database on first use. */
 export class SubjectMemory {
   private readonly clients = new Entries<ClientEntry>();
-  /** A fresh key's client is fresh, too: a request needs the key's look-up only. */
+  /** A fresh key always has a fresh client, so looking up the key is enough. */
   private readonly keys = new Entries<KeyEntry>();
   readonly addresses = new AddressMemory();
   private readonly loading = new Map<string, Promise<void>>();
   private readonly sweeper: NodeJS.Timeout;
-  /** Counts the changes heard of, so that a reading which was overtaken by one is not remembered. */
+  /** Increases with each change, so that a read which a change has overtaken is repeated. */
   private changes = 0;
 
   constructor(
@@ -40,7 +40,7 @@ export class SubjectMemory {
     this.sweeper.unref();
   }
 
-  /** Stops looking for the idle. */
+  /** Stops evicting idle entries. */
   close(): void {
     clearInterval(this.sweeper);
   }
@@ -50,7 +50,7 @@ export class SubjectMemory {
     return { clients: this.clients.size, keys: this.keys.size, addresses: this.addresses.size };
   }
 
-  /** The states of a client and its key; undefined when they have to be loaded first. */
+  /** The state of a key and its client; undefined if it must be loaded first. */
   find({ keyId }: ClientSubject, now: number): KeyEntry | undefined {
     const key = this.keys.find(keyId);
     if (key !== undefined) {
@@ -64,19 +64,19 @@ export class SubjectMemory {
     await this.loadOnce(`key ${keyId}`, () => this.loadKey(clientId, keyId));
   }
 
-  /** Takes over the ban of a key, or every ban that may have been changed while nobody listened. */
+  /** Reloads the ban of a key, or all bans that may have changed. */
   async reloadBans(keyId?: number): Promise<void> {
     this.changes += 1;
     for (const { keyId: id, level, bannedUntil } of await this.records.bans(keyId)) {
       const key = this.keys.known(id);
-      // A ban made here that is still to be written is newer than anything the database knows.
+      // A ban that is not yet written is newer than the database.
       if (key && !this.records.hasUnsavedBan(id)) {
         Object.assign(key, { level, bannedUntil });
       }
     }
   }
 
-  /** Begins windows anew whose reset is not known here yet: the one of a client, or any of today's. */
+  /** Applies the reset of a client, or all resets of today, that are not applied yet. */
   async reloadResets(clientId?: number): Promise<void> {
     this.changes += 1;
     const now = this.clock.now();
@@ -88,14 +88,14 @@ export class SubjectMemory {
     }
   }
 
-  /** Has days and bans read again before they are used: they may have been counted elsewhere. Minutes stand. */
+  /** Days and bans are read again before use, because other processes may have changed them. Minutes are kept. */
   markStale(): void {
     this.changes += 1;
     this.clients.markAllStale();
     this.keys.markAllStale();
   }
 
-  /** All requests that wait for the same state share one look-up: a second state would count a second quota. */
+  /** Requests for the same state share one load: a second copy would be a second quota. */
   private loadOnce(name: string, load: () => Promise<void>): Promise<void> {
     let loading = this.loading.get(name);
     if (!loading) {
@@ -124,16 +124,16 @@ export class SubjectMemory {
     const ban = await this.unchanged(() => this.records.banOf(keyId));
     const known = this.keys.known(keyId);
     const client = this.clients.find(clientId);
-    // Its client may have become stale or been forgotten meanwhile; then both are read again.
+    // The client may have been evicted or marked stale in the meantime; then both are read again.
     if (client) {
-      // A ban made here that is still to be written is newer than what was read.
+      // A ban that is not yet written is newer than what was read.
       const read = known && this.records.hasUnsavedBan(keyId) ? {} : (ban ?? NEVER_BANNED);
       const bans = { ...newBanState(), ...known, ...read };
       this.keys.set(keyId, keyEntry(client, bans, this.clock.now()));
     }
   }
 
-  /** Reads once more what somebody has changed while it was read. */
+  /** Repeats the read if a change has overtaken it. */
   private async unchanged<Value>(read: () => Promise<Value>): Promise<Value> {
     for (;;) {
       const { changes } = this;
@@ -147,12 +147,11 @@ export class SubjectMemory {
   private async forgetIdle(): Promise<void> {
     const now = this.clock.now();
     this.addresses.forgetIdle(now);
-    // What is not written yet would be lost when the state is read again. Others may be busy all the time, so what
-    // waits is written here and now: whatever is idle has added nothing since.
+    // Unwritten counts would be lost by eviction, so they are written first. Idle entries add nothing after that.
     if (await this.records.flush()) {
       const idle = (entry: ClientEntry | KeyEntry) => isIdle(entry, now, IDLE_SECONDS);
-      this.clients.lookThrough((client) => (idle(client) ? 'forget' : 'keep'));
-      this.keys.lookThrough((key) => {
+      this.clients.sweep((client) => (idle(client) ? 'forget' : 'keep'));
+      this.keys.sweep((key) => {
         if (idle(key) && !isBanned(key, now) && now >= key.refusalsUntil) {
           return 'forget';
         }

@@ -1,4 +1,4 @@
-// Who is limited: a client with a valid key, or else the address that a request comes from.
+// The subject of limits: a client with a valid key, or otherwise the IP address.
 import { isIP } from 'node:net';
 import { normalizeIp } from '@nestjs/throttler';
 import type { Caller } from '../../auth';
@@ -21,15 +21,15 @@ export interface AddressSubject {
 
 export type Subject = ClientSubject | AddressSubject;
 
-/** A network of IPv6 addresses that counts as one: what a household or a company is usually given. */
+/** IPv6 addresses count by /56, which is what a household or a company usually gets. */
 const IPV6_PREFIX = 56;
 
-/** What a proxy may write around an address: a port, and brackets. */
+/** Proxies may add a port and brackets. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
-/** Whatever is no address counts as one, or anything a proxy passes on would be a quota of its own. */
+/** All invalid addresses share one quota; otherwise each text that a proxy forwards would get its own. */
 const NO_ADDRESS = 'unknown';
 
-/** An IPv6 address counts as its /56, and an IPv4-mapped one as the IPv4 address it stands for. */
+/** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */
 export function addressSubject(ip: string): AddressSubject {
   const address = isIP(ip) === 0 ? withoutPort(ip) : ip;
   return { kind: 'address', address: normalizeIp(address, IPV6_PREFIX), limits: ADDRESS_LIMITS };

@@ -1,21 +1,20 @@
-/** What is counted of a client but not written down yet. */
+/** A client's counted requests that are not yet written. */
 export interface Uncounted {
   clientId: number;
-  /** Day since 1970-01-01 UTC that `unwritten` is of. */
+  /** The day of `unwritten`, in days since 1970-01-01 UTC. */
   unwrittenDay: number;
   /** Requests; negative when more were refunded than taken. */
   unwritten: number;
 }
 
-/** Takes over counts to write them down. */
 export type CountWriter = (clientId: number, day: number, requests: number) => void;
 
 /**
- * Requests that are still to be written down, kept with the clients themselves: to look a client up in a table of its
- * own costs as much as to decide on its request.
+ * Counted requests that are not yet written. They are kept in the client entries, because another map lookup per request
+ * would cost as much as the decision itself.
  */
 export class UnwrittenCounts {
-  /** A client may stand here more than once; the second time there is nothing left of it to pass on. */
+  /** May contain a client twice; the second time nothing is left to pass on. */
   private waiting: Uncounted[] = [];
   private readonly earlier: Uncounted[] = [];
 
@@ -31,7 +30,7 @@ export class UnwrittenCounts {
     client.unwritten += requests;
   }
 
-  /** Passes everything on and begins anew. */
+  /** Passes on all counts and clears them. */
   passOn(write: CountWriter): void {
     const waiting = this.waiting;
     this.waiting = [];

@@ -12,16 +12,16 @@ const FAILURES = 3;
 const PROBE_MS = 250;
 
 /**
- * Counts together with the other instances through Redis. While Redis is away each goes on alone with its share, says
- * so, and comes back by itself: never unlimited, and no request fails for it.
+ * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
+ * limits. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
  */
 export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly breaker: CircuitBreaker;
   private readonly refusals = new KnownRefusals();
-  /** True when something was counted together after this instance last counted alone. */
+  /** True if requests were counted in Redis since this instance last counted alone. */
   private togetherSince = true;
-  /** Clients counted alone of whom Redis does not know yet, by key. */
+  /** Subjects that were counted alone and not yet marked stale in Redis, by key id. */
   private readonly countedAlone = new Map<number, ClientSubject>();
   private lastFailure: unknown;
 
@@ -38,10 +38,10 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
       probeMs: PROBE_MS,
       probe: async () => {
         await together.probe();
-        // Before anything is counted together again, what was counted alone must be known there, bans above all.
+        // First Redis must learn what was counted alone, above all bans.
         await this.settle();
       },
-      onChange: (open) => this.tell(open),
+      onChange: (open) => this.log(open),
     });
     client.on('error', () => undefined);
     client.on('close', () => this.breaker.open());
@@ -75,19 +75,19 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
 
   async reloadBans(keyId?: number): Promise<void> {
     await this.alone.reloadBans(keyId);
-    await this.tellRedis(() => this.together.reloadBans(keyId));
-    // Not before: Redis would have repeated the old ban meanwhile.
+    await this.updateRedis(() => this.together.reloadBans(keyId));
+    // Only now: before, Redis would still have returned the old ban.
     this.refusals.forgetAll();
   }
 
   async reloadResets(clientId?: number): Promise<void> {
     await this.alone.reloadResets(clientId);
-    await this.tellRedis(() => this.together.reloadResets(clientId));
+    await this.updateRedis(() => this.together.reloadResets(clientId));
   }
 
   async reloadDays(): Promise<void> {
     await this.alone.reloadDays();
-    await this.tellRedis(() => this.together.reloadDays());
+    await this.updateRedis(() => this.together.reloadDays());
   }
 
   override onModuleDestroy(): void {
@@ -117,7 +117,7 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
     });
   }
 
-  // Without async and await: every wait of the hot path costs each request.
+  // No async/await: each await on the hot path costs every request.
   private answer<Result>(
     together: () => Promise<Result>,
     alone: () => Result | Promise<Result>,
@@ -132,7 +132,7 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
         return result;
       },
       (error: unknown) => {
-        // A database that cannot be asked is no reason to count alone: the request is answered 503.
+        // If the database fails, the response is 503; that is no reason to count alone.
         if (!(error instanceof RedisUnavailableError)) {
           throw error;
         }
@@ -147,20 +147,20 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
     this.breaker.succeeded();
     this.togetherSince = true;
     if (this.countedAlone.size > 0) {
-      // One slow answer opens no circuit, and nobody else would tell Redis of what was counted alone then.
+      // After a single slow response the circuit stays closed, so the probe does not settle it.
       this.settle().catch(() => undefined);
     }
   }
 
-  /** What others have changed has to reach Redis; who asks for it tries again until it does. */
-  private async tellRedis(work: () => Promise<void>): Promise<void> {
+  /** Changes made elsewhere must reach Redis; the caller retries until they do. */
+  private async updateRedis(work: () => Promise<void>): Promise<void> {
     if (this.breaker.isOpen) {
       throw new RedisUnavailableError('the circuit is open');
     }
     await work();
   }
 
-  /** What was counted together since this instance last counted alone is not known here: days and bans are read again. */
+  /** Reloads days and bans if other instances may have counted since this one last counted alone. */
   private async takeAlone(subject: Subject): Promise<Taken> {
     if (this.togetherSince) {
       this.togetherSince = false;
@@ -172,7 +172,7 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
     return { ...(await this.alone.take(subject)), takenAlone: true };
   }
 
-  /** Has Redis ask for the days and bans of those who were counted alone. */
+  /** Makes Redis reload the days and bans of subjects that were counted alone. */
   private async settle(): Promise<void> {
     const owed = [...this.countedAlone.values()];
     this.countedAlone.clear();
@@ -184,16 +184,16 @@ export class FleetQuotaStore extends QuotaStore implements OnApplicationShutdown
     }
   }
 
-  private tell(open: boolean): void {
+  private log(open: boolean): void {
     if (open) {
       const cause = this.lastFailure instanceof Error ? ` (${this.lastFailure.message})` : '';
       this.logger.warn(
-        `Redis is away${cause}: this instance counts alone, with 1/${this.instances} of every limit.`,
+        `Redis is unavailable${cause}: this instance counts alone, with 1/${this.instances} of every limit.`,
       );
     } else {
       this.lastFailure = undefined;
-      // As loud as its beginning, or a log of warnings would tell of outages without an end.
-      this.logger.warn('Redis is back: limits are counted together again.');
+      // Also a warning, so that a log of warnings shows when an outage ended.
+      this.logger.warn('Redis is back: limits are shared again.');
     }
   }
 }

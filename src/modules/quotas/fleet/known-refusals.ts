@@ -2,19 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { Decision } from '../rules/decision';
 import type { Subject } from '../counting/subject';
 
-/** How long a refusal is repeated unasked: a lifted ban has to hold everywhere within a second. */
+/** How long a refusal is cached. Below a second, because an unban must apply everywhere within a second. */
 const KNOWN_MS = 900;
 const MAX_KNOWN = 50_000;
 
 interface Refusal {
   decision: Decision;
-  /** On our own clock. */
+  /** On the clock of this process. */
   knownAt: number;
 }
 
 /**
- * Refusals that another question would only repeat: of a banned key, and of an address over its limit. A key that is
- * over its limit but not banned is not among them, because each of its refusals is a strike that has to be counted.
+ * Caches refusals of banned keys and of addresses over their limit. Refusals of a key over its limit are not cached,
+ * because each one is a strike.
  */
 export class KnownRefusals {
   private readonly refusals = new LRUCache<string, Refusal>({ max: MAX_KNOWN });
@@ -29,7 +29,7 @@ export class KnownRefusals {
     this.refusals.clear();
   }
 
-  /** The refusal as it reads now; null when it has to be asked for. */
+  /** The cached refusal, adjusted to the time; null if there is none. */
   find(subject: Subject, now: number): Decision | null {
     if (this.refusals.size === 0) {
       return null;
@@ -40,7 +40,7 @@ export class KnownRefusals {
     }
     const age = now - known.knownAt;
     const { decision } = known;
-    // Waits are whole seconds rounded up, so the last one of them is not repeated but asked for.
+    // Waits are rounded up to whole seconds, so the last second is not served from the cache.
     if (age < 0 || age >= KNOWN_MS || decision.retryAfterSeconds <= 1) {
       this.refusals.delete(nameOf(subject));
       return null;

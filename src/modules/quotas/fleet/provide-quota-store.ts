@@ -11,11 +11,10 @@ import { connectRedis } from './redis-connection';
 import { RedisQuotaStore } from './redis-quota-store';
 import { REDIS_TIMING, type RedisTiming } from './script-calls';
 
-/** Real time, which decides how a request is counted. */
 export const TIMING_OF_REDIS = Symbol('TIMING_OF_REDIS');
 export const REDIS_TIMING_PROVIDER: Provider = { provide: TIMING_OF_REDIS, useValue: REDIS_TIMING };
 
-/** One process counts in its memory, or in that of the process which started it; several instances count together in Redis. */
+/** Counts in memory (of the primary process if there are workers), or in Redis if REDIS_URL is set. */
 export const QUOTA_STORE: Provider = {
   provide: QuotaStore,
   inject: [SETTINGS, QuotaRecords, Clock, TIMING_OF_REDIS],

@@ -12,20 +12,20 @@ import {
 import { withinBudget } from './within-budget';
 import type { WindowState } from '../rules/rate-window';
 
-/** How long a person waits for Redis before the answer does without it. */
-const PATIENCE_MS = 2_000;
+/** After this, commands do without Redis. */
+const TIMEOUT_MS = 2_000;
 
-/** What Redis knows of a client; null and missing where it knows nothing. */
+/** A client's state in Redis; null or missing if Redis has none. */
 export interface RedisReading {
   windows: WindowState | null;
   bans: Map<number, BanState>;
-  /** Unix milliseconds on Redis's clock, by which all instances count. */
+  /** Unix milliseconds on the clock of Redis. */
   now: number;
 }
 
 /**
- * Reads what the instances count together, and changes nothing.
- * @throws Error when Redis cannot be reached, or does not answer in time
+ * Reads the shared counters.
+ * @throws Error if Redis does not answer in time
  */
 export async function readRedis(url: string, clientId: number, keyIds: number[]): Promise<RedisReading> {
   const redis = connectRedis(url);
@@ -45,14 +45,14 @@ export async function readRedis(url: string, clientId: number, keyIds: number[])
     };
   };
   try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(PATIENCE_MS) });
-    return await withinBudget(read(), PATIENCE_MS);
+    await once(redis, 'ready', { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return await withinBudget(read(), TIMEOUT_MS);
   } finally {
     redis.disconnect();
   }
 }
 
-/** All fields of a hash are there, or none. */
+/** A hash has all of its fields or none. */
 function numbers(values: (string | null)[]): number[] | null {
   return values[0] == null ? null : values.map(Number);
 }

@@ -2,14 +2,14 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 const OPTIONS: RedisOptions = {
   connectTimeout: 2_000,
-  // A request must not wait for a connection to come back; the circuit breaker asks for it beside the requests.
+  // Requests must not wait for a reconnect; the circuit breaker probes in the background.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
 };
 
-/** Several addresses, separated by commas, are nodes of a cluster; one is a server by itself. */
+/** Several addresses, separated by commas, are the nodes of a cluster. */
 export function connectRedis(url: string): Redis | Cluster {
   const urls = url.split(',').map((part) => part.trim());
   if (urls.length === 1) {

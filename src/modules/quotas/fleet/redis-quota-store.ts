@@ -10,13 +10,13 @@ import { type RedisTiming, ScriptCalls, type ScriptStep } from './script-calls';
 type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
 type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
 
-/** So many at once that Redis is soon done with them, however many there are in all. */
+/** Steps in flight for bulk updates, so that Redis stays responsive. */
 const SENT_AT_ONCE = 200;
 
 const TAKE: SubjectStep = { name: 'take' };
 const NOTHING_REMEMBERED: readonly number[] = [];
 
-/** Counts in Redis, so that any number of instances count as one: one script, one round trip, all or nothing. */
+/** Counts in Redis, so that all instances share the limits: one atomic script, one round trip. */
 export class RedisQuotaStore extends QuotaStore {
   private readonly calls: ScriptCalls;
   private readonly asked = new Map<number, Promise<Remembered>>();
@@ -56,7 +56,7 @@ export class RedisQuotaStore extends QuotaStore {
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
   }
 
-  /** Takes over the database's word on bans. Every instance that hears of a change does so; the last one changes nothing. */
+  /** Copies bans from the database to Redis. Every notified instance does so; it is idempotent. */
   async reloadBans(keyId?: number): Promise<void> {
     const bans = await this.records.bans(keyId);
     await inSlices(bans, async ({ clientId, keyId: id, level, bannedUntil }) => {
@@ -67,13 +67,13 @@ export class RedisQuotaStore extends QuotaStore {
     });
   }
 
-  /** Has the database asked anew about the day of everybody who has used something of it. */
+  /** Marks the daily counts of all active clients as stale. */
   async reloadDays(): Promise<void> {
     const clients = await this.records.clientsOf(Math.floor(this.records.now() / DAY_MS));
     await inSlices(clients, (clientId) => this.calls.run(aStep('mark stale', [windowsOfClient(clientId)])));
   }
 
-  /** Begins windows anew that somebody has reset. Every instance asks for it; the first one does it. */
+  /** Applies resets. Every notified instance does so; it is idempotent. */
   async reloadResets(clientId?: number): Promise<void> {
     for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
       await this.calls.run(aStep('reset', [windowsOfClient(id)], ['', '', '', '', resetAt]));
@@ -84,12 +84,12 @@ export class RedisQuotaStore extends QuotaStore {
     return this.records.flush();
   }
 
-  /** Rejects unless Redis does the very work that counting is. */
+  /** Rejects unless Redis can run the script. */
   async probe(): Promise<void> {
     await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
   }
 
-  /** Has the database asked anew about these clients, who were counted elsewhere meanwhile. */
+  /** Makes Redis reload these clients from the database, because they were counted elsewhere. */
   async markStale(known: { clientId: number; keyId: number }[]): Promise<void> {
     await this.flush();
     await inSlices(known, ({ clientId, keyId }) =>
@@ -97,7 +97,7 @@ export class RedisQuotaStore extends QuotaStore {
     );
   }
 
-  // Without async and await: every wait of the hot path costs each request.
+  // No async/await: each await on the hot path costs every request.
   private run(subject: Subject, step: SubjectStep): Promise<StateAfter> {
     return this.call(subject, step, NOTHING_REMEMBERED).then((reply) =>
       reply[0] === 'unknown' && subject.kind === 'client'
@@ -106,13 +106,13 @@ export class RedisQuotaStore extends QuotaStore {
     );
   }
 
-  /** Redis has not seen this client yet, or has forgotten it: the database remembers the day and the bans. */
+  /** For a client that Redis does not have: passes its day and bans from the database. */
   private async runRemembering(subject: ClientSubject, step: SubjectStep): Promise<StateAfter> {
     const { day, requests, level, bannedUntil, resetAt } = await this.remembered(subject);
     return toState(await this.call(subject, step, [day, requests, level, bannedUntil, resetAt]), true);
   }
 
-  /** Requests of one client that wait for the same answer share it: after an outage all of them ask at once. */
+  /** Concurrent requests share one read: after an outage all keys need it at once. */
   private remembered({ clientId, keyId }: ClientSubject): Promise<Remembered> {
     let asked = this.asked.get(keyId);
     if (asked === undefined) {
@@ -130,7 +130,7 @@ export class RedisQuotaStore extends QuotaStore {
     const { perMinute, perDay } = subject.limits;
     const step = { keys: keysOf(subject), name, perMinute, perDay: perDay ?? -1, takenAt, remembered };
     return this.calls.run(step, (late) => {
-      // What was decided too late for its request holds in Redis all the same, and of a ban the others have to hear.
+      // A late decision is still in force in Redis, so the ban must be recorded.
       this.saveNewBan(subject, toState(late, subject.kind === 'client'));
     });
   }
@@ -142,7 +142,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 }
 
-/** A step that takes nothing, and so needs no limits. */
+/** A step that needs no limits. */
 function aStep(
   name: ScriptStep['name'],
   keys: string[],
@@ -151,7 +151,7 @@ function aStep(
   return { name, keys, perMinute: 0, perDay: 0, takenAt: 0, remembered };
 }
 
-/** Does it for all, so many at once that each is answered within its time. */
+/** Processes items in slices, so that each response arrives within its time budget. */
 async function inSlices<Item>(items: Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   for (let next = 0; next < items.length; next += SENT_AT_ONCE) {
     await Promise.all(items.slice(next, next + SENT_AT_ONCE).map(work));

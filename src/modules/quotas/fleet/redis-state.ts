@@ -1,4 +1,4 @@
-// How Redis keeps a subject's state: the names of its keys and of their fields, and how a state is read from their values.
+// The layout of a subject's state in Redis: names of keys and fields, and how to parse their values.
 import type { Subject } from '../counting/subject';
 import type { BanState } from '../rules/ban-rules';
 import type { Outcome } from '../rules/decision';
@@ -22,9 +22,9 @@ export const BAN_FIELDS = {
   bannedUntil: 'b',
 } as const satisfies Record<keyof BanState, string>;
 
-/** In both hashes: the database has to be read again before the state is used. */
+/** In both hashes: the state must be reloaded from the database before use. */
 export const STALE = 'x';
-/** In the hash of windows: the last reset that they know of. */
+/** In the hash of windows: the last reset that was applied. */
 export const RESET_AT = 'z';
 
 export function keysOf(subject: Subject): string[] {
@@ -33,7 +33,7 @@ export function keysOf(subject: Subject): string[] {
     : [`petstore:{address:${subject.address}}:windows`];
 }
 
-/** The braces are a hash tag: what belongs to one client lies on one node of a cluster. */
+/** The braces are a hash tag, so that all keys of a client are on one cluster node. */
 export function keysOfClient(clientId: number, keyId: number): [windows: string, bans: string] {
   return [windowsOfClient(clientId), `petstore:{client:${clientId}}:key:${keyId}`];
 }

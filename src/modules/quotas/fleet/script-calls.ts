@@ -3,19 +3,18 @@ import { QUOTA_SCRIPT } from './quota-script';
 import type { Reply } from './redis-state';
 import { withinBudget } from './within-budget';
 
-/** How time decides about counting in Redis. */
 export interface RedisTiming {
-  /** How long one answer may take, in milliseconds. Past it the request goes on without Redis. */
+  /** Timeout of one call, in milliseconds. After it the request is decided without Redis. */
   budgetMs: number;
-  /** Unix milliseconds that the script counts by; null for Redis's own clock, the one that all instances share. */
+  /** Returns unix milliseconds for the script; null uses the clock of Redis, which all instances share. */
   now: (() => number) | null;
 }
 
 export const REDIS_TIMING: RedisTiming = { budgetMs: 50, now: null };
-/** So few that Redis, which does one thing at a time, is soon free for others. */
+/** Limited, because Redis is single-threaded. */
 const STEPS_PER_CALL = 100;
 
-/** Redis did not answer, not in time, or not with what was asked for. */
+/** Redis did not answer in time, or returned an error. */
 export class RedisUnavailableError extends Error {
   constructor(cause: unknown) {
     super('Redis did not answer.', { cause });
@@ -31,7 +30,7 @@ export interface ScriptStep {
   perDay: number;
   /** For `refund`; 0 otherwise. */
   takenAt: number;
-  /** Empty when the database was not asked. */
+  /** Values from the database; empty if it was not read. */
   remembered: readonly (string | number)[];
 }
 
@@ -46,7 +45,7 @@ interface WithScript {
   quota(...args: (string | number)[]): Promise<Reply[]>;
 }
 
-/** Runs the steps that one turn of the event loop has brought in one call of the script: a call costs more than a step. */
+/** Batches all steps of one turn of the event loop into one call of the script, because a call costs more than a step. */
 export class ScriptCalls {
   private readonly redis: WithScript;
   private readonly isCluster: boolean;
@@ -62,8 +61,8 @@ export class ScriptCalls {
   }
 
   /**
-   * What the script answers to this step; rejects with RedisUnavailableError.
-   * @param onLate told of an answer that comes after it was given up
+   * Runs one step; rejects with RedisUnavailableError.
+   * @param onLate called with a reply that arrives after the timeout
    */
   run(step: ScriptStep, onLate?: (reply: Reply) => void): Promise<Reply> {
     return new Promise((resolve, reject) => {
@@ -117,7 +116,7 @@ function settle({ resolve, reject }: WaitingStep, reply: Reply): void {
   }
 }
 
-/** A cluster takes only what lies on one of its nodes, and that is certain of one subject's keys alone. */
+/** In a cluster all keys of a call must be on one node, which only one subject's keys are sure to be. */
 function bySubject(waiting: WaitingStep[]): Iterable<WaitingStep[]> {
   const subjects = new Map<string, WaitingStep[]>();
   for (const one of waiting) {

@@ -1,15 +1,14 @@
-/** No answer came in time. */
+/** No response within the time budget. */
 export class BudgetExceededError extends Error {
   constructor(budgetMs: number) {
-    super(`no answer within ${budgetMs} ms`);
+    super(`no response within ${budgetMs} ms`);
   }
 }
 
 /**
- * The answer, or a rejection when it takes longer than the budget. Time in which this process was busy itself does not
- * count: the question is sent when its turn of the event loop is over, and the time runs from then; and the connection
- * is read once more before the answer is given up.
- * @param onLate told of an answer that comes after all
+ * Rejects if the response takes longer than the budget. Time in which this process itself was busy does not count: the
+ * timer starts when the request has been sent, and pending input is read once more before giving up.
+ * @param onLate called with a response that arrives after the timeout
  */
 export function withinBudget<Answer>(
   answer: Promise<Answer>,

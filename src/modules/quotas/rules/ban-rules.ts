@@ -1,4 +1,4 @@
-// The rule of strikes and bans: the 11th refused request before Retry-After has passed bans, each time for longer.
+// Strikes and bans: the 11th refused request before `Retry-After` has passed bans the key, each time for longer.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -11,18 +11,18 @@ export const BAN_DURATIONS_MS: readonly number[] = [
   24 * HOUR_MS,
   72 * HOUR_MS,
 ];
-/** One level is forgiven for each of these that passes after a ban's end without a new ban. */
+/** After the end of a ban, one level is forgiven per period without a new ban. */
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
 const HIGHEST_LEVEL = BAN_DURATIONS_MS.length;
 
-/** A key's record; an address without a key has none, for it is never banned. Times are unix milliseconds. */
+/** The ban state of a key. Addresses are never banned. Times are unix milliseconds. */
 export interface BanState {
-  /** Refused requests in the running series. */
+  /** Refused requests in the current series. */
   refusals: number;
-  /** When the wait announced to the series ends. */
+  /** When the announced wait of the series ends. */
   refusalsUntil: number;
-  /** Bans not forgiven by the end of the last one, 0 to 5; `banLevel` tells what is left of them now. */
+  /** The level at the end of the last ban, 0 to 5; `banLevel` subtracts what has been forgiven since. */
   level: number;
   bannedUntil: number;
 }
@@ -35,7 +35,7 @@ export function isBanned(bans: BanState, now: number): boolean {
   return now < bans.bannedUntil;
 }
 
-/** Bans behind the key that are not forgiven yet. */
+/** The current level: bans that are not forgiven yet. */
 export function banLevel(bans: BanState, now: number): number {
   if (bans.level === 0 || isBanned(bans, now)) return bans.level;
   return Math.max(0, bans.level - Math.floor((now - bans.bannedUntil) / FORGIVENESS_MS));
@@ -46,12 +46,12 @@ export function nextBanMs(bans: BanState, now: number): number {
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
-/** How many more refused requests there are up to and including the one that bans. */
+/** Refused requests left, including the one that triggers the ban. */
 export function refusalsBeforeBan(bans: BanState, now: number): number {
   return now < bans.refusalsUntil ? REFUSALS_BEFORE_BAN - bans.refusals : REFUSALS_BEFORE_BAN;
 }
 
-/** Counts a refused request whose window ends at `resetAt`; true when it is the one that bans. */
+/** Counts a refused request whose window ends at `resetAt`. @returns true if it triggers a ban */
 export function strike(bans: BanState, now: number, resetAt: number): boolean {
   if (now >= bans.refusalsUntil) endSeries(bans);
   bans.refusals += 1;
@@ -59,28 +59,28 @@ export function strike(bans: BanState, now: number, resetAt: number): boolean {
     ban(bans, now);
     return true;
   }
-  // The window that refuses may change from the day to the minute; the longer wait was announced all the same.
+  // The refusing window may change from day to minute, but the longer wait has been announced.
   bans.refusalsUntil = Math.max(bans.refusalsUntil, resetAt);
   return false;
 }
 
-/** An allowed request ends the series: whoever is let in again, by an upgrade for one, has nothing to wait for. */
+/** An allowed request ends the series, for instance after an upgrade. */
 export function endSeries(bans: BanState): void {
   if (bans.refusals === 0) return;
   bans.refusals = 0;
   bans.refusalsUntil = 0;
 }
 
-/** Bans from now on. By hand (with a duration of the operator's choice) it counts as a ban like any other. */
+/** Starts a ban. Manual bans (with a duration) raise the level like automatic ones. */
 export function ban(bans: BanState, now: number, durationMs: number = nextBanMs(bans, now)): void {
   const level = banLevel(bans, now);
-  // A second ban during a running one replaces it, so it must not be charged as a further level.
+  // A ban during a ban replaces it, so it does not raise the level again.
   bans.level = isBanned(bans, now) ? level : Math.min(level + 1, HIGHEST_LEVEL);
   bans.bannedUntil = now + durationMs;
   endSeries(bans);
 }
 
-/** Lifts a running ban and takes back its level, for it is lifted because it should not have been; else does nothing. */
+/** Lifts an active ban and reverts its level, since it should not have happened. */
 export function unban(bans: BanState, now: number): void {
   if (!isBanned(bans, now)) return;
   bans.level = Math.max(0, bans.level - 1);

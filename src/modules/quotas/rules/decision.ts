@@ -1,4 +1,4 @@
-// The rule of one request: a ban answers first, then both windows, then the strike of a refusal, as one step.
+// The decision on one request, in one step: first the ban, then both windows, then the strike if it is refused.
 
 import { endSeries, isBanned, nextBanMs, refusalsBeforeBan, strike, type BanState } from './ban-rules';
 import {
@@ -19,13 +19,13 @@ export interface Decision {
   exhausted: WindowName | null;
   /** Whole seconds, at least 1; 0 when allowed. */
   retryAfterSeconds: number;
-  /** Refused requests up to and including the one that bans; 0 when allowed, and for an address, which is never banned. */
+  /** Refused requests left, including the one that triggers a ban; 0 when allowed, and for an address. */
   refusalsBeforeBan: number;
   /** How long the next ban would last; 0 when allowed, and for an address. */
   nextBanSeconds: number;
-  /** Level of the ban that this very request has earned its key, 1 to 5; 0 when it has earned none. */
+  /** Level of the ban that this request triggered, 1 to 5; 0 for none. */
   earnedBanLevel: number;
-  /** What `refund` takes; -1 when nothing was taken, which it ignores. */
+  /** For `refund`; -1 if nothing was taken. */
   takenAt: number;
   /** Unix milliseconds of the decision, on the clock that made it. */
   decidedAt: number;
@@ -83,8 +83,8 @@ function decision(
 }
 
 /**
- * The decision of a step that was made elsewhere by the same rules, from the state it left behind.
- * @param exhausted the full window with the longest wait, on `limited`
+ * Rebuilds the decision that Redis made by the same rules from the state after it.
+ * @param exhausted on `limited`, the full window with the longest wait
  */
 export function decisionAfter(
   outcome: Outcome,
@@ -105,7 +105,7 @@ function endOf(current: WindowStanding[], name: WindowName): number {
   throw new Error(`No standing for the ${name} window`);
 }
 
-/** Rounded up, so that whoever waits this long has waited long enough. */
+/** Rounded up, so that waiting this long is always enough. */
 function wholeSeconds(durationMs: number): number {
   return Math.max(1, Math.ceil(durationMs / 1000));
 }

@@ -1,7 +1,7 @@
 // The plans, and what each of them allows.
 import type { Limits } from './rate-window';
 
-/** What each plan allows; null where both limits are agreed on with each client. */
+/** The limits of each plan; null if they are agreed with each client. */
 export const PLAN_LIMITS = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -12,26 +12,26 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** For look-ups by a name that may be no plan. One object for each fixed plan, so that nothing is allocated for a request. */
+/** For lookups by any name. Shared objects, so that requests allocate nothing. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
-/** Requests a minute for an address that shows no valid key; it has no day's limit. */
+/** Limits of an address without a valid key; there is no daily limit. */
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 
-/** Plans whose limits are agreed on with each client. */
+/** Plans whose limits are agreed with each client. */
 const AGREED = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
-/** A plan together with the limits agreed on, if it is one that needs them. */
+/** A plan, with its limits if they are agreed with the client. */
 export interface AgreedPlan {
   plan: string;
   perMinute: number | null;
   perDay: number | null;
 }
 
-/** The choice does not make a plan; the message says why, for whoever chose. */
+/** The plan and the limits do not fit. The message is for the operator. */
 export class InvalidPlanError extends Error {}
 
-/** @throws InvalidPlanError for an unknown plan, one without fixed limits that lacks a limit, or one with fixed limits and another. */
+/** @throws InvalidPlanError for an unknown plan, a missing limit, or limits for a plan with fixed ones */
 export function agreedPlan(plan: string, perMinute?: number, perDay?: number): AgreedPlan {
   const fixed = LIMITS.get(plan);
   if (fixed === undefined) {

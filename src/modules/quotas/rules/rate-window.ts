@@ -1,21 +1,21 @@
-// The rule of the fixed windows: a minute from the first request in it, a UTC day, both taken or neither.
+// Fixed windows: a minute that starts with its first request, and a UTC day. A request takes from both or from neither.
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
-/** How far before a day's beginning the clock may be read while that day's count still holds. */
+/** How far the clock may step back before midnight without leaving the new day. */
 export const CLOCK_STEP_MS = 3_600_000;
 
-/** A start whose minute is over at any unix time, so that "none started" needs no case of its own. */
+/** A start whose minute is always over, so that "not started" needs no special case. */
 const NOT_STARTED = -MINUTE_MS;
 
-/** `perDay` is null where there is no day window: an address without a key. */
+/** `perDay` is null for an address, which has no day window. */
 export interface Limits {
   perMinute: number;
   perDay: number | null;
 }
 
-/** Mutable and flat, because 100,000 of these are read and written a million times a second. */
+/** Mutable and flat for speed: there may be 100,000 of these, updated a million times a second. */
 export interface WindowState {
   /** Unix milliseconds of the first request in the minute. */
   minuteStart: number;
@@ -49,7 +49,7 @@ export function newWindowState(now: number): WindowState {
   };
 }
 
-/** Returns null when taken in both windows, else the exhausted one with the longest wait, nothing taken. */
+/** Takes from both windows and returns null, or takes nothing and returns the exhausted window with the longest wait. */
 export function take(state: WindowState, limits: Limits, now: number): WindowName | null {
   settle(state, now);
   const minuteFull = state.minuteCount >= limits.perMinute;
@@ -65,9 +65,8 @@ export function take(state: WindowState, limits: Limits, now: number): WindowNam
 }
 
 /**
- * Refunds one request taken at that time, only in windows that still contain it. A window refunds at most as many as
- * its limit, or requests that cost nothing would be unlimited work. The minute stays started: its announced end would
- * otherwise move away from a client that waits for it.
+ * Refunds a request taken at that time, in the windows that still contain it. A window refunds at most its limit;
+ * otherwise free requests would be unlimited. The minute stays started, because its end has been announced.
  */
 export function refund(state: WindowState, { perMinute, perDay }: Limits, takenAt: number): void {
   const inMinute = takenAt >= state.minuteStart && takenAt < state.minuteStart + MINUTE_MS;
@@ -82,12 +81,12 @@ export function refund(state: WindowState, { perMinute, perDay }: Limits, takenA
   }
 }
 
-/** True when the next request is of a later day than the last one. */
+/** True if a new day has started since the last request. */
 export function isDayOver(state: WindowState, now: number): boolean {
   return Math.floor(now / DAY_MS) > state.day;
 }
 
-/** Takes nothing, but settles the state, since an end announced here has to hold for the next request. */
+/** Takes nothing, but settles the state, because the end announced here must hold for the next request. */
 export function standings(state: WindowState, limits: Limits, now: number): WindowStanding[] {
   settle(state, now);
   const minute: WindowStanding = {
@@ -106,10 +105,10 @@ export function standings(state: WindowState, limits: Limits, now: number): Wind
   return [minute, day];
 }
 
-/** Leaves windows that are over, and repairs those that a clock stepped back has put into the future. */
+/** Closes windows that are over, and corrects windows in the future after the clock was set back. */
 function settle(state: WindowState, now: number): void {
   if (now < state.minuteStart) {
-    // The count is kept, so a step back frees nothing, and the new end is never more than a minute away.
+    // Keeps the count; the new end is at most a minute away.
     state.minuteStart = now;
   } else if (now >= state.minuteStart + MINUTE_MS) {
     state.minuteStart = NOT_STARTED;
@@ -123,9 +122,8 @@ function settle(state: WindowState, now: number): void {
     state.dayCount = 0;
     state.dayRefunds = 0;
   } else if (now < state.day * DAY_MS - CLOCK_STEP_MS) {
-    // Within a small step before midnight the later day keeps its count and its end: it is spent once, and the
-    // wait is a day and that step at most. A clock found to be further off must not lock anyone out for the days
-    // it was wrong by, so then the count moves to the day it is now.
+    // After a small step back across midnight, the later day stays current. After a larger one the count moves to the
+    // current day, so that a wrong clock does not lock anyone out for days.
     state.day = today;
   }
 }

@@ -1,9 +1,9 @@
-// The rule of shares: what one of several instances may let through by itself while they cannot count together.
+// What each instance may allow while the instances cannot share their counts.
 import type { Limits } from './rate-window';
 
 /**
- * An equal part of the minute, and of what was left of the day when this instance began to count alone; one request
- * at least. What all have used of the day before stands in its limit, because it stands in its count.
+ * An equal share of the minute, and of what was left of the day when this instance started to count alone; at least one
+ * request. The day's earlier usage is part of the limit, because it is part of the count.
  */
 export function shareOf(limits: Limits, instances: number, usedOfDay: number): Limits {
   if (instances === 1) {

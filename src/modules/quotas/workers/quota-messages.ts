@@ -1,4 +1,4 @@
-// What worker processes ask of the process that counts for them, and what it answers: many steps in one message.
+// Messages between worker processes and the primary process, which counts for them. A message has many steps.
 import type { Standing, Receipt, Taken } from '../counting/quota-store';
 import type { Subject } from '../counting/subject';
 
@@ -12,7 +12,7 @@ export type QuotaStep =
   | ['reloadDays']
   | ['flush'];
 
-/** What a method answered, or why it failed; `unavailable` when the database was away. */
+/** A result, or why the method failed; `unavailable` if the database was. */
 export type QuotaReply =
   | { result: Taken | Standing | boolean | undefined }
   | { failure: string; unavailable: boolean };
@@ -25,13 +25,13 @@ export interface QuotaAnswer {
   quotaReplies: { id: number; reply: QuotaReply }[];
 }
 
-/** One end of the channel between a worker and the process that started it: `process`, or a `Worker`. */
+/** One end of the channel between a worker and the primary process: `process` or a `Worker`. */
 export interface Channel {
   send?(message: object, handle: undefined, options: undefined, sent: (error: Error | null) => void): boolean;
   on(event: 'message', listener: (message: object) => void): unknown;
 }
 
-/** Sends a message; when the other end is gone there is nobody left to care. */
+/** Sends a message; ignores a closed channel. */
 export function send(channel: Channel, message: QuotaQuestion | QuotaAnswer): void {
   channel.send?.(message, undefined, undefined, () => undefined);
 }

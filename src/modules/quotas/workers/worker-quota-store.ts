@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * Has the process that started this worker count, so that all workers share one exact count. What one turn of the event
- * loop asks for travels in one message.
+ * Lets the primary process count, so that all workers share one exact count. Steps of one turn of the event loop are sent
+ * in one message.
  */
 export class WorkerQuotaStore extends QuotaStore {
   private readonly refusals = new KnownRefusals();

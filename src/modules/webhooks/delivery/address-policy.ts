@@ -1,15 +1,15 @@
-// Where a delivery may go. What counts is the address that is connected to; a URL only tells some of it beforehand.
+// Which addresses webhooks may call. The check on the connected address is decisive; checking the URL only gives early errors.
 import { isIP } from 'node:net';
 import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
 
-/** Ports up to 1023 belong to other services, and Fetch blocks a few above them ("bad port"). */
+/** Other ports below 1024 belong to other services; the Fetch standard also blocks a few above ("bad port"). */
 const PORTS_BELOW_1024 = [80, 443];
 const OTHER_PORTS = [
   2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
-/** All that is routed publicly; what is not among it, such as ::7f00:1, has no range of its own in ipaddr.js. */
+/** All publicly routed addresses. ipaddr.js reports others, such as ::7f00:1, as unicast too. */
 const PUBLIC_IPV6 = parseCIDR('2000::/3');
-/** Public by its number, but it answers every machine of Azure with that machine's own metadata. */
+/** A public address at which Azure serves each machine its own metadata. */
 const METADATA = '168.63.129.16';
 const LOCAL_NAME = /(^|\.)localhost$/;
 
@@ -18,12 +18,12 @@ type Network = ReturnType<typeof parseCIDR>;
 export class AddressPolicy {
   private readonly networks: Network[];
 
-  /** @param networks (10.0.0.0/8) and addresses which may be called although they are not public, and over http */
+  /** @param networks networks (10.0.0.0/8) and addresses that are allowed although not public, also over http */
   constructor(networks: readonly string[]) {
     this.networks = networks.map(networkOf);
   }
 
-  /** Whether a connection to this address may be made; `http` only to the networks that are named. */
+  /** Whether this address may be connected to. `http` is allowed only to the configured networks. */
   allows(address: string, protocol: string): boolean {
     if (isIP(address) === 0) {
       return false;
@@ -32,7 +32,7 @@ export class AddressPolicy {
     return this.isNamed(parsed) || (protocol === 'https:' && isPublic(parsed));
   }
 
-  /** Why a URL is no place for a webhook, to follow "url"; undefined when nothing is known against it before its name is looked up. */
+  /** Why a URL is not allowed, to follow "url"; undefined if it passes all checks that need no DNS lookup. */
   objection(text: string): string | undefined {
     if (!URL.canParse(text)) {
       return 'must be an absolute URL, such as https://shop.example/events';
@@ -61,7 +61,7 @@ export class AddressPolicy {
   }
 }
 
-/** The address that a URL names without a look-up. URL has read octal, decimal and hexadecimal forms already. */
+/** The IP address in a URL, if it has one. URL has already normalized octal, decimal and hexadecimal forms. */
 export function literalOf({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   if (LOCAL_NAME.test(host)) {
@@ -70,7 +70,7 @@ export function literalOf({ hostname }: URL): string | undefined {
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** An IPv4 address may be written as an IPv6 one, and leads to the same place. */
+/** An IPv4-mapped IPv6 address leads to the IPv4 address. */
 function unmapped(text: string): IPv4 | IPv6 {
   const address = parse(text);
   return 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()

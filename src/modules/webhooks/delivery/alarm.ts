@@ -1,4 +1,4 @@
-/** Lets a loop sleep until somebody has work for it. A ring that nobody waits for is heard by the next who waits. */
+/** Lets a loop sleep until there is work. A ring while nobody waits is kept for the next wait. */
 export class Alarm {
   private rung = false;
   private wakeUp?: () => void;
@@ -8,7 +8,7 @@ export class Alarm {
     this.wakeUp?.();
   }
 
-  /** Resolves when it rings, or after so many milliseconds. */
+  /** Resolves on a ring or after the timeout. */
   async wait(milliseconds: number): Promise<void> {
     if (!this.rung) {
       await new Promise<void>((resolve) => {

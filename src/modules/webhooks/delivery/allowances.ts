@@ -1,12 +1,12 @@
-// How many deliveries to a webhook may be under way at once: more to a receiver that answers quickly, one to a dead one.
+// Concurrent deliveries per webhook: more to a fast receiver, one to a dead one.
 
-/** For a webhook of which nothing is known. */
+/** For a webhook without history. */
 export const FIRST = 4;
 const MOST = 32;
 const LEAST = 1;
-/** A receiver that takes longer occupies this process for longer than others. */
+/** A slower receiver gets fewer concurrent deliveries. */
 export const QUICK_MS = 1_000;
-/** What is remembered of webhooks to which nothing is under way. */
+/** Idle webhooks that are remembered. */
 const MAX_REMEMBERED = 10_000;
 
 interface Use {
@@ -18,7 +18,7 @@ export class Allowances {
   private readonly uses = new Map<number, Use>();
   private total = 0;
 
-  /** @param most deliveries that may be under way to all webhooks together */
+  /** @param most concurrent deliveries to all webhooks together */
   constructor(private readonly most: number) {}
 
   get underWay(): number {
@@ -29,7 +29,7 @@ export class Allowances {
     return this.most - this.total;
   }
 
-  /** How many more may begin, by the webhook's id; `FIRST` where there is no entry. */
+  /** How many more deliveries may start, by webhook id; `FIRST` for a webhook without an entry. */
   freeByWebhook(): Record<number, number> {
     return Object.fromEntries(
       [...this.uses].map(([id, { allowed, underWay }]) => [id, Math.max(0, allowed - underWay)]),

@@ -5,7 +5,7 @@ import type { AddressPolicy } from './address-policy';
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
 
-/** None of the addresses of a name may be connected to. */
+/** A name has no address that may be connected to. */
 export class ForbiddenAddressError extends Error {
   readonly code = 'EFORBIDDEN';
 }
@@ -14,8 +14,8 @@ export class ForbiddenAddressError extends Error {
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
 
 /**
- * Asks the name servers, and not the operating system: its look-up waits in one of four threads that the whole process
- * shares, and names whose servers never answer would hold them all.
+ * Queries the name servers directly. The operating system's lookup blocks one of the process's four threads, and a few
+ * names whose servers never answer would block them all.
  */
 export function resolveByDns(): Resolve {
   const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
@@ -33,8 +33,7 @@ export function resolveByDns(): Resolve {
 }
 
 /**
- * The look-up of a connection about to be made. Only what it answers is connected to, so a name that leads elsewhere a
- * moment later gains nothing.
+ * The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding.
  */
 export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
   return (name, { all }, callback) => {

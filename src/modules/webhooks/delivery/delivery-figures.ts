@@ -4,10 +4,10 @@ import { Database } from '#libs/database';
 import { DeliveryWorker } from './delivery-worker';
 
 const REFRESH_MS = 15_000;
-/** Counting more would take long, and whoever reads the figure has to act anyway. */
+/** Counting stops here: it would take long, and the operator has to act anyway. */
 const COUNTED = 100_000;
 
-/** Of webhooks that should work: a dead receiver is its owner's to repair. */
+/** Ignores failing webhooks for `oldest_due`: their owners have to fix them. */
 const FIGURES = {
   name: 'webhook-figures',
   text: `SELECT
@@ -18,12 +18,12 @@ const FIGURES = {
         AND (webhooks.paused_until IS NULL OR webhooks.paused_until <= $1)) AS oldest_due`,
 };
 
-/** What the metrics say about deliveries. What only the database knows is a few seconds old. */
+/** Delivery metrics. Values from the database are up to 15 seconds old. */
 @Injectable()
 export class DeliveryFigures implements OnApplicationBootstrap, OnModuleDestroy {
-  /** Deliveries of all instances that wait for an attempt; at most 100,000 are counted. */
+  /** Pending deliveries of all instances, up to 100,000. */
   pending = 0;
-  /** For how long the longest waiting delivery has been due, of webhooks that are not failing. */
+  /** How long the oldest pending delivery has been due, without failing webhooks. */
   oldestDueSeconds = 0;
   private timer?: NodeJS.Timeout;
 
@@ -33,7 +33,7 @@ export class DeliveryFigures implements OnApplicationBootstrap, OnModuleDestroy 
     private readonly clock: Clock,
   ) {}
 
-  /** Attempts of this instance since its start. */
+  /** Attempts by this instance since its start. */
   get attempts(): { delivered: number; failed: number } {
     return this.worker.counts;
   }

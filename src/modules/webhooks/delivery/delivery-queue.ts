@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type PreparedStatement, int8ToNumber } from '#libs/database';
 import type { KeptSecret } from '../webhook-secrets';
 
-/** A delivery that this process has taken. */
+/** A delivery that this process has claimed. */
 export interface TakenDelivery {
   id: number;
   webhookId: number;
@@ -11,7 +11,7 @@ export interface TakenDelivery {
   eventId: string;
   payload: string;
   attempts: number;
-  /** Until when it is this process's; it is also how its outcome is known to be this attempt's. */
+  /** End of the lease; it also identifies the attempt when its outcome is written. */
   leasedUntil: Date;
 }
 
@@ -30,14 +30,14 @@ export interface Take {
   most: number;
   /** How many may be taken, by webhook. */
   free: Record<number, number>;
-  /** How many of a webhook that has no entry there. */
+  /** For webhooks without an entry in `free`. */
   otherwise: number;
 }
 
 /**
- * Takes what is due, from each webhook as much as it may have, the longest due first. The webhooks with something waiting
- * are found one by one through the index, so that it does not matter how much waits for any of them. What is taken becomes
- * due again when the lease is over: a process that dies loses nothing.
+ * Claims due deliveries, oldest first, up to the allowance of each webhook. Finds the webhooks with pending deliveries by a
+ * loose index scan, so that the size of any backlog does not matter. A claimed delivery becomes due again when its lease
+ * ends, so that a process that dies loses nothing.
  */
 const TAKE = {
   name: 'webhook-deliveries-take',
@@ -70,8 +70,8 @@ const FINISH = {
     WHERE delivery.id = done.id AND delivery.status = 'pending' AND delivery.due_at = done.leased_until`,
 };
 
-const GIVE_BACK = {
-  name: 'webhook-deliveries-give-back',
+const RELEASE = {
+  name: 'webhook-deliveries-release',
   text: `UPDATE webhook_deliveries AS delivery SET due_at = $3
     FROM unnest($1::bigint[], $2::timestamptz[]) AS held (id, leased_until)
     WHERE delivery.id = held.id AND delivery.status = 'pending' AND delivery.due_at = held.leased_until`,
@@ -107,7 +107,7 @@ export class DeliveryQueue {
     }));
   }
 
-  /** Enters outcomes; one that comes when its lease is over is left out, for the delivery is somebody else's then. */
+  /** Writes outcomes. Skips deliveries whose lease has ended, because another process may have claimed them. */
   async finish(outcomes: readonly Outcome[], now: Date): Promise<void> {
     await this.run(FINISH, [
       outcomes.map(({ delivery }) => delivery.id),
@@ -120,9 +120,9 @@ export class DeliveryQueue {
     ]);
   }
 
-  /** Makes deliveries due now whose outcome this process will not see. */
-  async giveBack(deliveries: readonly TakenDelivery[], now: Date): Promise<void> {
-    await this.run(GIVE_BACK, [
+  /** Makes unfinished deliveries due now. */
+  async release(deliveries: readonly TakenDelivery[], now: Date): Promise<void> {
+    await this.run(RELEASE, [
       deliveries.map(({ id }) => id),
       deliveries.map(({ leasedUntil }) => leasedUntil.toISOString()),
       now.toISOString(),

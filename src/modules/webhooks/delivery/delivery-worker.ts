@@ -8,15 +8,15 @@ import { Receivers } from './receivers';
 import { type Attempt, errorOf, isSuccess, pauseAfter } from './schedule';
 import { Transmitter } from './transmitter';
 
-/** Deliveries under way in this process: with dead receivers each holds one, for 15 seconds. */
+/** Concurrent deliveries of this process. Dead receivers hold one each, for 15 seconds. */
 const MAX_UNDER_WAY = 1_000;
-/** Taken by one statement. */
+/** Claimed by one statement. */
 const MAX_TAKEN = 500;
-/** Longer than an attempt may take, with much to spare for a process that is busy. */
+/** Much longer than an attempt may take, in case the process is busy. */
 const LEASE_MS = 60_000;
-/** What becomes due is noticed within this time; what this process is told of at once. */
+/** Due deliveries are found within this time; those made by this process immediately. */
 const POLL_MS = 1_000;
-/** How long attempts under way may take at shutdown. */
+/** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
 
 interface Finished {
@@ -25,8 +25,7 @@ interface Finished {
 }
 
 /**
- * Sends what is due. One loop enters what came of attempts and takes what is due, each by one statement for many; the
- * attempts themselves run beside it.
+ * Sends due deliveries. One loop writes outcomes and claims due deliveries, in batches; the attempts run concurrently.
  */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
@@ -50,18 +49,18 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    // Without a key nothing can be signed; an instance that has one does it.
+    // Without a key nothing can be signed; an instance with a key will send.
     if (this.vault.fingerprint !== undefined) {
       this.loop = this.run();
     }
   }
 
-  /** There may be something due. */
+  /** Looks for due deliveries now. */
   wake(): void {
     this.alarm.ring();
   }
 
-  /** Takes nothing more, and waits for what is under way; what takes too long is given back. */
+  /** Claims nothing more, waits for attempts in flight, and releases those that take too long. */
   async onModuleDestroy(): Promise<void> {
     this.stopping = true;
     this.wake();
@@ -73,9 +72,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const unfinished = [...this.underWay];
     this.transmitter.close();
     const now = new Date(this.clock.now());
-    await this.enter(now).catch(() => undefined);
-    // Without the database, the lease ends by itself.
-    await (unfinished.length > 0 ? this.queue.giveBack(unfinished, now).catch(() => undefined) : undefined);
+    await this.writeOutcomes(now).catch(() => undefined);
+    // If the database is unavailable, the lease expires.
+    await (unfinished.length > 0 ? this.queue.release(unfinished, now).catch(() => undefined) : undefined);
   }
 
   private async run(): Promise<void> {
@@ -93,7 +92,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async takeTurn(): Promise<void> {
     const now = new Date(this.clock.now());
-    await this.enter(now);
+    await this.writeOutcomes(now);
     const most = Math.min(MAX_TAKEN, this.allowances.free);
     if (most === 0 || this.stopping) {
       return;
@@ -117,8 +116,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     this.wake();
   }
 
-  /** What cannot be entered is entered with the next turn. */
-  private async enter(now: Date): Promise<void> {
+  /** Writes outcomes; if that fails, they are written in the next turn. */
+  private async writeOutcomes(now: Date): Promise<void> {
     const finished = this.finished;
     if (finished.length === 0) {
       return;
@@ -136,11 +135,11 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 
-  /** Once until it works again. */
+  /** Logs the first failure of a series only. */
   private report(error: unknown): void {
     if (!this.isFailing) {
       this.isFailing = true;
-      this.logger.warn(`Webhook deliveries are held up; will retry: ${String(error)}`);
+      this.logger.warn(`Webhook deliveries are delayed; will retry: ${String(error)}`);
     }
   }
 }

@@ -12,7 +12,7 @@ import { Receivers } from './receivers';
 import { Sender } from './sender';
 import { Transmitter } from './transmitter';
 
-/** What sends events to webhooks, as long as the service runs. */
+/** Sends events to webhooks while the service runs. */
 @Module({
   imports: [EventsModule, WebhookAdministrationModule],
   providers: [

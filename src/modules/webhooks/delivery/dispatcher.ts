@@ -6,14 +6,14 @@ import { EventReader, EventTail, toEventDto } from '../../events';
 import { Alarm } from './alarm';
 import { DeliveryWorker } from './delivery-worker';
 
-/** Deliveries that one transaction makes, and events that it reads, at the most. */
+/** Maximum deliveries that one transaction creates, and events that it reads. */
 const MAX_DELIVERIES = 5_000;
 const MAX_EVENTS = 500;
-/** What was not heard of is noticed within this time. */
+/** Events without a notification are found within this time. */
 const POLL_MS = 1_000;
-/** Between two turns, so that a store that is written to all the time is not read all the time; longer without webhooks. */
-const BREATH_MS = 50;
-const IDLE_BREATH_MS = 1_000;
+/** Minimum pause between two turns, to batch events under constant writes; longer without webhooks. */
+const PAUSE_MS = 50;
+const IDLE_PAUSE_MS = 1_000;
 
 const DISPATCH = `INSERT INTO webhook_deliveries
     (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
@@ -24,8 +24,8 @@ const DISPATCH = `INSERT INTO webhook_deliveries
   ORDER BY event.position`;
 
 /**
- * Follows the feed and makes a delivery of each event for each webhook that wants it. One instance at a time does so,
- * whichever holds the row with the position; the position moves in the transaction of the deliveries.
+ * Follows the feed and creates a delivery of each event for each subscribed webhook. One instance at a time does so: the one
+ * that holds the lock on the position's row. The position moves in the transaction of the deliveries.
  */
 @Injectable()
 export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
@@ -34,7 +34,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private loop: Promise<void> = Promise.resolve();
   private readonly stop = new AbortController();
   private isFailing = false;
-  private breath = BREATH_MS;
+  private pauseMs = PAUSE_MS;
 
   constructor(
     private readonly database: Database,
@@ -58,7 +58,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private async run(): Promise<void> {
     while (!this.stop.signal.aborted) {
       await this.takeTurn();
-      await pause(this.breath, undefined, { signal: this.stop.signal }).catch(() => undefined);
+      await pause(this.pauseMs, undefined, { signal: this.stop.signal }).catch(() => undefined);
       await this.alarm.wait(POLL_MS);
     }
   }
@@ -90,7 +90,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       return false;
     }
     const position = int8ToNumber(row.position);
-    // Read before the webhooks are: one that is missing below was created after all of these events.
+    // Read before the webhooks: a webhook created later must not get these events.
     const end = await this.events.end();
     if (end <= position) {
       return false;
@@ -98,7 +98,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     const [{ webhooks } = { webhooks: 0 }] = await transaction.query<{ webhooks: number }[]>(
       `SELECT count(*)::int AS webhooks FROM (SELECT FROM webhooks WHERE enabled LIMIT ${MAX_DELIVERIES}) AS counted`,
     );
-    this.breath = webhooks === 0 ? IDLE_BREATH_MS : BREATH_MS;
+    this.pauseMs = webhooks === 0 ? IDLE_PAUSE_MS : PAUSE_MS;
     const reached = webhooks === 0 ? end : await this.makeDeliveries(transaction, position, webhooks);
     await transaction.query(`UPDATE webhook_dispatch SET position = $1 WHERE one`, [reached]);
     return reached < end;

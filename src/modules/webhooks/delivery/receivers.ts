@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
-import { WebhookSwitch } from '../webhook-switch';
+import { WebhookActivation } from '../webhook-activation';
 import { type Attempt, DISABLED_AFTER_MS, isGone, isSuccess, slowDownMs } from './schedule';
 
 export const GONE = 'The receiver responded 410 Gone.';
 export const DEAD = 'All deliveries failed for five days.';
 
-/** What attempts say about the receiver of one webhook. */
+/** What a batch of attempts says about one receiver. */
 interface Finding {
   webhookId: number;
   succeeded: boolean;
@@ -15,7 +15,7 @@ interface Finding {
   pausedUntil: Date | null;
 }
 
-/** In ascending id, so that no two instances wait for each other. A success of a healthy receiver changes nothing. */
+/** In ascending id, to avoid deadlocks. A success of a healthy receiver writes nothing. */
 const LEARN = {
   name: 'webhook-receivers-learn',
   text: `UPDATE webhooks SET
@@ -28,12 +28,12 @@ const LEARN = {
     RETURNING webhooks.id, found.gone, webhooks.failing_since`,
 };
 
-/** Draws conclusions about receivers: slows down, and disables who is gone or has been dead for days. */
+/** Tracks the state of receivers: slows down, and disables webhooks that are gone or have failed for days. */
 @Injectable()
 export class Receivers {
   constructor(
     private readonly database: Database,
-    private readonly webhooks: WebhookSwitch,
+    private readonly webhooks: WebhookActivation,
     private readonly clock: Clock,
   ) {}
 

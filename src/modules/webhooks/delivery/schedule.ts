@@ -1,4 +1,4 @@
-// When an attempt to deliver is made again, and what a response means for that.
+// The retry schedule, and what a response means for it.
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -16,19 +16,19 @@ const PAUSES_MS = [
   20 * HOUR,
   24 * HOUR,
 ];
-/** Each pause is up to a tenth longer, so that what failed together does not come back together. */
+/** Pauses are up to 10% longer, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
 export const MAX_ATTEMPTS = PAUSES_MS.length + 1;
-/** A webhook on which everything has failed for so long is disabled. */
+/** A webhook is disabled after failing for this long. */
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 
-/** A receiver that says "slow down" without saying for how long. */
+/** For a receiver that asks to slow down without `Retry-After`. */
 const SLOW_MS = 10 * SECOND;
 const LONGEST_SLOW_MS = 24 * HOUR;
 const SLOW_STATUSES = [429, 502, 503, 504];
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface Attempt {
   /** The status of the response; null when there was none. */
   status: number | null;
@@ -52,12 +52,12 @@ export function isSuccess({ status }: Attempt): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** The receiver wants nothing any more. */
+/** 410: the receiver wants no more events. */
 export function isGone({ status }: Attempt): boolean {
   return status === 410;
 }
 
-/** How long nothing else is sent to a receiver, because it asked to slow down; 0 when it did not. */
+/** How long to pause a receiver that asked to slow down; 0 if it did not. */
 export function slowDownMs({ status, retryAfter }: Attempt, now: number): number {
   if (status === null || !SLOW_STATUSES.includes(status)) {
     return 0;
@@ -71,7 +71,7 @@ function millisecondsOf(retryAfter: string, now: number): number {
   return /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * SECOND : Date.parse(retryAfter) - now;
 }
 
-/** Why an attempt failed, for the delivery's `error`; null when it did not. */
+/** Why an attempt failed, for the delivery's `error`; null on success. */
 export function errorOf(attempt: Attempt): string | null {
   if (isSuccess(attempt)) {
     return null;

@@ -9,16 +9,16 @@ import { type AddressPolicy, literalOf } from './address-policy';
 import { type Resolve, checkedLookup, resolveByDns } from './checked-lookup';
 import type { Attempt } from './schedule';
 
-const PATIENCE_MS = 15_000;
-/** How much of an answer's body is taken, and for how long, so that its connection can be used again. */
+const TIMEOUT_MS = 15_000;
+/** How much of a response body is read, and for how long, so that the connection can be reused. */
 const BODY_BYTES = 16_384;
 const BODY_MS = 1_000;
-/** How long an unused connection is kept, and how many to one receiver. */
+/** Idle connections. */
 const KEEP_ALIVE = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
 const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';
-const SILENT = `There was no response within ${PATIENCE_MS / 1_000} seconds.`;
-/** Codes of Node and c-ares, in words; nothing of the network's inside is told. */
+const SILENT = `There was no response within ${TIMEOUT_MS / 1_000} seconds.`;
+/** Messages for codes of Node and c-ares. They reveal nothing about the internal network. */
 const FAILURES: Readonly<Record<string, string>> = {
   EFORBIDDEN: FORBIDDEN,
   ENOTFOUND: 'The name in the URL has no address.',
@@ -34,18 +34,18 @@ export interface Message {
   body: string;
 }
 
-/** Sends requests to where strangers want them, and nowhere else. Bounded in time, and in what is read of the answer. */
+/** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
 export class Sender {
   private readonly agents = { 'http:': new HttpAgent(KEEP_ALIVE), 'https:': new HttpsAgent(KEEP_ALIVE) };
   private readonly underWay = new Set<ClientRequest>();
 
-  /** @param resolve how names become addresses */
+  /** @param resolve replaces DNS in tests */
   constructor(
     private readonly policy: AddressPolicy,
     private readonly resolve: Resolve = resolveByDns(),
   ) {}
 
-  /** Never rejects. A connection that the receiver closed while it was not used is no failure: it is tried again at once. */
+  /** Never rejects. Retries once, immediately, if an idle connection turns out to be closed. */
   async send(message: Message): Promise<Attempt> {
     const url = new URL(message.url);
     const literal = literalOf(url);
@@ -56,7 +56,7 @@ export class Sender {
     return wasClosedBefore ? (await this.exchange(url, literal, message)).attempt : attempt;
   }
 
-  /** Breaks off what is under way, and closes all connections. */
+  /** Aborts requests in flight, and closes all connections. */
   close(): void {
     this.underWay.forEach((request) => request.destroy());
     Object.values(this.agents).forEach((agent) => agent.destroy());
@@ -71,7 +71,7 @@ export class Sender {
       const protocol = url.protocol as 'http:' | 'https:';
       const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, {
         method: 'POST',
-        // Such a name is looked up by nobody.
+        // `lookup` is not called for an IP address.
         ...(literal === undefined ? {} : { host: literal }),
         headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
         agent: this.agents[protocol],
@@ -82,7 +82,7 @@ export class Sender {
       const deadline = setTimeout(() => {
         attempt ??= { status: null, failure: SILENT };
         request.destroy();
-      }, PATIENCE_MS);
+      }, TIMEOUT_MS);
       const settle = (reason: Attempt, wasClosedBefore = false): void => {
         clearTimeout(deadline);
         this.underWay.delete(request);
@@ -90,7 +90,7 @@ export class Sender {
       };
       request.on('error', (error: NodeJS.ErrnoException) => {
         const isUnheard = attempt === undefined && request.reusedSocket && error.code === 'ECONNRESET';
-        settle({ status: null, failure: inWords(error) }, isUnheard);
+        settle({ status: null, failure: describeFailure(error) }, isUnheard);
       });
       request.on('response', (response) => {
         attempt ??= attemptOf(response);
@@ -106,7 +106,7 @@ function attemptOf({ statusCode, headers }: IncomingMessage): Attempt {
   return { status: statusCode!, retryAfter: headers['retry-after'] };
 }
 
-/** Takes the rest of the answer; a connection on which too much follows, or too slowly, is closed. */
+/** Reads the rest of the response; closes the connection if it is too large or too slow. */
 function drain(response: IncomingMessage, done: () => void): void {
   const deadline = setTimeout(() => response.destroy(), BODY_MS);
   let bytes = 0;
@@ -123,7 +123,7 @@ function drain(response: IncomingMessage, done: () => void): void {
   });
 }
 
-function inWords({ code = '' }: NodeJS.ErrnoException): string {
+function describeFailure({ code = '' }: NodeJS.ErrnoException): string {
   return (
     FAILURES[code] ??
     (/^[A-Z0-9_]{1,60}$/.test(code) ? `The connection failed (${code}).` : 'The connection failed.')

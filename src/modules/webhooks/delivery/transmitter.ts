@@ -9,7 +9,7 @@ import { Sender } from './sender';
 
 const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 
-/** Signs deliveries by Standard Webhooks 1.0, and sends them. */
+/** Signs deliveries (Standard Webhooks 1.0) and sends them. */
 @Injectable()
 export class Transmitter {
   constructor(
@@ -35,12 +35,12 @@ export class Transmitter {
     return this.sender.send({ url: delivery.url, headers, body: delivery.payload });
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts requests in flight. */
   close(): void {
     this.sender.close();
   }
 
-  /** A signature by each valid secret; undefined when there is none, or one cannot be opened. */
+  /** One signature per valid secret; undefined if there is none or one cannot be decrypted. */
   private sign({ secrets, webhookId, eventId, payload }: TakenDelivery, now: Date): string | undefined {
     try {
       const signatures = validSecrets(secrets, now).map(({ sealed }) =>
@@ -48,7 +48,7 @@ export class Transmitter {
       );
       return signatures.length === 0 ? undefined : signatures.join(' ');
     } catch {
-      // What failed may name the secret.
+      // Do not log the error: it may contain the secret.
       return undefined;
     }
   }

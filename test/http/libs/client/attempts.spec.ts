@@ -21,7 +21,7 @@ describe('A call', () => {
     expect([sent.length, waits]).toEqual([2, [42_000]]);
   });
 
-  it('is attempted four times at the most, and then fails with what it met last', async () => {
+  it('is attempted at most four times, and then fails with the last error', async () => {
     const { client, sent, waits } = scriptedClient([LOST, LOST, unavailable]);
     const error = await failureOf(client.GET('/pets'));
     expect([sent.length, waits]).toEqual([4, [250, 500, 1_000]]);
@@ -44,7 +44,7 @@ describe('A call', () => {
     expect(keys).not.toContain(sent.at(-1)!.headers.get('idempotency-key'));
   });
 
-  it("keeps the caller's own Idempotency-Key, and tells it when nothing came of the call", async () => {
+  it("keeps the caller's own Idempotency-Key, and includes it in the error", async () => {
     const { client, sent } = scriptedClient([LOST]);
     const header = { 'Idempotency-Key': 'order-1' };
     const error = await failureOf(client.POST('/pets', { ...A_PET, params: { header } }));

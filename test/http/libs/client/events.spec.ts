@@ -29,7 +29,7 @@ it('The events that are there are read to the end, and only those of the types t
   expect(await take(client.events({ petId: 4_711 }), Infinity)).toEqual([]);
 });
 
-it('Whoever follows goes on after failures, and another time where he was', async () => {
+it('A follower continues after failures, and later from its cursor', async () => {
   let failures = 3;
   const { client } = await onService(
     service,
@@ -54,7 +54,7 @@ it('Whoever follows goes on after failures, and another time where he was', asyn
   expect((await take(later, Infinity)).map(nameIn)).toEqual(['Cats']);
 });
 
-it('A follower ends when he is aborted, and at a cursor that is none', async () => {
+it('A follower ends when it is aborted, and for an invalid cursor', async () => {
   const { client } = await onService(service);
   const abort = new AbortController();
   const following = failureOf(

@@ -12,7 +12,7 @@ async function aCategory({ client }: Awaited<ReturnType<typeof onService>>): Pro
 }
 
 describe('Limits', () => {
-  it('are told of as the last answer had them', async () => {
+  it('are those of the last response', async () => {
     const { client } = await onService(service, { plan: 'free' });
     expect(client.rateLimit).toBeUndefined();
     await client.GET('/categories');
@@ -27,7 +27,7 @@ describe('Limits', () => {
     });
   });
 
-  it('hold a client up, and nothing else: five times as many calls at once as fit into a minute all succeed', async () => {
+  it('only delay a client: five times as many concurrent calls as fit into a minute all succeed', async () => {
     const { client, statuses, waits } = await onService(
       service,
       { perMinute: 12, perDay: 1_000 },
@@ -131,7 +131,7 @@ it('Pages of a list are read one after another, until the end', async () => {
   expect(sizes).toEqual([3, 3, 1]);
 });
 
-it('A deprecated operation is told of once', async () => {
+it('A deprecated operation is reported once', async () => {
   const notices: DeprecationNotice[] = [];
   const onDeprecation = (notice: DeprecationNotice) => notices.push(notice);
   const store = await onService(service, {}, { onDeprecation });

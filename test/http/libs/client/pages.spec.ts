@@ -28,7 +28,7 @@ describe('The pages of a list', () => {
     ]);
   });
 
-  it('are read only as far as somebody asks for them', async () => {
+  it('are read only on demand', async () => {
     const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])]);
     for await (const { id } of client.iterate('/pets')) {
       if (id === 2) break;
@@ -36,7 +36,7 @@ describe('The pages of a list', () => {
     expect(sent.length).toBe(1);
   });
 
-  it('begin at a cursor and are as large as it is asked for', async () => {
+  it('start at a cursor and have the requested size', async () => {
     const { client, sent } = scriptedClient([page([3])]);
     const query = { cursor: 'a', limit: 7 };
     for await (const pets of client.pages('/pets', { params: { query } })) {

@@ -32,7 +32,7 @@ describe('After a 429', () => {
     expect(sent.length).toBe(1);
   });
 
-  it('GET /rate-limit is sent all the same, and lets the others go on when requests are left again', async () => {
+  it('GET /rate-limit is still sent, and releases the others when requests remain', async () => {
     const { client, sent } = scriptedClient([limited(40_000), standing(0), standing(5), NO_PETS]);
     await failureOf(client.GET('/pets'));
     await client.GET('/rate-limit');
@@ -48,7 +48,7 @@ describe('After a 429', () => {
     ]);
   });
 
-  it('an answer to an earlier request does not let the others go on', async () => {
+  it('a response to an earlier request does not release the others', async () => {
     let late = (_answer: Response) => {};
     const { client, sent } = scriptedClient([
       () => new Promise((resolve) => (late = resolve)),
@@ -64,7 +64,7 @@ describe('After a 429', () => {
 });
 
 describe('Requests under way', () => {
-  it('are ten at the most, in the order in which they were asked for', async () => {
+  it('are at most ten, in order', async () => {
     const answers: (() => void)[] = [];
     const { client, sent } = scriptedClient([
       () => new Promise((resolve) => answers.push(() => resolve(NO_PETS.clone()))),

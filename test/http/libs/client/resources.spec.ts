@@ -71,7 +71,7 @@ it('A list is one page when awaited, and all of it when iterated; unused, it cos
   expect(sizes).toEqual([10, 10, 3]);
 });
 
-it('Each code has a class of its own, which says what it is', async () => {
+it('Each code has its own class', async () => {
   const { client: store } = await onService(service, { plan: 'business' });
   const { id: categoryId } = await store.categories.create({ name: 'Errors' });
   const pet = await store.pets.create({ name: 'Ada', categoryId });

@@ -132,7 +132,7 @@ it('Every table is copied with all that is in it, one that comes later without a
   expect(seen.at(-1)).toEqual([rows, rows]);
 });
 
-it('The copy is of one moment: what is written meanwhile is in none of its tables', async () => {
+it('The copy is a snapshot: concurrent writes are in none of its tables', async () => {
   const before = (await contentOf(from)).audit_entries;
   let written: Promise<unknown> | undefined;
   await copyDatabase(from, to, {

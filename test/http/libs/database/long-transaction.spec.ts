@@ -83,7 +83,7 @@ describe('a long transaction', () => {
     expect(await sleepers()).toBe(0);
   });
 
-  it('is ended by its signal even if that comes between two statements of which the next is a long one', async () => {
+  it('is ended by its signal even between two statements, before a long one', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');
     const sent = jest.spyOn(dataSource, 'query');

@@ -38,7 +38,7 @@ describe('A failure whose transaction has done nothing for certain', () => {
     expect(isRefusedStatement(await failureOf(sql))).toBe(false);
   });
 
-  it('is nothing that PostgreSQL has not told of', () => {
+  it('is only what PostgreSQL itself reports', () => {
     expect(isRefusedStatement(Object.assign(new Error('read ENETDOWN'), { code: 'ENETDOWN' }))).toBe(false);
     expect(isRefusedStatement(undefined)).toBe(false);
   });

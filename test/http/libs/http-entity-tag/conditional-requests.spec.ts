@@ -57,7 +57,7 @@ describe('conditional requests', () => {
     });
   });
 
-  it('a 304 is not counted, and its header fields say so', async () => {
+  it('a 304 is not counted, and its headers show it', async () => {
     const limited = await service.caller({ plan: 'free' });
     const first = await limited.get('/categories/1');
     expect(first.headers.get('x-ratelimit-remaining')).toBe('59');
@@ -69,7 +69,7 @@ describe('conditional requests', () => {
     expect((await limited.get('/categories/1')).headers.get('x-ratelimit-remaining')).toBe('58');
   });
 
-  it('404 is answered for what is not there, whatever the caller holds', async () => {
+  it('404 takes precedence over conditions', async () => {
     expect((await caller.with({ 'If-None-Match': '*' }).get('/pets/4711')).status).toBe(404);
     expect((await caller.with({ 'If-Match': '*' }).delete('/pets/4711')).status).toBe(404);
   });

@@ -139,7 +139,7 @@ describe('a list', () => {
     });
   });
 
-  it('has 20 entries on a page unless told otherwise, and 100 at the most', async () => {
+  it('has 20 entries per page by default, and at most 100', async () => {
     await service.database.pool.query(
       `INSERT INTO categories (name) SELECT 'n' || n FROM generate_series(1, 101) AS n`,
     );

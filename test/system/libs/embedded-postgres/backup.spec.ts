@@ -65,7 +65,7 @@ const leftOnServer = () =>
   );
 
 describe('a backup', () => {
-  it('holds what was committed before it began, though the log is written round meanwhile', async () => {
+  it('contains what was committed before it began, even if the log wraps around in the meantime', async () => {
     await query(server.url, 'INSERT INTO item VALUES (2)');
     const backup = await backedUp(async (count) => {
       if (count > 3) return;
@@ -81,7 +81,7 @@ describe('a backup', () => {
     await query(server.url, 'DELETE FROM item WHERE id <> 1');
   });
 
-  it('goes on while tables come, go and shrink', async () => {
+  it('continues while tables are created, dropped and truncated', async () => {
     await query(server.url, 'CREATE TABLE long AS SELECT generate_series(1, 200000) AS id');
     const backup = await backedUp(async (count) => {
       if (count === 1) await query(server.url, 'DELETE FROM long');
@@ -205,7 +205,7 @@ describe('a backup that is not whole changes nothing', () => {
 });
 
 describe('a restore', () => {
-  it('refuses while somebody uses the database', async () => {
+  it('fails while the database is in use', async () => {
     await expect(restore(whole, 'source')).rejects.toThrow(/another process uses the database/);
     expect(await query(server.url, 'SELECT id FROM item')).toEqual([{ id: 1 }]);
   });

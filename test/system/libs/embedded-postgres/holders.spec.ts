@@ -140,7 +140,7 @@ describe('a server which is killed', () => {
     expect(await answers(url)).toBe(false);
   });
 
-  it('together with its holder is found dead, though nobody waited for its process', async () => {
+  it('is found dead together with its holder, even as a zombie process', async () => {
     const options = folder('crash', {});
     const holder = bench.hold(checkout, options);
     await holder.answer;

@@ -68,7 +68,7 @@ describe('one process', () => {
     await server.stop();
   });
 
-  it('ends the server, and waits for nobody, while clients are connected', async () => {
+  it('stops the server without waiting for connected clients', async () => {
     const server = await start();
     const busy = query(server.url, 'SELECT pg_sleep(3600)').catch(() => 'ended');
     await server.stop();
@@ -136,7 +136,7 @@ describe('what others left', () => {
     expect(fs.readdirSync(join(directory, 'lock'))).toEqual([]);
   });
 
-  it('begins a large log anew', async () => {
+  it('rotates a large log', async () => {
     const log = join(directory, 'server.log');
     fs.truncateSync(log, 9 * 1024 * 1024);
     const server = await start();

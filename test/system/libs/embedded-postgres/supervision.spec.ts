@@ -71,7 +71,7 @@ describe('a supervised server', () => {
     }
   });
 
-  it('waits for its port when another program has taken it meanwhile', async () => {
+  it('waits for its port while another program uses it', async () => {
     const holder = hold();
     const { url } = await holder.answer;
     const port = Number(new URL(url).port);
@@ -86,7 +86,7 @@ describe('a supervised server', () => {
   });
 });
 
-describe('a server that nobody supervises', () => {
+describe('an unsupervised server', () => {
   it('stays down until the next start', async () => {
     const holder = hold(false);
     const { url } = await holder.answer;

@@ -34,8 +34,8 @@ async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
   await Promise.all([instances.findRedis(0), instances.findRedis(1)]);
 }
 
-describe('while Redis is away, and for a key that is silent meanwhile', () => {
-  test('a ban that is lifted is lifted when Redis is back', async () => {
+describe('while Redis is unavailable, and for an idle key', () => {
+  test('an unban applies when Redis is back', async () => {
     const { keyId, callers } = await pair.client();
     await bans().ban(keyId, 72 * HOUR);
     await bothAnswer(callers, 403);
@@ -43,14 +43,14 @@ describe('while Redis is away, and for a key that is silent meanwhile', () => {
     await bothAnswer(callers, 200);
   });
 
-  test('a ban that is made holds when Redis is back', async () => {
+  test('a new ban applies when Redis is back', async () => {
     const { keyId, callers } = await pair.client();
     await bothAnswer(callers, 200);
     await withoutRedis(() => bans().ban(keyId, HOUR));
     await bothAnswer(callers, 403);
   });
 
-  test('windows that are reset begin anew when Redis is back', async () => {
+  test('a reset applies when Redis is back', async () => {
     const { clientId, callers } = await pair.client({ plan: 'enterprise', perMinute: 100, perDay: 100 });
     await bothAnswer(callers, 200);
     pair.advance(1_000);
@@ -59,7 +59,7 @@ describe('while Redis is away, and for a key that is silent meanwhile', () => {
   });
 });
 
-test('what changed while nobody listened is taken over by who listens again', async () => {
+test('missed changes are applied when listening resumes', async () => {
   const { keyId, callers } = await pair.client();
   const { pool } = pair.services[0].database;
   await bans().ban(keyId, 72 * HOUR);
@@ -71,7 +71,7 @@ test('what changed while nobody listened is taken over by who listens again', as
   expect(await statusesOf(callers)).toEqual([200, 200]);
 });
 
-test('a change that cannot be taken over at once is taken over later', async () => {
+test('a change that cannot be applied at once is retried', async () => {
   const { keyId, callers } = await pair.client();
   await bothAnswer(callers, 200);
   const reading = jest.spyOn(QuotaRecords.prototype, 'bans');
@@ -82,7 +82,7 @@ test('a change that cannot be taken over at once is taken over later', async () 
   reading.mockRestore();
 });
 
-test('short silences of Redis, one after another, give nobody more than its day', async () => {
+test('repeated short outages of Redis give no client more than its daily limit', async () => {
   const { callers } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
   const { callers: others } = await pair.client();
   const silence = async (silenced: ApiClient[]): Promise<void> => {

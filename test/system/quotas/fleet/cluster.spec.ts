@@ -46,7 +46,7 @@ test('two instances count the clients of every node exactly', async () => {
   }
 });
 
-test('they go on with their shares when the node of a client dies, and together when it is back', async () => {
+test('they count their shares while the node of a client is down, and together when it is back', async () => {
   const node = cluster.nodes[1]!;
   const [one, ...further] = [await aClientOf(node), await aClientOf(node), await aClientOf(node)];
   await node.stop();

@@ -48,13 +48,13 @@ async function forgottenAndUnbanned(): Promise<{ clientId: number; caller: ApiCl
   return { clientId, caller };
 }
 
-describe('a client whom Redis has forgotten, and whose ban it was told of', () => {
+describe('a client that Redis has evicted, and whose ban was reloaded', () => {
   test('has used of its day what the database knows', async () => {
     const { caller } = await forgottenAndUnbanned();
     expect((await standing(caller)).day.remaining).toBe(94);
   });
 
-  test('can be asked about anew, and goes on being counted together', async () => {
+  test('is reloaded, and still counted together', async () => {
     const { caller } = await forgottenAndUnbanned();
     await pair.services[0].app.get(QuotaStore).reloadDays();
     expect((await caller.get(COUNTED)).headers.get('RateLimit')).toContain('"day";r=93;');

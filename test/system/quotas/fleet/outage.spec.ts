@@ -76,7 +76,7 @@ test('of the day it has its share of what was left', async () => {
   expect(await spend(caller)).toEqual({ allowed: 20, refusal: 429 });
 });
 
-test('a ban earned while Redis does not answer holds when it does again', async () => {
+test('a ban earned during an outage of Redis applies when it is back', async () => {
   const offender = await service.caller({ plan: 'enterprise', perMinute: 2, perDay: 1_000 });
   await offender.get('/categories');
   redis.pause();

@@ -21,7 +21,7 @@ async function allowed(caller: ApiClient, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
 
-test('an instance that alone has lost Redis counts by its share, the other one goes on exactly', async () => {
+test('an instance that has lost Redis counts its share, and the other one still counts exactly', async () => {
   const { callers } = await pair.client({ plan: 'free' });
   const [here, there] = callers as [ApiClient, ApiClient];
   await instances.loseRedis(1);

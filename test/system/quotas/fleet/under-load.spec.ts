@@ -80,7 +80,7 @@ describe.each([
   });
 });
 
-test('a burst into the silence of Redis has no more than the share', async () => {
+test('a burst during an outage of Redis gets no more than the share', async () => {
   pair.advance(2 * MINUTE);
   const { callers } = await pair.client({ plan: 'free' });
   redis.pause();

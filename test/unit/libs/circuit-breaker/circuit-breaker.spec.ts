@@ -38,7 +38,7 @@ async function fail(times: number): Promise<void> {
 }
 
 describe('a closed circuit', () => {
-  it('opens at the last of so many failures in a row, and says so once', async () => {
+  it('opens after the configured number of consecutive failures, and reports it once', async () => {
     await fail(2);
     expect(breaker.isOpen).toBe(false);
     await fail(1);
@@ -72,7 +72,7 @@ describe('a closed circuit', () => {
     expect([breaker.isOpen, changes]).toEqual([true, [true]]);
   });
 
-  it('asks nobody', async () => {
+  it('does not call the dependency', async () => {
     await fail(2);
     await pass(10 * PROBE_MS);
     expect(probes).toHaveLength(0);

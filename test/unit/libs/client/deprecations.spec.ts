@@ -33,7 +33,7 @@ it('Where there is no process, as in a page, it goes to the console', () => {
   expect(warn.mock.calls).toEqual([['Pet Store: GET /pets is deprecated.']]);
 });
 
-it('A notice has no more than what the answer says', async () => {
+it('A notice has only what the response contains', async () => {
   const notices: DeprecationNotice[] = [];
   const { client } = scriptedClient([json([], { Deprecation: 'true', Sunset: 'soon' })], {
     onDeprecation: (notice) => notices.push(notice),

@@ -67,13 +67,13 @@ it.each<[string, WebhookHeaders, string, string | string[]]>([
   ],
   ['a header twice', { ...signed(), 'webhook-id': ['evt_1', 'evt_1'] }, BODY, SECRET],
   ['no headers', {}, BODY, SECRET],
-])('Refuses %s, and tells no secret', async (_name, headers, body, secret) => {
+])('Rejects %s, and reveals no secret', async (_name, headers, body, secret) => {
   const failure = await verifyWebhook(headers, body, secret).catch((error: unknown) => error as Error);
   expect(failure).toBeInstanceOf(WebhookVerificationError);
   expect((failure as Error).message).not.toContain('whsec_');
 });
 
-it('Says so when the secret is none, without repeating it', async () => {
+it('Reports an invalid secret, without repeating it', async () => {
   const failure = await verifyWebhook(signed(), BODY, 'whsec_%%hunter2').catch(
     (error: unknown) => error as Error,
   );

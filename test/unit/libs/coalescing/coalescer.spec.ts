@@ -34,7 +34,7 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 const asked = () => questions.map(({ keys }) => keys);
 const load = (...keys: string[]) => Promise.all(keys.map((key) => coalescer.load(key)));
 
-test('what is asked for in one turn is asked for in one question, each key once', async () => {
+test('the requests of one turn are one batch, each key once', async () => {
   const loading = load('a', 'b', 'a');
   expect(asked()).toEqual([]);
   await aTurn();
@@ -43,7 +43,7 @@ test('what is asked for in one turn is asked for in one question, each key once'
   expect(await loading).toEqual([1, 2, 1]);
 });
 
-test('one question at a time is put; what comes meanwhile waits for the next', async () => {
+test('one batch runs at a time; later requests wait for the next', async () => {
   const first = load('a');
   await aTurn();
   const second = load('b', 'a');
@@ -72,14 +72,14 @@ test('a question has no more keys than allowed, and those left over follow in th
   expect(await loading).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('what has no value is null, and a value of zero is none of that', async () => {
+test('a missing value is null, and zero is a value', async () => {
   const loading = load('a', 'b');
   await aTurn();
   questions[0]!.answer({ b: 0 });
   expect(await loading).toEqual([null, 0]);
 });
 
-test('a question that fails fails for everybody who asked, and for nobody else', async () => {
+test('a failed batch rejects its own requests and no others', async () => {
   const first = Promise.allSettled(['a', 'b', 'a'].map((key) => coalescer.load(key)));
   await aTurn();
   const second = load('a');
@@ -106,7 +106,7 @@ describe('while questions stay without an answer', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => jest.useRealTimers());
 
-  test('the next one is put after a tenth of a second, and a key that was asked for meanwhile is asked for again', async () => {
+  test('the next batch starts after 100 ms, and loads keys requested in the meantime again', async () => {
     const silent = load('a');
     await aTurn();
     const second = load('a', 'b');
@@ -125,7 +125,7 @@ describe('while questions stay without an answer', () => {
     expect(await silent).toEqual([1]);
   });
 
-  test('no more than four are under way, and the next follows as soon as one of them has ended', async () => {
+  test('at most four run, and the next starts as soon as one of them ends', async () => {
     const loading: Promise<PromiseSettledResult<number | null>[]>[] = [];
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
       loading.push(Promise.allSettled([coalescer.load(key)]));

@@ -50,7 +50,7 @@ describe('The state of a batch', () => {
     expect(state.changes.of(Thing)).toBeUndefined();
   });
 
-  it('knows that nothing changed when a row is what it was', () => {
+  it('ignores an update that changes nothing', () => {
     const at = new Date(5);
     state.rows.set(Thing, 3, { id: 3, name: 'three', at });
     state.decide({
@@ -62,7 +62,7 @@ describe('The state of a batch', () => {
     expect(state.changes.of(Thing)).toBeUndefined();
   });
 
-  it('tells no time from the first moment of unix time', () => {
+  it('distinguishes null from the unix epoch', () => {
     state.decide({ decide: (draft) => draft.update(Thing, 1, { id: 1, name: 'one', at: new Date(0) }) });
     expect([...state.changes.of(Thing)!]).toEqual([[1, 'updated']]);
   });
@@ -83,6 +83,6 @@ describe('The state of a batch', () => {
     ['a row', (draft: { find: (entity: typeof Thing, id: number) => unknown }) => draft.find(Thing, 9)],
     ['a figure', (draft: { figure: (figure: Figure, id: number) => unknown }) => draft.figure(COUNT, 9)],
   ])('refuses to guess %s that was not loaded', (_what, read) => {
-    expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('did not ask for');
+    expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('do not include');
   });
 });

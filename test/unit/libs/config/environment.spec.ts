@@ -73,7 +73,7 @@ describe('list', () => {
 describe('url', () => {
   const url = (value?: string) => read(value).url('NAME', ['a:', 'b:']);
 
-  it('takes the schemes that it is told of, and leaves the text as it is', () => {
+  it('accepts the given schemes, and does not change the text', () => {
     expect([url('a://x:p%20w@h/d'), url('b://h'), url()]).toEqual(['a://x:p%20w@h/d', 'b://h', undefined]);
   });
 
@@ -91,7 +91,7 @@ describe('url', () => {
   );
 });
 
-it('A message is one line, whatever the variable holds', () => {
+it('A message is one line, whatever the value', () => {
   const { message } = new EnvironmentError('NAME', 'a word', `"a"\r\nb\u0007${'x'.repeat(500)}`);
   expect(message).toMatch(/^NAME takes a word, not "\\"a\\"\\r\\nb\\u0007x+…"\.$/);
   expect(message.length).toBeLessThan(120);

@@ -45,7 +45,7 @@ it('One kind of error is no other', () => {
   expect(new PlainError()).not.toBeInstanceOf(TeapotError);
 });
 
-it('The catalogue tells of it, with a message and header fields as they really read', () => {
+it('The catalogue describes it, with its real message and headers', () => {
   expect(errorCatalogue()).toContainEqual({
     code: 'test_teapot',
     status: 418,

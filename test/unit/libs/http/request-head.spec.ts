@@ -37,6 +37,6 @@ it.each([
   'a:b',
   'a:80:80',
   'http://a',
-])('"%s" is none', (value) => {
+])('"%s" is not valid', (value) => {
   expect(isHost(value)).toBe(false);
 });

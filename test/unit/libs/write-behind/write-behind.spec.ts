@@ -71,7 +71,7 @@ describe('entries that are collected', () => {
 });
 
 describe('a batch that fails', () => {
-  it('is told of, merged with what came since, and written at the next turn', async () => {
+  it('is reported, merged with later values, and written at the next turn', async () => {
     const { behind, batches, errors, underWay } = aBench();
     behind.add('a', 1);
     behind.add('b', 2);
@@ -139,7 +139,7 @@ describe('closing', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('says so when what is left could not be written', async () => {
+  it('reports if the rest could not be written', async () => {
     const { behind, underWay } = aBench();
     behind.add('a', 1);
     const closed = behind.close();

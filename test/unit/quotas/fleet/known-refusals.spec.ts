@@ -37,7 +37,7 @@ const LIMITED = aDecision({
 let known: KnownRefusals;
 beforeEach(() => (known = new KnownRefusals()));
 
-it('a ban is repeated for less than a second, as of the moment at which it is asked for, and as no new one', () => {
+it('a ban is served from the cache for less than a second, with the current wait, and not as a new one', () => {
   known.remember(KEY, BAN, 1_000);
   expect(known.find(KEY, 1_000)).toEqual({ ...BAN, earnedBanLevel: 0 });
   expect(known.find(KEY, 1_899)).toEqual({ ...BAN, earnedBanLevel: 0, decidedAt: DECIDED_AT + 899 });
@@ -52,7 +52,7 @@ it.each([
   ['an address that was let in', ADDRESS, aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }), false],
   ['a ban in its last second', KEY, aDecision({ retryAfterSeconds: 1 }), false],
   ['a ban in the second before', KEY, aDecision({ retryAfterSeconds: 2 }), true],
-])('%s is repeated or asked for again', (_, subject, decision, isRepeated) => {
+])('%s is cached or not', (_, subject, decision, isRepeated) => {
   known.remember(subject, decision, 1_000);
   expect(known.find(subject, 1_001) !== null).toBe(isRepeated);
 });
@@ -62,7 +62,7 @@ it('a clock that was set back repeats nothing', () => {
   expect(known.find(KEY, 999)).toBeNull();
 });
 
-it('nobody gets the refusal of another', () => {
+it('no subject gets the refusal of another', () => {
   known.remember(KEY, BAN, 1_000);
   known.remember(ADDRESS, LIMITED, 1_000);
   for (const other of [keyOf(8), addressOf('192.0.2.8'), addressOf('7')]) {
@@ -70,7 +70,7 @@ it('nobody gets the refusal of another', () => {
   }
 });
 
-it('what was forgotten is asked for again', () => {
+it('evicted refusals are not repeated', () => {
   known.remember(KEY, BAN, 1_000);
   known.remember(ADDRESS, LIMITED, 1_000);
   known.forgetAll();

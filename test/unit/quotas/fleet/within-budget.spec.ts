@@ -26,7 +26,7 @@ async function pass(milliseconds: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(milliseconds);
 }
 
-it('an answer in time is the answer, and nobody is told that it was late', async () => {
+it('a response in time is returned, and not reported as late', async () => {
   await pass(BUDGET_MS - 1);
   answer('banned');
   expect(await outcome).toEqual([{ status: 'fulfilled', value: 'banned' }]);
@@ -41,7 +41,7 @@ it('a failure in time is the failure', async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('an answer that comes after all is told of, once, to whoever wants to know', async () => {
+it('a late response is reported once', async () => {
   await pass(BUDGET_MS);
   expect(await outcome).toEqual(EXCEEDED);
   expect(late).toEqual([]);
@@ -50,7 +50,7 @@ it('an answer that comes after all is told of, once, to whoever wants to know', 
   expect(late).toEqual(['banned']);
 });
 
-it('a failure that comes after all is told to nobody, and is handled', async () => {
+it('a late failure is not reported, but handled', async () => {
   await pass(BUDGET_MS);
   expect(await outcome).toEqual(EXCEEDED);
   fail(new Error('connection lost'));

@@ -15,12 +15,12 @@ import {
 
 type Result = Extract<QuotaReply, { result: unknown }>['result'];
 
-/** Counts for all worker processes of this service: the other end of their `WorkerQuotaStore`. */
+/** Counts for all worker processes of this service: the server side of `WorkerQuotaStore`. */
 @Injectable()
-export class CountForWorkers {
+export class WorkerQuotaServer {
   constructor(private readonly store: MemoryQuotaStore) {}
 
-  /** Answers what this worker asks, for as long as it lives. */
+  /** Handles the messages of this worker. */
   answer(worker: Channel): void {
     worker.on('message', (message) => {
       const { quotaSteps } = message as Partial<QuotaQuestion>;
@@ -30,7 +30,7 @@ export class CountForWorkers {
     });
   }
 
-  /** What is known at once goes back in one message; what the database is asked for does not hold that up. */
+  /** Replies to all synchronous results in one message; results that need the database follow separately. */
   private answerAll(worker: Channel, steps: QuotaQuestion['quotaSteps']): void {
     const quotaReplies: QuotaAnswer['quotaReplies'] = [];
     for (const { id, step } of steps) {
@@ -72,19 +72,19 @@ function failureOf(error: unknown): QuotaReply {
   return { failure: String(error), unavailable: isDatabaseUnavailable(error) };
 }
 
-/** What the first process of a service with workers needs of quotas. */
+/** The part of quotas that the primary process of a service with workers needs. */
 @Module({
   providers: [
     QuotaRecords,
     {
       provide: MemoryQuotaStore,
       inject: [SETTINGS, QuotaRecords, Clock],
-      // With Redis, what is counted here is this instance's share while Redis is away.
+      // With Redis, this counts only this instance's share while Redis is unavailable.
       useFactory: ({ redisUrl, instances }: Settings, records: QuotaRecords, clock: Clock) =>
         new MemoryQuotaStore(records, clock, redisUrl === undefined ? 1 : instances),
     },
-    CountForWorkers,
+    WorkerQuotaServer,
   ],
-  exports: [CountForWorkers],
+  exports: [WorkerQuotaServer],
 })
-export class CountForWorkersModule {}
+export class WorkerQuotaServerModule {}

@@ -2,7 +2,7 @@ import { exec } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { readInput } from '../../../src/cli/catalogue-input';
+import { readInput } from '../../../src/cli/input-file';
 import { CommandFailure } from '../../../src/cli/command-failure';
 import { cleanEnvironment, petstoreScript } from '../../support/command-line';
 
@@ -17,7 +17,7 @@ async function read(stream: Readable, signal = new AbortController().signal) {
 }
 
 describe('the input of an import', () => {
-  it('is read to its end, which is told', async () => {
+  it('is read to its end, which is reported', async () => {
     const stream = Readable.from([Buffer.from('ab'), Buffer.from('c')]);
     expect(await read(stream)).toEqual({ text: 'abc', told: [[2], [3], [3, 3]] });
   });

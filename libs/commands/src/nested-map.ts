@@ -1,5 +1,5 @@
-/** Values by what they belong to and an id. */
-export class Shelf<Of, Value> {
+/** A two-level map, by owner (such as an entity) and id. */
+export class NestedMap<Of, Value> {
   private readonly values = new Map<Of, Map<number, Value>>();
 
   get(of: Of, id: number): Value | undefined {
@@ -19,7 +19,7 @@ export class Shelf<Of, Value> {
     return this.values.get(of);
   }
 
-  addAll(other: Shelf<Of, Value>): void {
+  addAll(other: NestedMap<Of, Value>): void {
     for (const [of, values] of other.values) {
       values.forEach((value, id) => this.set(of, id, value));
     }

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Database, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../audit';
 
-/** Enables and disables webhooks for others than their clients: the operator, and the service itself. */
+/** Enables and disables webhooks on behalf of the operator or the service. */
 @Injectable()
-export class WebhookSwitch {
+export class WebhookActivation {
   constructor(
     private readonly database: Database,
     private readonly trail: AuditTrail,
   ) {}
 
-  /** @returns false when there is no such webhook; what is enabled already stays as it is */
+  /** Has no effect if it is enabled already. @returns false if there is no such webhook */
   enable(id: number): Promise<boolean> {
     return this.set(id, true, null);
   }

@@ -2,32 +2,32 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { CommandFailure, systemMessage } from './command-failure';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
 
-/** Where a catalogue or a backup is written to. */
-export interface CatalogueOutput {
+/** A file or standard output. */
+export interface OutputFile {
   write(content: string | Buffer): Promise<void>;
-  /** All of it was written. */
+  /** Call when everything is written. */
   complete(): Promise<void>;
-  /** It will not be complete: what there is of it goes away, if it can. */
+  /** Call on failure; removes a partial file. */
   abandon(): Promise<void>;
 }
 
-/** Whoever read the output has had enough of it (`petstore export | head`). */
+/** The reader closed the pipe (`petstore export | head`). */
 export class ReaderGoneError extends Error {}
 
 /**
  * @param file `-` for standard output
  * @param mode who may read and write a new file, before the umask
  */
-export function openOutput(file: string, overwrite: boolean, mode?: number): Promise<CatalogueOutput> {
+export function openOutput(file: string, overwrite: boolean, mode?: number): Promise<OutputFile> {
   return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite, mode);
 }
 
-class StandardOutput implements CatalogueOutput {
-  // The error is told to each write as well. Unheard, it would end the process before the database is closed.
-  private readonly heard = () => undefined;
+class StandardOutput implements OutputFile {
+  // Each write gets the error too. Without a listener it would end the process before the database is closed.
+  private readonly ignoreError = () => undefined;
 
   constructor() {
-    process.stdout.on('error', this.heard);
+    process.stdout.on('error', this.ignoreError);
   }
 
   write(content: string | Buffer): Promise<void> {
@@ -41,7 +41,7 @@ class StandardOutput implements CatalogueOutput {
   }
 
   abandon(): Promise<void> {
-    process.stdout.removeListener('error', this.heard);
+    process.stdout.removeListener('error', this.ignoreError);
     return Promise.resolve();
   }
 }
@@ -50,8 +50,8 @@ function explainedOutput(error: Error): Error {
   return isReaderGone(error) ? new ReaderGoneError() : new OutputFailure(error);
 }
 
-/** Written beside the file and put in its place when complete, so that the file is never half there. */
-class FileOutput implements CatalogueOutput {
+/** Writes to a temporary file and renames it, so that the file is never incomplete. */
+class FileOutput implements OutputFile {
   private constructor(
     private readonly file: string,
     private readonly partial: string,
@@ -73,7 +73,7 @@ class FileOutput implements CatalogueOutput {
   async complete(): Promise<void> {
     await explained(this.file, this.handle.sync());
     await this.handle.close();
-    // Somebody may have written the file in the meantime.
+    // The file may have been created in the meantime.
     await assertFree(this.file, this.overwrite);
     await explained(this.file, rename(this.partial, this.file));
   }

@@ -4,20 +4,19 @@ import { type Readable, addAbortSignal } from 'node:stream';
 import { UsageError } from './command';
 import { CommandFailure, systemMessage } from './command-failure';
 
-/** How much of a file is read at once. */
 const CHUNK_BYTES = 256 * 1024;
 const STANDARD_INPUT = 0;
 
-export interface CatalogueInput {
-  /** What it is called in messages. */
+export interface InputFile {
+  /** For messages. */
   name: string;
   stream: Readable;
-  /** Absent when nobody can know: standard input, a pipe. */
+  /** Undefined for standard input and pipes. */
   bytes: number | undefined;
 }
 
 /** Opens a file, or standard input for `-`. */
-export async function openInput(file: string): Promise<CatalogueInput> {
+export async function openInput(file: string): Promise<InputFile> {
   if (file === '-') {
     return standardInput();
   }
@@ -35,11 +34,11 @@ export async function openInput(file: string): Promise<CatalogueInput> {
   }
 }
 
-function standardInput(): CatalogueInput {
+function standardInput(): InputFile {
   const name = 'standard input';
-  // Node reads nothing at all from a folder, and does not say so.
+  // Node reads a folder as empty, without an error.
   const isFolder = fstatSync(STANDARD_INPUT).isDirectory();
-  // Node looks up links by what it has last asked about: after a pipe it would load modules by other paths, and twice.
+  // Works around a Node bug: after fstat of a pipe it would resolve links differently and load modules twice.
   statSync('/');
   if (isFolder) {
     throw new CommandFailure(`${name} is a folder, not a file.`);
@@ -51,12 +50,12 @@ function standardInput(): CatalogueInput {
 }
 
 /**
- * Reads an input to its end, or until the signal is aborted.
- * @param onBytes told of the bytes read so far and, at the end, that these were all
- * @throws CommandFailure when the system cannot read on
+ * Reads an input until its end or an abort.
+ * @param onBytes called with the bytes read so far and, at the end, with the total
+ * @throws CommandFailure if reading fails
  */
 export async function* readInput(
-  { name, stream }: CatalogueInput,
+  { name, stream }: InputFile,
   signal: AbortSignal,
   onBytes: (done: number, total?: number) => void,
 ): AsyncGenerator<Buffer> {

@@ -1,40 +1,40 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Soon enough for what has to hold within a second. */
+/** Short, because changes must apply within a second. */
 const PAUSE_MS = 250;
 
-/** Work that has to be done, however often it fails: it is tried again until it succeeds, each by its name. */
-export class OwedWork {
+/** Runs tasks by name, and retries each until it succeeds. */
+export class RetryingTasks {
   private readonly running = new Set<string>();
-  private readonly askedAnew = new Set<string>();
+  private readonly requestedAgain = new Set<string>();
   private closed = false;
 
-  /** @param onFailure told of the first failure of a piece of work, not of those that follow */
+  /** @param onFailure called for the first failure of a task only */
   constructor(private readonly onFailure: (name: string, error: unknown) => void) {}
 
-  /** Does the work now; once more when the same is asked for while it is being done. */
+  /** Runs the task now; if it is running already, it runs once more afterwards. */
   add(name: string, work: () => Promise<void>): void {
     if (this.running.has(name)) {
-      this.askedAnew.add(name);
+      this.requestedAgain.add(name);
       return;
     }
     this.running.add(name);
     void this.run(name, work);
   }
 
-  /** Gives up what is not done yet; its failures are no longer reported. */
+  /** Stops retrying, and reports no more failures. */
   close(): void {
     this.closed = true;
   }
 
   private async run(name: string, work: () => Promise<void>): Promise<void> {
     let failures = 0;
-    let owed = true;
-    while (owed && !this.closed) {
-      this.askedAnew.delete(name);
+    let pending = true;
+    while (pending && !this.closed) {
+      this.requestedAgain.delete(name);
       try {
         await work();
-        owed = this.askedAnew.has(name);
+        pending = this.requestedAgain.has(name);
       } catch (error) {
         failures += 1;
         if (failures === 1 && !this.closed) {
