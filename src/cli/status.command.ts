@@ -33,7 +33,7 @@ export class StoreStatusCommand extends ReportingCommand {
 }
 
 async function show(
-  { version, database, instances, limits, redis, tables }: StoreStatus,
+  { version, database, instances, limits, redis, webhooks, tables }: StoreStatus,
   options: OutputOptions,
 ): Promise<void> {
   const { kind, location, state, postgres, bytes, connections, maxConnections, pendingMigrations } = database;
@@ -49,6 +49,9 @@ async function show(
       redis:
         redis && (redis.answers ? `${redis.version}, ${megabytes(redis.bytes ?? 0)}` : 'does not answer'),
       limits: instances.length === 0 ? null : limits.shared ? 'exact' : 'not shared',
+      webhooks:
+        webhooks &&
+        `${webhooks.enabled} enabled (${webhooks.failing} failing), ${webhooks.disabled} disabled, ${webhooks.pendingDeliveries} deliveries pending`,
     },
     options,
   );

@@ -9,6 +9,7 @@ import {
   redisState,
   shareLimits,
 } from '../modules/quotas';
+import { WEBHOOK_STATE, type WebhookState } from '../modules/webhooks';
 import { dataSourceOptions } from '../runtime/data-source';
 import { readInstanceName } from '../runtime/instance-name';
 import { findEmbedded } from '../runtime/open-database';
@@ -29,6 +30,7 @@ export interface InstanceStatus extends Record<string, unknown> {
   host: string | null;
   since: Date;
   counts: RunningInstance['counts'];
+  workers: number;
 }
 
 export interface DatabaseStatus {
@@ -51,6 +53,8 @@ export interface StoreStatus {
   instances: InstanceStatus[];
   limits: { shared: boolean };
   redis: RedisState | null;
+  /** Null if nobody knows. */
+  webhooks: WebhookState | null;
   tables: TableStatus[];
 }
 
@@ -71,7 +75,7 @@ export async function storeStatus(settings: Settings): Promise<StoreStatus> {
   return { version: VERSION, ...found, redis };
 }
 
-type Found = Pick<StoreStatus, 'database' | 'instances' | 'limits' | 'tables'>;
+type Found = Pick<StoreStatus, 'database' | 'instances' | 'limits' | 'webhooks' | 'tables'>;
 
 async function lookAtDatabase(settings: Settings): Promise<Found> {
   const { databaseUrl } = settings;
@@ -96,7 +100,9 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
     await dataSource.initialize();
     const [row] = await dataSource.query<(DatabaseStatus & { bytes: string })[]>(DATABASE);
     const states = await migrationStates(dataSource);
+    const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
     const instances = await dataSource.query<RunningInstance[]>(RUNNING_INSTANCES);
+    const [webhooks] = pendingMigrations === 0 ? await dataSource.query<WebhookState[]>(WEBHOOK_STATE) : [];
     return {
       database: {
         ...database,
@@ -104,10 +110,11 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
         state: 'running',
         postgres: row!.postgres!.split(' ')[0]!,
         bytes: Number(row!.bytes),
-        pendingMigrations: states.filter(({ state }) => state === 'pending').length,
+        pendingMigrations,
       },
-      instances: instances.map(({ name, since, counts }) => ({ ...readInstanceName(name), since, counts })),
+      instances: instances.map(({ name, ...instance }) => ({ ...readInstanceName(name), ...instance })),
       limits: { shared: shareLimits(instances) },
+      webhooks: webhooks ?? null,
       tables: await dataSource.query<TableStatus[]>(TABLES),
     };
   } catch (error) {
@@ -121,7 +128,7 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
 }
 
 function nothingIn(database: DatabaseStatus): Found {
-  return { database, instances: [], limits: { shared: true }, tables: [] };
+  return { database, instances: [], limits: { shared: true }, webhooks: null, tables: [] };
 }
 
 function blank(kind: DatabaseStatus['kind'], location: string): DatabaseStatus {

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { hostname } from 'node:os';
 import { VERSION } from './version';
 
@@ -6,7 +7,9 @@ const MOST_BYTES = 63;
 
 /** How a running service calls itself to PostgreSQL, for `petstore status`: `petstore/1.0.0 1234@host`. */
 export function instanceName(): string {
-  return `petstore/${VERSION} ${process.pid}@${hostname()}`.slice(0, MOST_BYTES);
+  // All workers of a service have the name of its first process.
+  const pid = cluster.isWorker ? process.ppid : process.pid;
+  return `petstore/${VERSION} ${pid}@${hostname()}`.slice(0, MOST_BYTES);
 }
 
 /** The parts of such a name; null in one that somebody else made. */

@@ -6,7 +6,7 @@ import { type TestDatabase, createTestDatabase } from '../../support/test-databa
 
 interface Status {
   database: { kind: string; state: string; location: string; bytes: number | null; postgres: string | null };
-  instances: { version: string; pid: number; counts: string }[];
+  instances: { version: string; pid: number; counts: string; workers: number }[];
   limits: { shared: boolean };
   redis: { answers: boolean; version: string } | null;
   tables: { table: string; bytes: number }[];
@@ -43,20 +43,23 @@ describe('status of an embedded store', () => {
   });
 
   it('shows the service that runs, its data and their size, as a table too', async () => {
-    const service = await bench.serve(environment);
+    const service = await bench.serve({ ...environment, WORKERS: '2' });
     const { code, status: found } = await status(environment);
     expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
     expect(found).toMatchObject({
       database: { kind: 'embedded', state: 'running', postgres: expect.stringMatching(/^18\./) as string },
-      instances: [{ version: '1.0.0', pid: service.child.pid, counts: 'alone' }],
+      instances: [{ version: '1.0.0', pid: service.child.pid, counts: 'alone', workers: 2 }],
       limits: { shared: true },
       redis: null,
+      webhooks: { enabled: 0, failing: 0, disabled: 0, pendingDeliveries: 0 },
     });
     expect(found.tables.map(({ table }) => table)).toEqual(
       expect.arrayContaining(['pets', 'orders', 'clients']),
     );
     const { stdout } = await petstore(['status'], environment);
-    expect(stdout).toMatch(/database +embedded, running\n[^]*limits +exact\n[^]*\n1\.0\.0 +\d+ [^]*\npets +/);
+    expect(stdout).toMatch(
+      /database +embedded, running\n[^]*limits +exact\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ [^]*\npets +/,
+    );
     await service.end();
   });
 
