@@ -22,10 +22,11 @@ function linksIn(html: string): string[] {
   return [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, address]) => address!);
 }
 
-/** The anchors of Swagger UI: `#/Tag/operationId`. */
+/** The anchors of Swagger UI: `#/Tag` and `#/Tag/operationId`. */
 function anchorsOfOperations(): string[] {
   const operations: Operation[] = [...operationsOf(service.document).values()];
-  return operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`);
+  const groups = service.document.tags!.map(({ name }) => `/${name}`);
+  return [...groups, ...operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`)];
 }
 
 describe.each(PATHS)('the guide at %s', (path) => {
