@@ -18,7 +18,7 @@ function say(text, refusal = '') {
 function show() {
   const { client, endsWith, plan, scopes } = kept() ?? {};
   button.textContent = client ? `✓ ${client}` : 'Authorize';
-  button.classList.toggle('authorized', client);
+  button.classList.toggle('authorized', Boolean(client));
   say(
     client
       ? `In use: the key of ${client} that ends with ${endsWith}. Plan ${plan}, may ${scopes.join(' and ')}.`

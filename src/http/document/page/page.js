@@ -100,6 +100,7 @@ const ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#page',
   deepLinking: true,
+  defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   requestSnippetsEnabled: true,
   requestSnippets: {
