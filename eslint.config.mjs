@@ -65,7 +65,7 @@ export default tseslint.config(
             'URL',
             'fetch',
           ],
-          ...['addEventListener', 'setTimeout', 'structuredClone', 'SwaggerUIBundle'],
+          ...['addEventListener', 'setTimeout', 'structuredClone', 'globalThis', 'SwaggerUIBundle'],
         ].map((name) => [name, 'readonly']),
       ),
     },

@@ -97,10 +97,10 @@ describe('On a wide screen, the page', () => {
     expect(length).toBe(GUIDES.length + TABLE.length);
     const entries = menu().locator('li').filter({ hasText: '/pets/{petId}' });
     expect(await entries.allTextContents()).toEqual([
-      'get/pets/{petId}deprecated',
-      'put/pets/{petId}',
-      'patch/pets/{petId}beta',
-      'delete/pets/{petId}',
+      'get/pets/{petId} deprecated',
+      'put/pets/{petId} ',
+      'patch/pets/{petId} beta',
+      'delete/pets/{petId} ',
     ]);
   });
 
@@ -173,7 +173,8 @@ describe('On a wide screen, the page', () => {
     await comesIntoView(operation('adjustInventory'));
   });
 
-  it('opens what a link names, on the open page too, and the same link again', async () => {
+  it('opens what a link names, on the open page too, and the same link again; one way back for each', async () => {
+    const entries = await page.evaluate<number>('history.length');
     await menu().getByRole('link', { name: 'Inventory', exact: true }).click();
     await comesIntoView(page.locator('#operations-tag-Inventory'));
     await menu().getByRole('link', { name: 'Pets', exact: true }).click();
@@ -184,6 +185,9 @@ describe('On a wide screen, the page', () => {
     await page.evaluate('scrollTo(0, 9000)');
     await menu().getByTitle('Create a pet', { exact: true }).click();
     await comesIntoView(operation('createPet'));
+    expect(await page.evaluate('history.length')).toBe(entries + 3);
+    await page.goBack();
+    await comesIntoView(page.locator('#operations-tag-Pets'));
   });
 
   it.each(['dark', 'light'] as const)(

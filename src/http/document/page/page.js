@@ -117,15 +117,12 @@ const ui = SwaggerUIBundle({
 
 /** Opens what the address names (`#/Tag/operationId`); Swagger UI does so once, when it starts. */
 function reveal() {
-  const { layoutActions, layoutSelectors } = ui.getSystem();
   const [, tag, operation] = decodeURIComponent(location.hash).split('/');
-  const keys = [['operations-tag', tag], ...(operation ? [['operations', tag, operation]] : [])];
-  // Showing what is shown would add to the browser's history, and its way back would lead nowhere.
-  for (const key of keys.filter((key) => tag && !layoutSelectors.isShown(key, key.length === 2))) {
-    layoutActions.show(key, true);
-  }
+  const keys = tag ? [['operations-tag', tag], ...(operation ? [['operations', tag, operation]] : [])] : [];
+  // Not by Swagger UI's action, which would add to the browser's history, and its way back would lead nowhere.
+  keys.forEach((thing) => ui.getStore().dispatch({ type: 'layout_show', payload: { thing, shown: true } }));
   setTimeout(() => {
-    const shown = document.getElementById(keys.at(-1).join('-'));
+    const shown = document.getElementById(keys.at(-1)?.join('-'));
     shown?.setAttribute('tabindex', '-1');
     shown?.focus({ preventScroll: true });
     shown?.scrollIntoView();

@@ -1,5 +1,8 @@
 // On every page below /docs: the search, the menu of narrow screens, and what makes samples ready to use.
 
+// Swagger UI's scrolling would take links and the browser's way back over; it asks for this when it is loaded.
+globalThis.noZensmooth = true;
+
 const element = (name, properties, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);

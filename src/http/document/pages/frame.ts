@@ -21,10 +21,7 @@ interface Page {
 export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/**
- * A whole page. Nothing is written into it that its policy would have to allow. `noZensmooth` keeps Swagger UI's scrolling
- * from taking a link over, which would leave the focus where it was.
- */
+/** A whole page. Nothing is written into it that its policy would have to allow. */
 export function htmlOf({ title, head = '', bar = '', side = '', body }: Page): string {
   const menu = side && '<button type="button" class="menu-button" popovertarget="menu">Menu</button>';
   return `<!doctype html>
@@ -35,11 +32,11 @@ export function htmlOf({ title, head = '', bar = '', side = '', body }: Page): s
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
-${head}<link rel="stylesheet" href="/docs/docs.css">
+<link rel="stylesheet" href="/docs/docs.css">
 <script type="module" src="/docs/docs.js"></script>
-</head>
+${head}</head>
 <body>
-<a class="skip noZensmooth" href="#operations">Skip to the content</a>
+<a class="skip" href="#operations">Skip to the content</a>
 <header>${menu}<a class="brand" href="/docs">Pet Store</a>
 <button type="button" class="find">Search <kbd>Ctrl K</kbd></button>
 ${bar}</header>
@@ -100,6 +97,7 @@ export function operationsOf({ paths }: OpenAPIObject, tag?: string): ListedOper
 
 function entryOf({ path, method, operation, href, marks }: ListedOperation): string {
   const badges = marks.map((mark) => `<span class="badge ${mark}">${mark}</span>`).join('');
-  const name = `<span class="method ${method}">${method}</span><span class="path">${path.replaceAll('/', '/<wbr>')}</span>`;
-  return `<li><a href="${href}" title="${escaped(operation.summary!)}">${name}${badges}</a></li>`;
+  const name = `<span class="method ${method}">${method}</span>`;
+  const words = `<span class="path"><span>${path.replaceAll('/', '/<wbr>')}</span> ${badges}</span>`;
+  return `<li><a href="${href}" title="${escaped(operation.summary!)}">${name}${words}</a></li>`;
 }
