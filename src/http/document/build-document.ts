@@ -8,7 +8,8 @@ import { sharedParts } from './shared-parts';
 
 const DESCRIPTION = `Pets, the categories they belong to, orders and stock. [Getting started](/docs/guides/getting-started) takes five minutes.
 Send your API key as \`X-API-Key\` or \`Authorization: Bearer\`. [Limits](/docs/guides/limits), [errors](/docs/guides/errors) and
-[safe retries](/docs/guides/idempotency) work alike for every operation.`;
+[safe retries](/docs/guides/idempotency) work alike for every operation. Unknown paths return 404 \`route_not_found\`,
+unsupported methods 405 \`method_not_allowed\`.`;
 
 /** Where callers find help unless the operator names another place. */
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
