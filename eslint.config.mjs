@@ -50,6 +50,28 @@ export default tseslint.config(
     },
   },
   {
+    // What browsers run, as it is written.
+    files: ['src/**/*.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          ...[
+            'document',
+            'location',
+            'sessionStorage',
+            'matchMedia',
+            'getSelection',
+            'NodeFilter',
+            'URL',
+            'fetch',
+          ],
+          ...['addEventListener', 'setTimeout', 'structuredClone', 'globalThis', 'SwaggerUIBundle'],
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+    rules: { eqeqeq: 'error', 'no-undef': 'error', 'no-unused-vars': ['error', { argsIgnorePattern: '^_' }] },
+  },
+  {
     // Jest's own matchers are of type any, and a test may look behind a private door.
     files: ['test/**/*.ts'],
     rules: {

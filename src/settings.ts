@@ -5,6 +5,10 @@ import { type Environment, EnvironmentError, EnvironmentReader, isWellFormedUrl 
 export interface Settings {
   host: string;
   port: number;
+  /** Where callers reach the service; absent: on this machine. */
+  publicUrl: string | undefined;
+  /** Where callers find help; absent: a guide. */
+  contactUrl: string | undefined;
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: string | undefined;
   dataDirectory: string;
@@ -59,6 +63,8 @@ function readAll(reader: EnvironmentReader): Settings {
   return {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),
+    publicUrl: reader.url('PUBLIC_URL', ['https:', 'http:']),
+    contactUrl: reader.url('CONTACT_URL', ['https:', 'http:']),
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 1, max: 1_000 }),

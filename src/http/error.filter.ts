@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '#libs/errors';
 import { AllowedMethods, InternalError, routeOf } from '#libs/http';
 import { AnswerHeaders } from './answer-headers';
+import { answerUnknownPage } from './document';
 import { toApiError } from './to-api-error';
 
 /** Turns every failure into the Error object, with all header fields that a successful answer would have had. */
@@ -28,18 +29,18 @@ export class ErrorFilter implements ExceptionFilter {
       }
       const written = this.headers.write(request, reply, error.status);
       if (written instanceof Promise) {
-        written.then(() => send(error, reply)).catch((later) => this.giveUp(later, reply));
+        written.then(() => send(error, request, reply)).catch((later) => this.giveUp(later, request, reply));
       } else {
-        send(error, reply);
+        send(error, request, reply);
       }
     } catch (later) {
-      this.giveUp(later, reply);
+      this.giveUp(later, request, reply);
     }
   }
 
-  private giveUp(failure: unknown, reply: FastifyReply): void {
+  private giveUp(failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
     this.logger.error({ err: failure, while: 'answering a failure' });
-    send(new InternalError(), reply);
+    send(new InternalError(), request, reply);
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
@@ -52,10 +53,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-function send(error: ApiError, reply: FastifyReply): void {
-  void reply
-    .status(error.status)
-    .headers(error.headers)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(error.toBody()));
+function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+  void reply.status(error.status).headers(error.headers);
+  if (error.status === 404 && answerUnknownPage(request, reply)) {
+    return;
+  }
+  void reply.type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()));
 }

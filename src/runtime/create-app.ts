@@ -26,7 +26,7 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
     app.get(MetricsService).watch(fastify);
   }
   configureHttp(app, settings);
-  serveDocument(app);
+  serveDocument(app, settings);
 }
 
 /** The application, ready to listen. */

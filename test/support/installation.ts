@@ -36,6 +36,8 @@ function compile(folder: string, target: string): void {
       const file = join(target, folder, name.replace(/\.ts$/, '.js'));
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, code);
+    } else if (/\.(css|js)$/.test(name)) {
+      cpSync(join(ROOT, folder, name), join(target, folder, name));
     }
   }
 }

@@ -30,6 +30,13 @@ const TABLE: {
     ],
     bad: ['65536', '-1', '80.5', '0x50', '1e3', 'http', '8080 8081'],
   },
+  ...(['PUBLIC_URL', 'CONTACT_URL'] as const).map((variable) => ({
+    variable,
+    setting: variable === 'PUBLIC_URL' ? ('publicUrl' as const) : ('contactUrl' as const),
+    absent: undefined,
+    good: [['https://shop.example/api', 'https://shop.example/api']] as [string, string][],
+    bad: ['shop.example', 'mailto:me@shop.example', 'https://'],
+  })),
   {
     variable: 'DATABASE_URL',
     setting: 'databaseUrl',

@@ -1,9 +1,12 @@
 /**
- * Escapes a percent sign that does not begin an escape of valid UTF-8, so that such a path is routed like any other
- * and fails as an unknown path or a bad parameter. Routers refuse it before the request has begun, outside of
- * the pipeline.
+ * Makes a target one that is routed as it reads. Escapes a percent sign that does not begin an escape of valid UTF-8, so
+ * that such a path fails as an unknown path or a bad parameter: routers refuse it before the request has begun, outside of
+ * the pipeline. An asterisk gets the slash that the router does not look for: it would take it for the root.
  */
 export function repairRequestTarget(target: string): string {
+  if (target === '*') {
+    return '/*';
+  }
   if (!target.includes('%')) {
     return target;
   }

@@ -2,42 +2,17 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { completeDocument } from '#libs/openapi';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
-import { ADDRESS_LIMITS, PLANS, PLAN_LIMITS, type Plan } from '../../modules/quotas';
+import type { Settings } from '../../settings';
+import { INDEX_PATH, guidePath } from './guides/guides-list';
 import { sharedParts } from './shared-parts';
 
-const DESCRIPTION = `Manages animals (pets), the categories they belong to, orders for animals, and stock counts per animal.
+const DESCRIPTION = `Pets, the categories they belong to, orders and stock. [Getting started](/docs/guides/getting-started) takes five minutes.
+Send your API key as \`X-API-Key\` or \`Authorization: Bearer\`. [Limits](/docs/guides/limits), [errors](/docs/guides/errors) and
+[safe retries](/docs/guides/idempotency) work alike for every operation. Unknown paths return 404 \`route_not_found\`,
+unsupported methods 405 \`method_not_allowed\`.`;
 
-**Guides:** [getting started](/docs/guides/getting-started), [authentication](/docs/guides/authentication), [limits](/docs/guides/limits),
-[errors](/docs/guides/errors), [pagination](/docs/guides/pagination), [events](/docs/guides/events), [webhooks](/docs/guides/webhooks),
-[safe retries](/docs/guides/idempotency),
-[deprecation and versioning](/docs/guides/deprecation), [changelog](/docs/guides/changelog).
-
-**Keys.** Send your API key as \`X-API-Key: <key>\` or \`Authorization: Bearer <key>\`.
-
-**Limits.** Every response has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`.
-Over a limit the response is 429: wait for \`Retry-After\` seconds, and back off exponentially if you are refused again. A client that keeps
-sending requests after a 429 has its API key temporarily banned: at the 11th refused request, for 2 minutes at first and longer each time.
-
-| Plan | Requests per minute | Requests per day |
-|---|---|---|
-${PLANS.map(rowOf).join('\n')}
-
-Without a valid key, each address has ${ADDRESS_LIMITS.perMinute} requests per minute.
-
-**Values.** Fields and query parameters that are not described here are rejected (400).
-
-**Errors** are \`{code, message, status}\`. Rely on the code; the message is for people. Unknown paths return 404 \`route_not_found\`,
-unsupported methods 405 \`method_not_allowed\`.
-
-**Retries.** Send an \`Idempotency-Key\` with every POST, and you can safely send it again.
-
-**Changes.** Deprecated operations stay available until their sunset date and carry \`Deprecation\`, \`Sunset\` and \`Link\` headers.
-Operations marked \`x-stability: beta\` are meant to stay but may still change; \`experimental\` ones may change or disappear with any release.`;
-
-function rowOf(plan: Plan): string {
-  const { perMinute = 'custom', perDay = 'custom' } = PLAN_LIMITS[plan] ?? {};
-  return `| ${plan[0]!.toUpperCase()}${plan.slice(1)} | ${perMinute} | ${perDay} |`;
-}
+/** Where callers find help unless the operator names another place. */
+const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
 /** Tags in their order. Pets and Store group others and have no operations; `x-parent` is what OpenAPI 3.2 calls `parent`. */
 const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
@@ -51,16 +26,31 @@ const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Account', description: 'Your API key, limits and usage.' },
 ];
 
+/** The same tree for readers that know no tags within tags. */
+const TAG_GROUPS = TAGS.filter((tag) => !tag['x-parent']).map(({ name }) => {
+  const children = TAGS.filter((tag) => tag['x-parent'] === name);
+  return { name, tags: (children.length > 0 ? children : [{ name }]).map((tag) => tag.name) };
+});
+
 /** The interface description, as it is served. */
-export function buildDocument(app: INestApplication): OpenAPIObject {
+export function buildDocument(app: INestApplication, settings: Settings): OpenAPIObject {
+  const address = (settings.publicUrl ?? `http://127.0.0.1:${settings.port}`).replace(/\/$/, '');
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Pet Store')
     .setVersion('1.0.0')
     .setDescription(DESCRIPTION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setExternalDoc('Guides for callers', '/docs/guides')
+    .setExternalDoc('Guides for callers', INDEX_PATH)
+    .addServer('{address}', 'The service: local, staging or production.', {
+      address: {
+        default: address,
+        description: 'Where the service is, without a slash at the end.',
+      },
+    })
     .addServer('/', 'The service that serves this document: local, staging or production.')
+    .addSecurityRequirements(API_KEY_SCHEME)
+    .addSecurityRequirements(BEARER_SCHEME)
     .addApiKey(
       { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
       API_KEY_SCHEME,
@@ -69,10 +59,13 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .build();
   // In the words of the OWASP rules: the interface is meant for customers, not for the operator's own systems alone.
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
-  // Who runs an instance decides where its callers find help, so there is no address that would be true of all.
-  base.info.contact = { name: 'The operator who issued your API key' };
+  base.info.contact = {
+    name: 'The operator who issued your API key',
+    url: settings.contactUrl ?? address + CONTACT_GUIDE,
+  };
   const document = SwaggerModule.createDocument(app, { ...base, tags: TAGS }, { autoTagControllers: false });
   completeDocument(document, sharedParts());
-  const { openapi, info, externalDocs, servers, tags, paths, components } = document;
-  return { openapi, info, externalDocs, servers, tags, paths, components };
+  const { openapi, info, externalDocs, servers, security, tags, paths, components } = document;
+  const groups = { 'x-tagGroups': TAG_GROUPS };
+  return { openapi, info, externalDocs, servers, security, tags, ...groups, paths, components };
 }

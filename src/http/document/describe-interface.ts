@@ -10,8 +10,9 @@ const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth:
 
 /** The interface description as text, from an application that is wired together but not started. */
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
-  const root = AppModule.forRoot(readSettings({}), 'postgres://nowhere');
+  const settings = readSettings({});
+  const root = AppModule.forRoot(settings, 'postgres://nowhere');
   const app = await NestFactory.create(root, new FastifyAdapter(), { preview: true, logger: false });
-  const document = buildDocument(app);
+  const document = buildDocument(app, settings);
   return format === 'yaml' ? stringify(document, YAML_FORM) : `${JSON.stringify(document, null, 2)}\n`;
 }

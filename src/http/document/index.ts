@@ -1,2 +1,3 @@
 export { buildDocument } from './build-document';
+export { answerUnknownPage } from './pages/browsers';
 export { serveDocument } from './serve-document';

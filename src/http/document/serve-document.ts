@@ -1,45 +1,25 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type {
   FastifyInstance,
   onRequestAsyncHookHandler,
   onRequestHookHandler,
   onSendAsyncHookHandler,
 } from 'fastify';
-import helmet from 'helmet';
 import { NEVER_COUNTED } from '../../modules/quotas';
+import type { Settings } from '../../settings';
 import { buildDocument } from './build-document';
-import { serveGuides } from './guides';
-import { servePage } from './page/serve-page';
-
-/** What the page may load: its own files, and the images that Swagger UI's style sheet has in itself. */
-const CONTENT_SECURITY_POLICY = {
-  useDefaults: false,
-  directives: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'"],
-    imgSrc: ["'self'", 'data:'],
-    connectSrc: ["'self'"],
-    baseUri: ["'none'"],
-    formAction: ["'none'"],
-    frameAncestors: ["'none'"],
-  },
-};
+import { INDEX_PATH } from './guides/guides-list';
+import { setPageHeaders, wantsPage } from './pages/browsers';
+import { servePages } from './pages/serve-pages';
 
 /** Protects the page, by route because a path can be spelt in many ways; other requests pay nothing for it. */
 export function protectPage(fastify: FastifyInstance): void {
-  const setHeaders = helmet({
-    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-    // The service speaks plain HTTP; whoever puts TLS in front of it decides about these.
-    strictTransportSecurity: false,
-    crossOriginOpenerPolicy: false,
-  });
   fastify.addHook('onRoute', (route) => {
     if (/^\/docs(\/|$)/.test(route.url)) {
       route.config = { ...route.config, ...NEVER_COUNTED };
       const protect: onRequestHookHandler = (request, reply, done) =>
-        setHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
+        setPageHeaders(request.raw, reply.raw, (error) => done(error as Error | undefined));
       route.onRequest = [protect, ...hooksOf(route.onRequest)];
     }
   });
@@ -80,14 +60,26 @@ function hooksOf<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
   return hooks === undefined ? [] : ([hooks].flat() as Hook[]);
 }
 
+/** Leads a browser from `/` to the operations, and tells a program where the interface description is (RFC 8631). */
+function serveEntrance(fastify: FastifyInstance, { info }: OpenAPIObject): void {
+  const places = { openapi: '/openapi.json', docs: '/docs', guides: INDEX_PATH };
+  const entrance = { name: info.title, version: info.version, ...places };
+  const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
+  fastify.get('/', { config: NEVER_COUNTED }, (request, reply) => {
+    void reply.headers({ Vary: 'Accept', Link: link });
+    return wantsPage(request) ? reply.redirect(places.docs) : reply.send(entrance);
+  });
+}
+
 /** Serves the interface description (`/openapi.json`, `/openapi.yaml`), its page (`/docs`) and the guides below that. */
-export function serveDocument(app: NestFastifyApplication): void {
+export function serveDocument(app: NestFastifyApplication, settings: Settings): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  const document = buildDocument(app, settings);
   protectPage(fastify);
   answerOnce(fastify, '/openapi.json', '/openapi.yaml');
-  serveGuides(fastify);
-  servePage(fastify);
-  SwaggerModule.setup('docs', app, buildDocument(app), {
+  serveEntrance(fastify, document);
+  servePages(fastify, document);
+  SwaggerModule.setup('docs', app, document, {
     ui: false,
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',

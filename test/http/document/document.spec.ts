@@ -4,6 +4,9 @@ import { type Operation, operationsOf, parametersOf, resolve, sortedKeys } from 
 /** Comes with @nestjs/swagger, which writes the YAML with it; it brings no types. */
 const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
 
+/** Where it is unless somebody says otherwise. */
+const LOCAL = 'http://127.0.0.1:3000';
+
 let service: TestService;
 let operations: [string, Operation][];
 
@@ -44,6 +47,31 @@ it('has the tags in their order; Pets and Store group others, without a descript
   ]);
   const used = new Set(operations.flatMap(([, { tags: names }]) => names));
   expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Events', 'Inventory', 'Orders']);
+});
+
+it('says the same of the groups to readers that know no parents of tags', () => {
+  expect((service.document as unknown as Record<string, unknown>)['x-tagGroups']).toEqual([
+    { name: 'Pets', tags: ['Animals', 'Categories'] },
+    { name: 'Store', tags: ['Orders', 'Inventory'] },
+    { name: 'Events', tags: ['Events'] },
+    { name: 'Account', tags: ['Account'] },
+  ]);
+});
+
+it('names an address that programs can use, and a place to find help', async () => {
+  const [address, here] = service.document.servers!;
+  expect(address).toMatchObject({ url: '{address}', variables: { address: { default: LOCAL } } });
+  expect(here).toMatchObject({ url: '/' });
+  expect(service.document.info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
+  const settings = { publicUrl: 'https://api.shop.example/', contactUrl: 'https://shop.example/help' };
+  const own = await startService({ settings });
+  expect(own.document.servers![0]!.variables!.address!.default).toBe('https://api.shop.example');
+  expect(own.document.info.contact!.url).toBe('https://shop.example/help');
+  await own.close();
+});
+
+it('asks for a key at its root too', () => {
+  expect(service.document.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
 });
 
 it('knows two ways to send a key, and neither is a query parameter', () => {

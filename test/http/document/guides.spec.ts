@@ -1,8 +1,10 @@
-import { GUIDES, STYLE_PATH, guidePath } from '../../../src/http/document/guides-list';
+import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
+import { errorCatalogue } from '#libs/errors';
 import { useService } from '../../support/use-service';
 import { type Operation, operationsOf } from '../../support/document';
 
 const PATHS = GUIDES.map(guidePath);
+const STYLE_PATH = '/docs/docs.css';
 const service = useService();
 
 interface Fetched {
@@ -20,10 +22,11 @@ function linksIn(html: string): string[] {
   return [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, address]) => address!);
 }
 
-/** The anchors of Swagger UI: `#/Tag/operationId`. */
+/** The anchors of Swagger UI: `#/Tag` and `#/Tag/operationId`. */
 function anchorsOfOperations(): string[] {
   const operations: Operation[] = [...operationsOf(service.document).values()];
-  return operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`);
+  const groups = service.document.tags!.map(({ name }) => `/${name}`);
+  return [...groups, ...operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`)];
 }
 
 describe.each(PATHS)('the guide at %s', (path) => {
@@ -32,6 +35,7 @@ describe.each(PATHS)('the guide at %s', (path) => {
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(text).toMatch(/<title>[A-Z].+ – Pet Store<\/title>/);
     expect(text.match(/<h1 /g)).toHaveLength(1);
+    expect(text).toMatch(/<nav id="menu".*<\/nav>/s);
     expect(text).toContain(`<a href="${path}" aria-current="page">`);
   });
 
@@ -50,7 +54,9 @@ describe.each(PATHS)('the guide at %s', (path) => {
     const { headers, text } = await ask(path);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(text).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);
+    expect(text.replace('<script type="module" src="/docs/docs.js"></script>', '')).not.toMatch(
+      /<script|<style|\sstyle=|\son\w+=/,
+    );
   });
 });
 
@@ -122,12 +128,34 @@ describe('requests', () => {
     ]);
     expect(headers.get('x-ratelimit-remaining')).toBe('59');
   });
+
+  it('for a guide that is not there get a browser a page, protected and counted like the rest', async () => {
+    const options = { headers: { 'X-API-Key': key, Accept: 'text/html,*/*;q=0.8' } };
+    const { status, text, headers } = await ask('/docs/guides/nope', options);
+    expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect([headers.get('vary'), headers.get('x-ratelimit-remaining')]).toEqual(['Accept', '59']);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(text).toContain(`<a href="${guidePath('README')}">`);
+    expect((await ask('/nope', options)).headers.get('content-type')).toContain('application/json');
+  });
 });
 
 it('The document leads to the guides', () => {
   const { info, externalDocs } = service.document;
   const links = [...info.description!.matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address);
-  expect([externalDocs!.url, ...links]).toEqual(PATHS);
+  expect(PATHS).toEqual(expect.arrayContaining([externalDocs!.url, ...links]));
+  expect(links.length).toBeGreaterThan(1);
+});
+
+it('Every error code can be linked to', async () => {
+  const { text } = await ask(guidePath('errors'));
+  const codes = errorCatalogue().map(({ code }) => code);
+  expect(codes.filter((code) => !idsIn(text).includes(code))).toEqual([]);
+});
+
+it('Commands and answers are highlighted, the first of them without a script', async () => {
+  const { text } = await ask(guidePath('getting-started'));
+  expect(text).toContain('<span class="hljs-variable">$KEY</span>');
 });
 
 it('A deprecated operation leads to the guide that explains it', async () => {

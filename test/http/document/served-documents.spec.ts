@@ -1,4 +1,7 @@
 import { ServerResponse } from 'node:http';
+import { errorCatalogue } from '#libs/errors';
+import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
+import { operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 
 const service = useService();
@@ -17,8 +20,11 @@ const HELMET = [
 ];
 
 /** Reads the whole answer: one that nobody reads would keep its connection, and the service, from ending. */
-async function get(path: string): Promise<{ status: number; headers: Headers; text: string }> {
-  const answer = await fetch(`${service.url}${path}`, { redirect: 'manual' });
+async function get(
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; text: string }> {
+  const answer = await fetch(`${service.url}${path}`, { redirect: 'manual', headers });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
@@ -43,16 +49,19 @@ describe('the page', () => {
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   });
 
-  it.each(['/docs', '/docs/page.css', '/docs/swagger-ui-bundle.js', '/docs/favicon-32x32.png'])(
-    'is not sent again to whoever has it: %s',
-    async (path) => {
-      const { headers } = await get(path);
-      expect(headers.get('cache-control')).toBe('public, max-age=300');
-      const tag = headers.get('etag')!;
-      const again = await fetch(`${service.url}${path}`, { headers: { 'If-None-Match': tag } });
-      expect([again.status, await again.text()]).toEqual([304, '']);
-    },
-  );
+  it.each([
+    '/docs',
+    '/docs/page.css',
+    '/docs/search.json',
+    '/docs/swagger-ui-bundle.js',
+    '/docs/favicon-32x32.png',
+  ])('is not sent again to whoever has it: %s', async (path) => {
+    const { headers } = await get(path);
+    expect(headers.get('cache-control')).toBe('public, max-age=300');
+    const tag = headers.get('etag')!;
+    const again = await fetch(`${service.url}${path}`, { headers: { 'If-None-Match': tag } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
 
   it('may load only what is its own', async () => {
     const directives = (await get('/docs')).headers.get('content-security-policy')!.split(';');
@@ -70,7 +79,7 @@ describe('the page', () => {
 
   it('has neither script nor style in itself, which the policy would not let work', async () => {
     const { text: html } = await get('/docs');
-    expect(html.replace(/<script src="[^"]+" defer><\/script>/g, '')).not.toMatch(
+    expect(html.replace(/<script (type="module" )?src="[^"]+"( defer)?><\/script>/g, '')).not.toMatch(
       /<script|<style|\s(on\w+|style)=/,
     );
   });
@@ -91,6 +100,37 @@ describe('the page', () => {
     '/docs/%2e%2e/package.json',
   ])('serves only the package files that it loads: %s is unknown', async (path) => {
     expect((await get(path)).status).toBe(404);
+  });
+});
+
+describe('the root', () => {
+  it('leads a browser to the page', async () => {
+    const { status, headers } = await get('/', { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect([status, headers.get('location'), headers.get('vary')]).toEqual([302, '/docs', 'Accept']);
+  });
+
+  it.each([undefined, '*/*', 'application/json'])(
+    'tells a program where the document is, if it accepts %s',
+    async (accept) => {
+      const { status, headers, text } = await get('/', accept === undefined ? {} : { Accept: accept });
+      const { name, openapi, docs } = JSON.parse(text) as Record<string, string>;
+      expect([status, name]).toEqual([200, 'Pet Store']);
+      expect([(await get(openapi!)).status, (await get(docs!)).status]).toEqual([200, 200]);
+      expect(headers.get('link')).toContain(`<${openapi}>; rel="service-desc"`);
+      expect(headers.has('x-ratelimit-limit')).toBe(false);
+    },
+  );
+});
+
+describe('the search index', () => {
+  it('has every operation, error code and guide, each with a place that is there', async () => {
+    const entries = JSON.parse((await get('/docs/search.json')).text) as Record<string, string>[];
+    const count = (sought: string) => entries.filter(({ kind }) => kind === sought).length;
+    expect(count('Operation')).toBe(operationsOf(service.document).size);
+    expect(count('Error')).toBe(errorCatalogue().length);
+    const pages = new Set(entries.map(({ href }) => href!.split('#')[0]!));
+    expect(pages).toEqual(new Set(['/docs', ...GUIDES.map(guidePath)]));
+    expect(entries.filter(({ text }) => text!.includes('Idempotency-Key')).length).toBeGreaterThan(5);
   });
 });
 

@@ -5,7 +5,6 @@ const service = useService();
 const bench = new Bench(service);
 
 const UNKNOWN = [
-  '/',
   '/nope',
   '/pets/1/2',
   '/PETS',

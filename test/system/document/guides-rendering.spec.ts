@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fastify from 'fastify';
-import { serveGuides } from '../../../src/http/document/guides';
-import { readGuides } from '../../../src/http/document/guides-markdown';
+import { servePages } from '../../../src/http/document/pages/serve-pages';
+import { readGuides } from '../../../src/http/document/guides/guides-markdown';
 import packageJson from '../../../package.json';
 import { installation } from '../../support/installation';
 
 let failures = 0;
-jest.mock('../../../src/http/document/guides-markdown', () => {
+jest.mock('../../../src/http/document/guides/guides-markdown', () => {
   const actual = jest.requireActual<{ readGuides: typeof readGuides }>(
-    '../../../src/http/document/guides-markdown',
+    '../../../src/http/document/guides/guides-markdown',
   );
   return {
     readGuides: jest.fn(() => (failures-- > 0 ? Promise.reject(new Error('EMFILE')) : actual.readGuides())),
@@ -20,7 +20,7 @@ jest.mock('../../../src/http/document/guides-markdown', () => {
 test('Guides are rendered on demand, once, and again only after a failure', async () => {
   failures = 1;
   const app = fastify();
-  serveGuides(app);
+  servePages(app, { openapi: '3.0.3', info: { title: '', version: '' }, paths: {}, tags: [] });
   expect(readGuides).toHaveBeenCalledTimes(0);
   expect((await app.inject('/docs/guides')).statusCode).toBe(500);
   const answers = await Promise.all(['/docs/guides', '/docs/guides/errors'].map((path) => app.inject(path)));
@@ -32,7 +32,7 @@ test('Guides are rendered on demand, once, and again only after a failure', asyn
 
 test('An installed package has the guides, and finds them from where it is compiled to', async () => {
   expect(packageJson.files).toContain('docs');
-  const compiled = join(installation(), 'dist/src/http/document/guides-markdown.js');
+  const compiled = join(installation(), 'dist/src/http/document/guides/guides-markdown.js');
   const script = `require(${JSON.stringify(compiled)}).readGuides().then((guides) => console.log(guides.length))`;
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { cwd: '/' });
   expect(Number(stdout)).toBeGreaterThan(5);

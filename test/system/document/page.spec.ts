@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { FOREIGN_HOST, startBrowser } from '../../support/browser';
+import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
 import { useService } from '../../support/use-service';
 import { TABLE } from '../../http/document/support/operations-table';
 import { FAINT_ELEMENTS } from './support/contrast';
@@ -14,12 +15,12 @@ const complaints: string[] = [];
 const addressOf = (link: string) => `http://${FOREIGN_HOST}:${service.port}/docs${link}`;
 
 /** Opens the page in a window of its own, with a profile that is empty. */
-async function open(window: Parameters<Browser['newPage']>[0]): Promise<void> {
+async function open(window: Parameters<Browser['newPage']>[0], link = '', ready = '.opblock'): Promise<void> {
   page = await browser.newPage(window);
   page.setDefaultTimeout(90_000);
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (line) => {
-    if (line.type() === 'error') {
+    if (['error', 'warning'].includes(line.type())) {
       complaints.push(line.text());
     }
   });
@@ -29,8 +30,8 @@ async function open(window: Parameters<Browser['newPage']>[0]): Promise<void> {
       complaints.push(request.url());
     }
   });
-  await page.goto(addressOf(''));
-  await page.locator('.opblock').first().waitFor();
+  await page.goto(addressOf(link));
+  await page.locator(ready).first().waitFor();
 }
 
 beforeAll(async () => {
@@ -43,7 +44,15 @@ afterEach(() => {
 
 const operation = (name: string) => page.locator(`[id^="operations-"][id$="-${name}"]`);
 const menu = () => page.getByRole('navigation', { name: 'Contents' });
+const keyDialog = () => page.getByRole('dialog', { name: 'Your API key' });
 const texts = (selector: string) => page.locator(selector).allTextContents();
+
+/** Offers a key to the dialog, and waits for what it says of it. */
+async function offer(key: string, verdict: RegExp): Promise<void> {
+  await keyDialog().getByRole('textbox').fill(key);
+  await keyDialog().getByRole('button', { name: 'Check and use' }).click();
+  await keyDialog().getByText(verdict).waitFor();
+}
 
 async function unfold(name: string): Promise<Locator> {
   await operation(name).locator('.opblock-summary-control').click();
@@ -69,31 +78,41 @@ describe('On a wide screen, the page', () => {
     expect(await page.locator('.opblock').count()).toBe(TABLE.length);
   });
 
-  it('shows the tags as a tree: two groups with their parts, then the account', async () => {
-    const store = ['Store', '› Orders', '› Inventory'];
-    const parts = ['Pets', '› Animals', '› Categories', ...store, 'Events', 'Account'];
-    const entries = await menu().locator('li').all();
-    const levels = entries.map(async (entry) => {
-      const depth = await entry.locator('xpath=ancestor::li').count();
-      return `${'› '.repeat(depth)}${await entry.locator('a').first().textContent()}`;
-    });
-    expect(await Promise.all(levels)).toEqual([...parts, 'Schemas']);
-    expect(await texts('main :is(h2, h3 a)')).toEqual(parts.map((part) => part.replace('› ', '')));
-    const inside = (group: string) =>
-      page.getByRole('region', { name: group }).locator('h3 a').allTextContents();
-    expect(await inside('Pets')).toEqual(['Animals', 'Categories']);
-    expect(await inside('Store')).toEqual(['Orders', 'Inventory']);
+  it('shows operations, the search and the way to authorize on its first screen', async () => {
+    for (const element of [
+      page.locator('.opblock').nth(5),
+      page.locator('.find'),
+      page.locator('.authorize'),
+    ]) {
+      const { y, height } = (await element.boundingBox())!;
+      expect(y + height).toBeLessThan(900);
+    }
+  });
+
+  it('lists guides and operations beside it, by groups, and so it shows them', async () => {
+    const groups = ['Pets', 'Animals', 'Categories', 'Store', 'Orders', 'Inventory', 'Events', 'Account'];
+    expect(await texts('nav :is(h2, h3)')).toEqual(['Guides', ...groups]);
+    expect(await texts('#page main h3 .nostyle, #page main .opblock-tag > span')).toEqual(groups);
+    const { length } = await menu().locator('li').all();
+    expect(length).toBe(GUIDES.length + TABLE.length);
+    const entries = menu().locator('li').filter({ hasText: '/pets/{petId}' });
+    expect(await entries.allTextContents()).toEqual([
+      'get/pets/{petId} deprecated',
+      'put/pets/{petId} ',
+      'patch/pets/{petId} beta',
+      'delete/pets/{petId} ',
+    ]);
   });
 
   it('marks what is deprecated, with its sunset, and what is not stable yet', async () => {
-    const badges = (name: string) => operation(name).locator('.petstore-badge').allTextContents();
+    const badges = (name: string) => operation(name).locator('.badge').allTextContents();
     expect(await badges('getPet')).toEqual(['deprecated, sunset 2027-11-01']);
     expect(await operation('getPet').locator('.opblock-summary-path__deprecated').count()).toBe(1);
     expect(await badges('updatePet')).toEqual(['beta']);
     expect(await badges('adjustInventory')).toEqual(['experimental']);
     expect(await badges('listPets')).toEqual([]);
     const marked = TABLE.filter(({ markers = {} }) => 'x-stability' in markers || markers.deprecated);
-    expect(await page.locator('.petstore-badge').count()).toBe(marked.length);
+    expect(await page.locator('.opblock .badge').count()).toBe(marked.length);
   });
 
   it('has a button to try every operation but the one that is marked so', async () => {
@@ -107,31 +126,68 @@ describe('On a wide screen, the page', () => {
     expect(await tried.locator('[data-param-name=If-Match] input').inputValue()).toBe('');
   });
 
-  it('finds operations by their words, and reports when there are none', async () => {
-    const field = page.getByRole('search').getByLabel('Find an operation');
-    await field.fill('experimental stock');
-    await until(async () => (await page.locator('.opblock').count()) === 1);
-    expect(await texts('main :is(h2, h3 a)')).toEqual(['Store', 'Inventory']);
-    await field.fill('Create POST');
-    await until(
-      async () =>
-        (await texts('.opblock-summary-description')).join() ===
-        'Create a pet,Create a category,Create a webhook',
+  it('says in words what a parameter takes, with an example', async () => {
+    const list = await unfold('listPets');
+    const wordsOf = (name: string) =>
+      list.locator(`[data-param-name=${name}] .parameters-col_description p`).first().innerText();
+    expect(await wordsOf('id')).toBe('Only pets with one of these ids. At most 100 items. Example: 1, 2.');
+    expect(await wordsOf('limit')).toBe(
+      'Maximum number of entries on a page. At least 1, at most 100. Example: 20.',
     );
-    await field.fill('unicorn');
-    await page.getByText('No operation matches.').waitFor();
-    await menu().getByRole('link', { name: 'Orders' }).click();
-    await comesIntoView(operation('listOrders'));
+    expect(await page.locator('main').innerText()).not.toMatch(/9007199254740991|2147483647|pattern:/);
   });
 
-  it('opens what a link names, on the open page too', async () => {
-    await menu().getByRole('link', { name: 'Inventory' }).click();
+  it('shows a request as code before one is sent, the success, and the errors as a list', async () => {
+    const { y, height } = (await (await unfold('createCategory')).boundingBox())!;
+    expect([y > -height, height < 3 * 900]).toEqual([true, true]);
+    const created = operation('createCategory');
+    expect(await created.locator('.curl-command pre').innerText()).toContain(
+      `curl -X 'POST' \\\n  'http://${FOREIGN_HOST}:${service.port}/categories'`,
+    );
+    await created.getByRole('heading', { name: 'Python' }).click();
+    expect(await created.locator('.curl-command pre').innerText()).toContain('response = requests.post(');
+    expect(await created.locator('.responses-table .response-col_status').allInnerTexts()).toEqual([
+      'Code',
+      '201',
+    ]);
+    const failures = created.locator('.others tr');
+    expect((await failures.locator('th').allInnerTexts()).slice(0, 2)).toEqual(['400', '401']);
+    expect(await failures.filter({ hasText: 'idempotency_in_progress' }).locator('th').innerText()).toBe(
+      '409',
+    );
+  });
+
+  it('finds operations, error codes and guides, and says when there is nothing', async () => {
+    const search = page.getByRole('dialog', { name: 'Search' });
+    const kinds = () => search.locator('li small').allInnerTexts();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('idempotency');
+    await until(async () => new Set(await kinds()).size === 3);
+    await page.keyboard.type(' unicorn');
+    await search.getByText('Nothing found for “idempotency unicorn”.').waitFor();
+    await search.getByRole('searchbox').fill('adjustInventory');
+    await until(async () => (await kinds()).join() === 'Operation');
+    await page.keyboard.press('Enter');
+    await search.waitFor({ state: 'hidden' });
+    await operation('adjustInventory').locator('.opblock-body').waitFor();
+    await comesIntoView(operation('adjustInventory'));
+  });
+
+  it('opens what a link names, on the open page too, and the same link again; one way back for each', async () => {
+    const entries = await page.evaluate<number>('history.length');
+    await menu().getByRole('link', { name: 'Inventory', exact: true }).click();
     await comesIntoView(page.locator('#operations-tag-Inventory'));
-    await menu().getByRole('link', { name: 'Pets' }).click();
+    await menu().getByRole('link', { name: 'Pets', exact: true }).click();
     await comesIntoView(page.locator('#operations-tag-Pets'));
     await page.evaluate(`location.hash = '#/Animals/createPet'`);
     await operation('createPet').locator('.opblock-body').waitFor();
     await comesIntoView(operation('createPet'));
+    await page.evaluate('scrollTo(0, 9000)');
+    await menu().getByTitle('Create a pet', { exact: true }).click();
+    await comesIntoView(operation('createPet'));
+    expect(await page.evaluate('history.length')).toBe(entries + 3);
+    await page.goBack();
+    await comesIntoView(page.locator('#operations-tag-Pets'));
   });
 
   it.each(['dark', 'light'] as const)(
@@ -140,40 +196,53 @@ describe('On a wide screen, the page', () => {
       await page.emulateMedia({ colorScheme: scheme });
       const ground = 'getComputedStyle(document.body).backgroundColor';
       await until(async () => ((await page.evaluate(ground)) === 'rgb(28, 32, 34)') === (scheme === 'dark'));
-      const summaries = ['.opblock-summary-method', '.opblock-summary-description', '.petstore-badge'];
-      const read = [...summaries, 'nav a', 'h1', 'h2', 'h3 a', 'h3 small', '.info p', '.authorize', 'label'];
+      const summaries = ['.opblock-summary-method', '.opblock-summary-description', '.badge'];
+      const read = [
+        ...summaries,
+        'nav a',
+        'nav span',
+        'h1',
+        'h3 a',
+        'h3 small',
+        '.info p',
+        'header button',
+        'label',
+        'td',
+      ];
       expect(await page.evaluate<string[]>(`(${FAINT_ELEMENTS})(${JSON.stringify(read)})`)).toEqual([]);
     },
   );
 
   it('can be used from the keyboard, and has its parts named', async () => {
-    for (const role of ['banner', 'navigation', 'search', 'main'] as const) {
+    for (const role of ['banner', 'navigation', 'main'] as const) {
       expect([role, await page.getByRole(role).count()]).toEqual([role, 1]);
     }
     const focused = (property: string) => page.evaluate<string>(`document.activeElement.${property}`);
-    await page.getByText('Skip to the operations').focus();
+    await page.getByText('Skip to the content').focus();
     await page.keyboard.press('Enter');
     await until(async () => (await focused('id')) === 'operations');
 
     await page.getByRole('button', { name: 'Authorize' }).focus();
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'API key' });
-    await until(async () => (await focused('id')) === 'api_key_value');
-    expect(await dialog.getByRole('textbox').count()).toBe(1);
-    expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(2);
+    await until(async () => (await focused('name')) === 'key');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+    await keyDialog().waitFor({ state: 'hidden' });
     expect(await focused('textContent')).toBe('Authorize');
   });
 
-  it('tries an operation with the key, shows the answer with its headers, and forgets the key', async () => {
+  it('checks a key, says whose it is, and keeps it for the tab until it is told to forget it', async () => {
     const { key } = await service.issueKey({ plan: 'free' });
     await page.getByRole('button', { name: 'Authorize' }).click();
-    await page.getByLabel('Value:').fill(key);
-    await page.getByRole('button', { name: 'Apply credentials' }).click();
+    await offer('psk_live_…', /cannot be checked/);
+    await offer(`${key.slice(0, -1)}!`, /not valid/);
+    // The browser reports an answer that is a refusal, whoever expects one.
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
+    await offer(` ${key} `, new RegExp(`ends with ${key.slice(-4)}.*Plan free, may read and write`));
     await page.keyboard.press('Escape');
+
+    await page.reload();
     const tried = await unfold('listPets');
     await tried.locator('.try-out__btn').click();
     await tried.locator('[data-param-name=limit] input').fill('2');
@@ -181,34 +250,76 @@ describe('On a wide screen, the page', () => {
     const answer = tried.locator('.live-responses-table .response');
     expect(await answer.locator('.response-col_status').innerText()).toBe('200');
     expect(await answer.locator('.response-col_description').innerText()).toMatch(
-      /x-ratelimit-limit: 60\s[^]*x-ratelimit-remaining: 59\s[^]*x-ratelimit-reset: \d+/,
+      /x-ratelimit-limit: 60\s[^]*x-ratelimit-remaining: 58\s[^]*x-ratelimit-reset: \d+/,
     );
     const command = await tried.locator('.curl-command pre').innerText();
     expect(command).toContain(`/pets?limit=2' \\\n`);
     expect(command).toContain(`-H 'X-API-Key: ${key}'`);
 
+    await page.locator('.authorize').click();
+    await keyDialog().getByRole('button', { name: 'Forget the key' }).click();
     const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
     expect(await page.evaluate(kept)).toBe('[{},{},""]');
+    await page.keyboard.press('Escape');
+    await tried.locator('.execute').click();
+    await until(async () => (await answer.locator('.response-col_status').innerText()) === '401');
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
+  });
+
+  it('opens where its address points, below the bar', async () => {
     await page.goto('about:blank');
     await page.goto(addressOf('#/Orders/placeOrder'));
     await operation('placeOrder').locator('.opblock-body').waitFor();
     await comesIntoView(operation('placeOrder'));
-    await page.getByRole('button', { name: 'Authorize' }).click();
-    expect(await page.getByLabel('Value:').inputValue()).toBe('');
+    expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
   });
 });
 
-test('On a phone, nothing but the menu is wider than the screen, with every operation open', async () => {
-  await open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+describe('On a guide', () => {
+  beforeAll(() => open({ viewport: { width: 1280, height: 900 } }, '/guides/getting-started', 'main h1'));
+  afterAll(() => page?.close());
+
+  it('commands name the address of the service, and can be copied', async () => {
+    const command = page.locator('main pre', { hasText: 'BASE=' });
+    await command.hover();
+    await command.getByRole('button', { name: 'Copy' }).click();
+    await command.getByText('Copied').waitFor();
+    expect(await page.evaluate('getSelection().toString()')).toContain(
+      `BASE=http://${FOREIGN_HOST}:${service.port}`,
+    );
+  });
+
+  it('the contents lead to its parts, and the search to other pages', async () => {
+    await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Order' }).click();
+    await comesIntoView(page.locator('#order'));
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('daily_quota_exceeded');
+    await page.locator('dialog.search li').first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/guides/errors#daily_quota_exceeded');
+    await comesIntoView(page.locator('#daily_quota_exceeded'));
+  });
+});
+
+test('On a phone nothing is wider than the screen, with every operation open, and the menu folds', async () => {
+  const window = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+  await open(window);
   await page.evaluate(
     `document.querySelectorAll('.opblock-summary-control').forEach((control) => control.click())`,
   );
   await until(async () => (await page.locator('.opblock-body .responses-wrapper').count()) === TABLE.length);
-  expect(await page.evaluate('[innerWidth, document.documentElement.scrollWidth]')).toEqual([390, 390]);
+  const width = '[innerWidth, document.documentElement.scrollWidth]';
+  expect(await page.evaluate(width)).toEqual([390, 390]);
 
-  await page.evaluate('scrollTo(0, 5000)');
-  await until(async () => (await menu().boundingBox())!.y === 0);
+  expect(await menu().isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Menu' }).tap();
   await menu().getByRole('link', { name: 'Account' }).tap();
+  await menu().waitFor({ state: 'hidden' });
   await comesIntoView(page.locator('#operations-tag-Account'));
+  for (const guide of GUIDES) {
+    await page.goto(`http://${FOREIGN_HOST}:${service.port}${guidePath(guide)}`);
+    expect([guide, await page.evaluate(width)]).toEqual([guide, [390, 390]]);
+  }
   await page.close();
 });

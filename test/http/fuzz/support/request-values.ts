@@ -28,7 +28,6 @@ const STRANGE_METHODS = [
   'QUERY',
 ];
 const NEITHER_PATHS = [
-  '/',
   '//',
   '/pets/',
   '//pets',

@@ -12,7 +12,7 @@ test.each([
   ['/%ed%a0%80', '/%25ed%25a0%2580'],
   ['/%f0%9f%90', '/%25f0%259f%2590'],
   ['/%zz?a=%31&b=%zz', '/%25zz?a=%31&b=%zz'],
-  ['*', '*'],
+  ['*', '/*'],
   ['', ''],
 ])('%s is routed as %s', (target, repaired) => {
   expect(repairRequestTarget(target)).toBe(repaired);

@@ -16,7 +16,6 @@ export const GUIDES = [
 export type GuideName = (typeof GUIDES)[number];
 
 export const INDEX_PATH = '/docs/guides';
-export const STYLE_PATH = `${INDEX_PATH}/guides.css`;
 
 /** Where a guide is served. */
 export function guidePath(name: GuideName): string {

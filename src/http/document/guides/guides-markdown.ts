@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GUIDES, type GuideName, guidePath } from './guides-list';
+
+/** What stands below one heading. */
+export interface GuideSection {
+  title: string;
+  anchor: string;
+  level: number;
+  text: string;
+}
+
+export interface Guide {
+  name: GuideName;
+  /** The first heading. */
+  title: string;
+  html: string;
+  sections: GuideSection[];
+}
+
+// The package describes itself differently to those who require it; these are the types of what is imported below.
+type Markdown = Awaited<ReturnType<typeof createRenderer>>;
+type Token = ReturnType<Markdown['parse']>[number];
+
+const LANGUAGES = ['bash', 'http', 'javascript', 'json'];
+
+/** Reads and renders all guides. */
+export async function readGuides(): Promise<Guide[]> {
+  const markdown = await createRenderer();
+  const folder = guidesFolder();
+  return Promise.all(
+    GUIDES.map(async (name) => toGuide(markdown, name, await readFile(join(folder, `${name}.md`), 'utf8'))),
+  );
+}
+
+/** docs/guides of the checkout or package, which is one level further up from the compiled files in dist/. */
+function guidesFolder(): string {
+  const besideSources = join(__dirname, '../../../../docs/guides');
+  return existsSync(besideSources) ? besideSources : join(__dirname, '../../../../../docs/guides');
+}
+
+function toGuide(markdown: Markdown, name: GuideName, text: string): Guide {
+  const tokens = markdown.parse(text, {});
+  const sections = sectionsOf(tokens);
+  const html = markdown.renderer.render(tokens, markdown.options, {});
+  return { name, title: sections[0]?.title ?? name, html, sections };
+}
+
+/** Gives each heading its anchor. */
+function sectionsOf(tokens: Token[]): GuideSection[] {
+  const sections: GuideSection[] = [];
+  tokens.forEach((token, index) => {
+    if (token.type === 'heading_open') {
+      const title = tokens[index + 1]!.content.replaceAll('`', '');
+      const anchor = anchorOf(title);
+      sections.push({ title, anchor, level: Number(token.tag.slice(1)), text: '' });
+      token.attrSet('id', anchor);
+    } else if (['inline', 'fence'].includes(token.type) && tokens[index - 1]?.type !== 'heading_open') {
+      const text = token.content.replace(/\]\([^()]*\)/g, '').replace(/[`*[\]]/g, '');
+      sections.at(-1)!.text += `${text.replace(/\s+/g, ' ')} `;
+    }
+  });
+  return sections;
+}
+
+/** What is used of highlight.js. Its own types would bring those of browsers into every file here. */
+interface Highlighter {
+  registerLanguage(name: string, language: unknown): void;
+  getLanguage(name: string): unknown;
+  highlight(code: string, options: { language: string }): { value: string };
+}
+
+/** Loaded when somebody asks for a page: the service itself has no use for it. */
+async function loadHighlighter(): Promise<Highlighter> {
+  const load = async (file: string) =>
+    ((await import(`highlight.js/lib/${file}`)) as { default: unknown }).default;
+  const highlighter = (await load('core')) as Highlighter;
+  for (const name of LANGUAGES) {
+    highlighter.registerLanguage(name, await load(`languages/${name}`));
+  }
+  return highlighter;
+}
+
+/** Markdown as it reads on a page. */
+async function createRenderer() {
+  const [{ default: MarkdownIt }, highlighter] = await Promise.all([
+    import('markdown-it'),
+    loadHighlighter(),
+  ]);
+  const highlight = (code: string, language: string) =>
+    highlighter.getLanguage(language) ? highlighter.highlight(code, { language }).value : '';
+  const markdown = new MarkdownIt({ html: false, highlight });
+  markdown.core.ruler.push('label cells', ({ tokens }) => labelCells(tokens));
+  const normalizeLink = markdown.normalizeLink.bind(markdown);
+  markdown.normalizeLink = (address) => normalizeLink(servedAddress(address));
+  return markdown;
+}
+
+/**
+ * Gives each cell the name of its column, because on a narrow screen a row is shown as a list, and an anchor to what a
+ * table lists as code: an error code, say.
+ */
+function labelCells(tokens: Token[]): void {
+  let columns: string[] = [];
+  let column = 0;
+  tokens.forEach((token, index) => {
+    const content = tokens[index + 1]?.content ?? '';
+    if (token.type === 'table_open') {
+      columns = [];
+    } else if (token.type === 'tr_open') {
+      column = 0;
+    } else if (token.type === 'th_open') {
+      columns.push(content);
+    } else if (token.type === 'td_open') {
+      token.attrSet('data-column', columns[column] ?? '');
+      const [, code] = /^`(\w+)`$/.exec(content) ?? [];
+      if (code && column === 0) {
+        token.attrSet('id', code);
+      }
+      column += 1;
+    }
+  });
+}
+
+/** The anchor of a heading, made as code hosts make it, so that a link to it works in the sources as well. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** `limits.md#bans`, as the sources link to each other, is `/docs/guides/limits#bans` on a page. */
+function servedAddress(address: string): string {
+  const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(address) ?? [];
+  const guide = GUIDES.find((known) => known === name);
+  return guide ? `${guidePath(guide)}${anchor}` : address;
+}

@@ -1,0 +1,138 @@
+// Runs Swagger UI, with what is added to it, on the page of the operations.
+
+import { takeKeys } from './key.js';
+import { exampleRequest, python, typescript } from './samples.js';
+import { inWords } from './words.js';
+
+/** The document, as it was served. */
+let served;
+const operationAt = (path, method) => served.paths[path]?.[method];
+
+function plugin(system) {
+  const { createElement: h, Fragment } = system.React;
+
+  const badges = (Original) => (properties) => {
+    const { path, method } = properties.operationProps.toJS();
+    const { 'x-stability': stability, 'x-deprecated-sunset': sunset } = operationAt(path, method) ?? {};
+    const badge = (mark, text) => mark && h('span', { className: `badge ${mark}` }, text);
+    const marks = [
+      badge(stability, stability),
+      badge(sunset && 'deprecated', `deprecated, sunset ${sunset}`),
+    ];
+    return h(Fragment, null, h(Original, properties), ...marks);
+  };
+
+  /** A request as code before one is sent, what succeeds as Swagger UI shows it, and all else as a list. */
+  const responses = (Original) => (properties) => {
+    const { path, method, tryItOutResponse } = properties;
+    const [Markdown, Snippets] = ['Markdown', 'RequestSnippets'].map((name) =>
+      system.getComponent(name, true),
+    );
+    const isSuccess = (_response, status) => status < 300;
+    const others = properties.responses.filterNot(isSuccess).map((response, status) => {
+      const when = h(Markdown, { source: response.get('description') });
+      return h('tr', { key: status }, h('th', { scope: 'row' }, status), h('td', null, when));
+    });
+    const key = system.authSelectors.authorized()?.getIn(['apiKey', 'value']);
+    const example = () => system.Im.fromJS(exampleRequest(served, path, method, key));
+    return h(
+      Fragment,
+      null,
+      operationAt(path, method) && !tryItOutResponse && h(Snippets, { request: example() }),
+      h(Original, { ...properties, responses: properties.responses.filter(isSuccess) }),
+      h(
+        'table',
+        { className: 'others' },
+        h('caption', null, 'Other responses'),
+        h('tbody', null, others.toList()),
+      ),
+    );
+  };
+
+  const foldedHeaders = (Original) => (properties) =>
+    h('details', null, h('summary', null, 'Headers'), h(Original, properties));
+
+  /** A tag that is part of another stands right after it. */
+  const grouped = (Original) => (properties) => {
+    const { 'x-parent': parent } = served.tags.find(({ name }) => name === properties.tag);
+    return h('div', { className: parent ? 'part' : 'group' }, h(Original, properties));
+  };
+
+  const nothing = () => null;
+  return {
+    // The key has a dialog of its own, the page calls the service that it comes from, and links are in the side bar.
+    components: { AuthorizeBtnContainer: nothing, authorizeOperationBtn: nothing, ServersContainer: nothing },
+    wrapComponents: {
+      OperationSummaryPath: badges,
+      OperationTag: grouped,
+      DeepLink:
+        () =>
+        ({ text }) =>
+          h('span', null, text),
+      headers: foldedHeaders,
+      responses,
+    },
+    fn: {
+      requestSnippetGenerator_typescript: (request) => typescript(served, request),
+      requestSnippetGenerator_python: (request) => python(served, request),
+    },
+    statePlugins: {
+      // Swagger UI's own way knows nothing of the bar on top.
+      layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
+      spec: {
+        wrapActions: {
+          updateJsonSpec: (original) => (document) => {
+            served = structuredClone(document);
+            inWords(document);
+            original({ ...document, servers: [{ url: location.origin }] });
+          },
+        },
+        wrapSelectors: {
+          allowTryItOutFor: (original) => (state, path, method) =>
+            !operationAt(path, method)?.['x-hideTryItPanel'] && original(state, path, method),
+        },
+      },
+    },
+  };
+}
+
+const ui = SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#page',
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  requestSnippetsEnabled: true,
+  requestSnippets: {
+    generators: {
+      curl_bash: { title: 'curl', syntax: 'bash' },
+      typescript: { title: 'TypeScript', syntax: 'javascript' },
+      python: { title: 'Python', syntax: 'bash' },
+    },
+    languages: ['curl_bash', 'typescript', 'python'],
+  },
+  plugins: [plugin],
+  onComplete: () => takeKeys(ui),
+});
+
+/** Opens what the address names (`#/Tag/operationId`); Swagger UI does so once, when it starts. */
+function reveal() {
+  const [, tag, operation] = decodeURIComponent(location.hash).split('/');
+  const keys = tag ? [['operations-tag', tag], ...(operation ? [['operations', tag, operation]] : [])] : [];
+  // Not by Swagger UI's action, which would add to the browser's history, and its way back would lead nowhere.
+  keys.forEach((thing) => ui.getStore().dispatch({ type: 'layout_show', payload: { thing, shown: true } }));
+  setTimeout(() => {
+    const shown = document.getElementById(keys.at(-1)?.join('-'));
+    shown?.setAttribute('tabindex', '-1');
+    shown?.focus({ preventScroll: true });
+    shown?.scrollIntoView();
+  });
+}
+addEventListener('hashchange', reveal);
+// A link to where the page already is changes no address.
+addEventListener('click', ({ target }) => target.closest('a')?.href === location.href && reveal());
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followScheme);
+followScheme();

@@ -1,0 +1,99 @@
+// Requests as code, for Swagger UI's own request snippets. A generator is given the request that was, or would be, sent.
+
+/** The calls of @petstore/client that are not named after their operations. */
+const CALLS = {
+  rotateWebhookSecret: 'webhooks.rotateSecret',
+  listDeliveries: 'webhooks.deliveries',
+  getKey: 'account.key',
+  getRateLimit: 'account.rateLimit',
+  getUsage: 'account.usage',
+  listEvents: undefined,
+};
+
+/** What an operation would be sent, from the examples of the document. */
+export function exampleRequest({ paths }, path, method, key = 'psk_live_…') {
+  const { parameters = [], requestBody } = paths[path][method];
+  const fill = (url, { name, schema }) => url.replace(`{${name}}`, schema.example);
+  const [[type, content] = []] = Object.entries(requestBody?.content ?? {});
+  return {
+    url: location.origin + parameters.filter((parameter) => parameter.in === 'path').reduce(fill, path),
+    method: method.toUpperCase(),
+    headers: { 'X-API-Key': key, ...(type && { 'Content-Type': type }) },
+    body: type && JSON.stringify(Object.values(content.examples)[0].value, null, 2),
+  };
+}
+
+/** What was typed, unless it is no JSON. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Which operation a request is for, and the values in its path, its query and its body. */
+function readRequest({ paths }, request) {
+  const { pathname, searchParams } = new URL(request.get('url'));
+  const method = request.get('method').toLowerCase();
+  const patternOf = (path) => new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`);
+  const path = Object.keys(paths).find((path) => paths[path][method] && patternOf(path).test(pathname));
+  const { operationId, parameters = [] } = paths[path][method];
+  const given = parameters.filter(({ name }) => searchParams.has(name));
+  const query = given.map(({ name, schema: { items, type = 'string' } }) => {
+    const values = searchParams
+      .getAll(name)
+      .map((text) => ((items ?? { type }).type === 'string' ? text : parsed(text)));
+    return [name, items ? values : values[0]];
+  });
+  return {
+    path,
+    operationId,
+    values: patternOf(path).exec(pathname).slice(1).map(parsed),
+    query: query.length > 0 ? Object.fromEntries(query) : undefined,
+    body: request.get('body') && parsed(request.get('body')),
+  };
+}
+
+const literal = (value) => JSON.stringify(value, null, 2).replace(/^(\s*)"(\w+)":/gm, '$1$2:');
+
+export function typescript(document, request) {
+  const { path, operationId, values, query, body } = readRequest(document, request);
+  const [idempotencyKey, ifMatch] = ['Idempotency-Key', 'If-Match'].map((name) =>
+    request.get('headers').get(name),
+  );
+  const options = idempotencyKey || ifMatch ? { idempotencyKey, ifMatch } : undefined;
+  const given = [...values, body, query, options].filter((value) => value !== undefined).map(literal);
+  const named = `${path.replace('/store/', '/').split('/')[1]}.${/^[a-z]+/.exec(operationId)[0]}`;
+  const name = operationId in CALLS ? CALLS[operationId] : named;
+  return `import { createPetStoreClient } from '@petstore/client';
+
+const store = createPetStoreClient({
+  baseUrl: '${location.origin}',
+  apiKey: process.env.PETSTORE_KEY!,
+});
+console.log(await store.${name ? `${name}(${given.join(', ')})` : `GET('${path}', ${literal({ params: { query } })})`});`;
+}
+
+const WORDS = { true: 'True', false: 'False', null: 'None' };
+
+export function python(document, request) {
+  const { body } = readRequest(document, request);
+  const method = request.get('method').toLowerCase();
+  const names = ['Idempotency-Key', 'If-Match', 'If-None-Match'].filter((name) =>
+    request.get('headers').has(name),
+  );
+  const headers = names.map((name) => `, "${name}": ${JSON.stringify(request.get('headers').get(name))}`);
+  const written = JSON.stringify(body, null, 4)
+    ?.replace(/^(\s*(?:"[^"]*": )?)(true|false|null)(?=,?$)/gm, (_line, before, word) => before + WORDS[word])
+    .replaceAll('\n', '\n    ');
+  return `import os
+import requests
+
+response = requests.${method}(
+    ${JSON.stringify(request.get('url'))},
+    headers={"X-API-Key": os.environ["PETSTORE_KEY"]${headers.join('')}},${written ? `\n    json=${written},` : ''}
+)
+response.raise_for_status()
+print(response.${method === 'delete' ? 'status_code' : 'json()'})`;
+}

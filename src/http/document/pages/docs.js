@@ -1,0 +1,99 @@
+// On every page below /docs: the search, the menu of narrow screens, and what makes samples ready to use.
+
+// Swagger UI's scrolling would take links and the browser's way back over; it asks for this when it is loaded.
+globalThis.noZensmooth = true;
+
+const element = (name, properties, ...children) => {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+};
+
+const dialog = document.querySelector('dialog.search');
+const [field, list, status] = dialog.children;
+let everything = [];
+
+function matches(phrase) {
+  const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = (text) => words.filter((word) => text.toLowerCase().includes(word)).length;
+  const all = everything.filter(({ title, text }) => found(`${title} ${text}`) === words.length);
+  return words.length === 0
+    ? []
+    : all.sort((one, other) => found(other.title) - found(one.title)).slice(0, 30);
+}
+
+/** The part of a text in which the first word is. */
+function excerpt(text, phrase) {
+  const start = Math.max(0, text.toLowerCase().indexOf(phrase.trim().toLowerCase().split(/\s+/)[0]) - 50);
+  return `${start > 0 ? '…' : ''}${text.slice(start, start + 140)}`;
+}
+
+function show() {
+  const found = matches(field.value);
+  list.replaceChildren(
+    ...found.map(({ title, kind, text, href }) => {
+      const label = [element('strong', {}, title), element('small', {}, kind)];
+      return element(
+        'li',
+        {},
+        element('a', { href }, ...label, element('span', {}, excerpt(text, field.value))),
+      );
+    }),
+  );
+  status.textContent =
+    field.value.trim() && found.length === 0 ? `Nothing found for “${field.value.trim()}”.` : '';
+}
+
+async function open() {
+  dialog.showModal();
+  field.select();
+  if (everything.length === 0) {
+    everything = await (await fetch('/docs/search.json')).json();
+    show();
+  }
+}
+
+document.querySelector('.find').addEventListener('click', open);
+field.addEventListener('input', show);
+addEventListener('keydown', (event) => {
+  if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    open();
+  }
+});
+dialog.addEventListener('keydown', (event) => {
+  const stops = [field, ...list.querySelectorAll('a')];
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) {
+    event.preventDefault();
+    stops.at((stops.indexOf(document.activeElement) + step) % stops.length).focus();
+  } else if (event.key === 'Enter' && document.activeElement === field) {
+    stops[1]?.click();
+  }
+});
+
+// A link to the page that is open leaves its menu and its search open.
+addEventListener('click', ({ target }) => {
+  if (target.closest('dialog.search a, nav a')) {
+    dialog.close();
+    document.querySelector('nav:popover-open')?.hidePopover();
+  }
+});
+
+/** Samples name the address of a service on one's own machine. */
+const texts = document.createTreeWalker(document.querySelector('main') ?? dialog, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) {
+  texts.currentNode.data = texts.currentNode.data.replaceAll('http://127.0.0.1:3000', location.origin);
+}
+
+for (const code of document.querySelectorAll('main :is(.language-sh, .language-js)')) {
+  const copy = element('button', { type: 'button', className: 'copy' }, 'Copy');
+  copy.addEventListener('click', () => {
+    // Works without TLS too, where there is no navigator.clipboard.
+    getSelection().selectAllChildren(code);
+    document.execCommand('copy');
+    copy.textContent = 'Copied';
+    setTimeout(() => (copy.textContent = 'Copy'), 2_000);
+  });
+  code.parentElement.append(copy);
+}

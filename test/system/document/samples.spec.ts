@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { startBrowser } from '../../support/browser';
+import { operationsOf } from '../../support/document';
+import { ROOT } from '../../support/files';
+import { useService } from '../../support/use-service';
+
+const service = useService();
+
+/** For the browser: what the page shows for a request of every operation, and for some with more than that. */
+const SAMPLES = `import('/docs/samples.js').then(async ({ exampleRequest, typescript, python }) => {
+  const served = await (await fetch('/openapi.json')).json();
+  const asked = ({ headers, ...request }) => new Map(Object.entries({ ...request, headers: new Map(Object.entries(headers)) }));
+  const example = (path, method) => exampleRequest(served, path, method);
+  const all = Object.entries(served.paths).flatMap(([path, item]) => Object.keys(item).map((method) => example(path, method)));
+  const pets = example('/pets', 'get');
+  pets.url += '?id=1&id=2&status=sold&name=re&limit=2';
+  const events = example('/events', 'get');
+  events.url += '?wait=20&type=order.placed';
+  const order = example('/store/orders', 'post');
+  order.headers['Idempotency-Key'] = 'order-1';
+  const pet = example('/pets/{petId}', 'put');
+  pet.headers['If-Match'] = '"tag"';
+  return [...all, pets, events, order, pet].map(asked).map((request) => [typescript(served, request), python(served, request)]);
+})`;
+
+let samples: [typescript: string, python: string][];
+beforeAll(async () => {
+  const browser = await startBrowser();
+  const page = await browser.newPage();
+  await page.goto(`${service.url}/docs`);
+  samples = await page.evaluate<[string, string][]>(SAMPLES);
+  await browser.close();
+});
+
+/** What the compiler says of programs that use the client. */
+function complaintsAbout(programs: string[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-samples-'));
+  const files = programs.map((text, index) => {
+    const file = join(folder, `${index}.mts`);
+    writeFileSync(file, text);
+    return file;
+  });
+  const program = ts.createProgram(files, {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    typeRoots: [join(ROOT, 'node_modules/@types')],
+    types: ['node'],
+    paths: { '@petstore/client': [join(ROOT, 'libs/client/src/index.ts')] },
+  });
+  const found = ts.getPreEmitDiagnostics(program);
+  rmSync(folder, { recursive: true });
+  return found.map(
+    ({ file, messageText }) => `${file?.text}\n${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+  );
+}
+
+it('Every sample in TypeScript compiles against the client, and one that is wrong does not', () => {
+  const programs = samples.map(([program]) => program);
+  expect(programs.length).toBeGreaterThan(operationsOf(service.document).size);
+  expect(complaintsAbout(programs)).toEqual([]);
+  const wrong = programs.find((program) => program.includes('store.pets.create('))!;
+  expect(complaintsAbout([wrong.replace('categoryId', 'category')])).toHaveLength(1);
+});
+
+it('The samples send what was asked for, and name no key', () => {
+  const [pets, events, order, pet] = samples.slice(-4);
+  expect(pets![0]).toContain('store.pets.list({\n  limit: 2,\n  status: [\n    "sold"\n  ],\n');
+  expect(events![0]).toContain("store.GET('/events', {");
+  expect(order![0]).toContain('idempotencyKey: "order-1"');
+  expect(pet![0]).toContain('ifMatch: "\\"tag\\""');
+  expect(order![1]).toContain(`response = requests.post(
+    "${service.url}/store/orders",
+    headers={"X-API-Key": os.environ["PETSTORE_KEY"], "Idempotency-Key": "order-1"},
+    json={
+        "petId": 1
+    },
+)`);
+  expect(samples.flat().filter((text) => text.includes('psk_live_'))).toEqual([]);
+});
