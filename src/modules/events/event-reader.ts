@@ -61,8 +61,8 @@ export class EventReader {
 
   /** Events after a position. With a filter, fewer than `most` may be returned although there are more. */
   async after(position: number, filter: EventFilter, most: number): Promise<EventPage> {
-    const first = blockOf(position);
-    const { blocks, newest } = await this.read(FORWARD, first, filter, most, position % BLOCK_SIZE);
+    const first = blockOf(position + 1);
+    const { blocks, newest } = await this.read(FORWARD, first, filter, most, (position + 1) % BLOCK_SIZE);
     const found = matching(blocks, filter).filter((event) => event.position > position);
     const events = found.slice(0, most);
     const end = Math.min(newest, endOfPage(blocks, most) ?? first + BLOCKS_OF_PAGE - 1);
@@ -111,7 +111,7 @@ export class EventReader {
     seen = 0,
   ): Promise<{ blocks: Block[]; newest: number }> {
     const isFiltered = type !== undefined || petId !== undefined;
-    const size = isFiltered ? Math.max(most, EVENTS_OF_FILTERED_PAGE) : most + seen + 1;
+    const size = isFiltered ? Math.max(most, EVENTS_OF_FILTERED_PAGE) : most + seen;
     const values = [first, size, most + 1, maskOf(type ?? EVENT_TYPES), petId ?? null];
     const rows = await this.database.read(statement, values);
     const blocks = rows.filter(([, position]) => position !== null).map(toBlock);

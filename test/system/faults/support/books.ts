@@ -16,6 +16,8 @@ export class Books {
   readonly pets = new Map<number, string | null>();
   /** Units that each ordered pet would have without its orders: set at first, and adjusted. */
   readonly stock = new Map<number, number>();
+  /** What had happened when the books began. */
+  private earlier: ReadonlySet<string> = new Set();
 
   /** @param databaseUrl of a store that nobody changes at the moment; what is there already goes into the books */
   static async begin(databaseUrl: string): Promise<Books> {
@@ -24,6 +26,7 @@ export class Books {
       (await ordersIn(client)).forEach((order, id) => books.orders.set(id, order));
       (await petsIn(client)).forEach((name, id) => books.pets.set(id, name));
     });
+    books.earlier = new Set(books.happened().keys());
     return books;
   }
 
@@ -42,7 +45,23 @@ export class Books {
       ...difference(this.orders, await ordersIn(client)),
       ...difference(this.pets, await petsIn(client)),
       ...difference(this.stockLeft(), await stockIn(client, [...this.stock.keys()])),
+      ...difference(this.happened(), await eventsIn(client)),
     ]);
+  }
+
+  /** How often each event has to be in the feed: once, if it was not there before. */
+  private happened(): Map<string, number> {
+    const events = [
+      ...[...this.orders].flatMap(([id, { cancelled }]) => [
+        `order.placed ${id}`,
+        ...(cancelled ? [`order.cancelled ${id}`] : []),
+      ]),
+      ...[...this.pets].flatMap(([id, name]) => [
+        `pet.created ${id}`,
+        ...(name === null ? [`pet.deleted ${id}`] : []),
+      ]),
+    ];
+    return new Map(events.filter((event) => !this.earlier.has(event)).map((event) => [event, 1]));
   }
 
   private stockLeft(): Map<number, number> {
@@ -64,7 +83,7 @@ async function withClient<Result>(url: string, work: (client: Client) => Promise
   }
 }
 
-function difference<Value>(booked: Map<number, Value>, there: Map<number, Value>): unknown[] {
+function difference<Id, Value>(booked: Map<Id, Value>, there: Map<Id, Value>): unknown[] {
   return [...new Set([...booked.keys(), ...there.keys()])]
     .map((id) => ({ id, booked: booked.get(id), there: there.get(id) }))
     .filter((entry) => JSON.stringify(entry.booked) !== JSON.stringify(entry.there));
@@ -82,6 +101,17 @@ async function petsIn(client: Client): Promise<Map<number, string | null>> {
     `SELECT id, CASE WHEN deleted_at IS NULL THEN name END AS name FROM pets`,
   );
   return new Map(rows.map(({ id, name }) => [Number(id), name]));
+}
+
+/** How often each event of `Books.happened` is in the feed. */
+async function eventsIn(client: Client): Promise<Map<string, number>> {
+  const { rows } = await client.query<{ event: string; count: number }>(
+    `SELECT concat_ws(' ', event ->> 'type', event -> 'data' ->> 'id') AS event, count(*)::int AS count
+     FROM event_blocks, json_array_elements(events::json) AS event
+     WHERE event ->> 'type' IN ('order.placed', 'order.cancelled', 'pet.created', 'pet.deleted')
+     GROUP BY 1`,
+  );
+  return new Map(rows.map(({ event, count }) => [event, count]));
 }
 
 async function stockIn(client: Client, pets: number[]): Promise<Map<number, number>> {
