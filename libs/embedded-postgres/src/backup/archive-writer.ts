@@ -71,6 +71,8 @@ export class ArchiveWriter {
   ): Promise<void> {
     const { promise: added, settle } = deferred();
     const entry = this.archive.entry(header, settle);
+    // `settle` is called as well; an error that nobody listens to would end the process.
+    entry.on('error', () => undefined);
     for await (const chunk of chunks) {
       if (!entry.write(chunk)) await Promise.race([once(entry, 'drain'), added]);
     }
