@@ -67,7 +67,7 @@ function readAll(reader: EnvironmentReader): Settings {
     contactUrl: reader.url('CONTACT_URL', ['https:', 'http:']),
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
-    databasePool: reader.integer('DATABASE_POOL', 10, { min: 1, max: 1_000 }),
+    databasePool: reader.integer('DATABASE_POOL', 10, { min: 2, max: 1_000 }),
     redisUrl: readRedisUrl(reader),
     instances: reader.integer('INSTANCES', 1, { min: 1, max: 10_000 }),
     trustProxy: reader.list('TRUST_PROXY', 'addresses or networks of proxies, such as 10.0.0.0/8', isNetwork),

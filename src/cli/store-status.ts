@@ -53,7 +53,7 @@ export interface StoreStatus {
   instances: InstanceStatus[];
   limits: { shared: boolean };
   redis: RedisState | null;
-  /** Null if nobody knows. */
+  /** Null if unknown. */
   webhooks: WebhookState | null;
   tables: TableStatus[];
 }

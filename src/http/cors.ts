@@ -39,8 +39,9 @@ export function answerPreflights(fastify: FastifyInstance, limiter: RequestLimit
       done();
       return;
     }
-    void Promise.resolve(limiter.headersFor(request, 204)).then((headers) =>
-      reply.status(204).headers(headers).headers(preflightHeaders(request)).send(),
+    void Promise.resolve(limiter.headersFor(request, 204)).then(
+      (headers) => reply.status(204).headers(headers).headers(preflightHeaders(request)).send(),
+      done,
     );
   });
 }

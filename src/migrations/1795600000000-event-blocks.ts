@@ -51,16 +51,18 @@ const UP = [
   // A position of the feed is that of a block with two more digits.
   `UPDATE webhook_dispatch SET position = position * 100 + 99`,
 
-  // A webhook is sent what happens after it was enabled.
+  // A webhook is sent what is committed after it was enabled. A pause that its receiver asked for ends when the webhook is
+  // changed.
   `ALTER TABLE webhooks ADD since bigint NOT NULL DEFAULT 0`,
   `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
+      NEW.paused_until := NULL;
       IF TG_OP = 'INSERT' OR NOT OLD.enabled THEN
-        NEW.since := coalesce(pg_sequence_last_value('event_blocks_position_seq'), 0) * 100 + 99;
+        NEW.since := (SELECT coalesce(max(position), 0) FROM event_blocks) * 100 + 99;
       END IF;
       RETURN NEW;
     END $$`,
-  `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled ON webhooks
+  `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
     FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
 ];
 
@@ -70,7 +72,7 @@ const DOWN = [
   `ALTER TABLE webhooks DROP since`,
   `INSERT INTO events (position, id, type, pet_id, data, timestamp, day) OVERRIDING SYSTEM VALUE
     SELECT position * 100 + place - 1, (event ->> 'id')::uuid, event ->> 'type', (event ->> 'petId')::bigint, event -> 'data',
-      to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), day
+      to_char((time + (place - 1) * interval '1 microsecond') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), day
     FROM event_blocks, json_array_elements(events::json) WITH ORDINALITY AS each (event, place)`,
   `SELECT setval('events_position_seq', last_value * 100 + 99) FROM event_blocks_position_seq`,
   `DROP TABLE event_blocks`,

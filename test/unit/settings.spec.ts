@@ -64,10 +64,10 @@ const TABLE: {
     setting: 'databasePool',
     absent: 10,
     good: [
-      ['1', 1],
+      ['2', 2],
       ['1000', 1_000],
     ],
-    bad: ['0', '1001', 'ten', '-5'],
+    bad: ['0', '1', '1001', 'ten', '-5'],
   },
   {
     variable: 'REDIS_URL',

@@ -3,7 +3,7 @@ export { type CopiedTable, CopyMismatchError, type CopyOptions, copyDatabase } f
 export { Database, type Transaction, withRetries } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';
 export { type EntityTable, type RowLock } from './entity-table';
-export { GeneratedId, insertedId, int8, int8ToNumber } from './int8';
+export { GeneratedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate, migrationStates, type MigrationState } from './migrations';
 export { NotificationListener, type NotificationListenerOptions } from './notification-listener';

@@ -1,4 +1,4 @@
-import { type InsertResult, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
+import { PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
 
 /**
  * Turns a PostgreSQL `bigint`, which the driver hands over as text, into a number.
@@ -23,9 +23,4 @@ export function GeneratedId(): PropertyDecorator {
   // TypeORM honours a transformer here, though the type of the options does not know it.
   const options = { type: 'bigint', generatedIdentity: 'ALWAYS', transformer: int8 } as const;
   return PrimaryGeneratedColumn('identity', options as object);
-}
-
-/** The id that an insert of one row was assigned. */
-export function insertedId(result: InsertResult): number {
-  return int8ToNumber((result.identifiers[0] as { id: string }).id);
 }

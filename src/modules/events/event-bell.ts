@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Database } from '#libs/database';
 
-/** Heard by whoever follows the feed, in all processes. */
+/** Notified when there are new events. */
 export const EVENTS_CHANNEL = 'petstore_events';
 /** A notification for every commit would cost as much as the events themselves. */
 const PAUSE_MS = 20;
 
-/** Tells all processes that there are new events, at once or as soon as the pause after the last time is over. */
+/** Notifies all processes of new events, at most once every 20 ms. */
 @Injectable()
 export class EventBell implements OnModuleDestroy {
   private readonly logger = new Logger(EventBell.name);
@@ -23,7 +23,7 @@ export class EventBell implements OnModuleDestroy {
     }
   }
 
-  /** Tells what was not told yet. */
+  /** Sends a pending notification. */
   async onModuleDestroy(): Promise<void> {
     await this.ringing;
     clearTimeout(this.pause);
@@ -39,7 +39,7 @@ export class EventBell implements OnModuleDestroy {
     this.ringing = this.database
       .query(`NOTIFY ${EVENTS_CHANNEL}`)
       .then(() => undefined)
-      // Nobody misses an event for it: followers read the feed with their next request, and deliveries look by themselves.
+      // No event is lost: followers read the feed with their next request, and deliveries poll it.
       .catch((error: unknown) => this.logger.warn(`New events could not be announced: ${String(error)}`))
       .finally(() => {
         this.ringing = undefined;

@@ -24,8 +24,8 @@ const BLOCKS_OF_PAGE = 50_000;
 const EVENTS_OF_FILTERED_PAGE = 1_000;
 
 /**
- * Blocks from `$1` on that may have an event of the types `$4` and of the pet `$5`, `$3` at the most; the events of those
- * before which there are less than `$2`. At least one row, for the newest position there is.
+ * At most `$3` blocks from `$1` that may match the types `$4` and the pet `$5`. Blocks that start after `$2` events come
+ * without their events. Always returns a row, for the newest position.
  */
 function pageOf(direction: string, range: string, order: 'ASC' | 'DESC'): PreparedStatement {
   return {

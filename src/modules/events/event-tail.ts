@@ -24,6 +24,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   /** All waiting requests have seen the events up to this position; undefined if it is unknown. */
   private head?: number;
   private reading?: Promise<void>;
+  private retryTimer?: NodeJS.Timeout;
   private isBehind = false;
   private ended = false;
   private readonly audience: (() => void)[] = [];
@@ -51,6 +52,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     this.end();
+    clearTimeout(this.retryTimer);
     await this.listener.close();
   }
 
@@ -99,10 +101,19 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
       this.head = undefined;
       return;
     }
-    this.catchUp().catch((error: unknown) => {
-      this.logger.warn(`New events could not be read and will be read again: ${String(error)}`);
-      setTimeout(() => this.wake(), RETRY_MS).unref();
-    });
+    this.catchUp().catch((error: unknown) => this.retry(error));
+  }
+
+  /** Once, however many notifications came during the attempt that failed. */
+  private retry(error: unknown): void {
+    if (this.retryTimer !== undefined) {
+      return;
+    }
+    this.logger.warn(`New events could not be read and will be read again: ${String(error)}`);
+    this.retryTimer = setTimeout(() => {
+      this.retryTimer = undefined;
+      this.wake();
+    }, RETRY_MS).unref();
   }
 
   private catchUp(): Promise<void> {

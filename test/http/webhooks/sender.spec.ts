@@ -1,6 +1,9 @@
+import { type Socket as UdpSocket, createSocket as createUdpServer } from 'node:dgram';
+import { promises as dns } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { AddressPolicy } from '../../../src/modules/webhooks/delivery/address-policy';
+import { resolveByDns } from '../../../src/modules/webhooks/delivery/checked-lookup';
 import { Sender } from '../../../src/modules/webhooks/delivery/sender';
 import { Receiver } from '../../support/receiver';
 
@@ -100,6 +103,37 @@ describe('where it does not go', () => {
   });
 });
 
+/** A name server to which every name is an alias, of a name without addresses. */
+async function aliasServer(): Promise<UdpSocket> {
+  const server = createUdpServer('udp4');
+  server.on('message', (query, { port, address }) => {
+    const header = Buffer.from(query.subarray(0, 12));
+    header.writeUInt16BE(0x8180, 2);
+    header.writeUInt16BE(1, 6);
+    header.writeUInt16BE(0, 10);
+    const end = query.indexOf(0, 12) + 5;
+    // CNAME, IN, one second, `x`.
+    const alias = Buffer.from('c00c00050001000000010003017800', 'hex');
+    server.send(Buffer.concat([header, query.subarray(12, end), alias]), port, address);
+  });
+  server.bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+it('A name that is an alias of one without an address fails in words', async () => {
+  const server = await aliasServer();
+  const resolver = new dns.Resolver();
+  resolver.setServers([`127.0.0.1:${server.address().port}`]);
+  const sender = new Sender(LOCAL, resolveByDns(resolver));
+  expect(await sender.send(message('https://shop.example/'))).toEqual({
+    status: null,
+    failure: 'The name in the URL has no address.',
+  });
+  sender.close();
+  server.close();
+});
+
 describe('receivers that misbehave', () => {
   const sender = new Sender(LOCAL);
   const servers: Server[] = [];
@@ -137,6 +171,18 @@ describe('receivers that misbehave', () => {
     });
     // What the system's buffers hold, and no more.
     expect(sent).toBeLessThan(20_000_000);
+  });
+
+  it.each(['100 Continue', '102 Processing'])('sends %s again and again: given up', async (status) => {
+    const { url, server } = await rawReceiver((socket) => {
+      sockets.push(socket);
+      socket.once('data', () => socket.write(`HTTP/1.1 ${status}\r\n\r\n`.repeat(11)));
+    });
+    servers.push(server);
+    expect(await sender.send(message(url))).toEqual({
+      status: null,
+      failure: 'There were too many interim responses (1xx).',
+    });
   });
 
   it('trickles its body for ever: the status counts', async () => {

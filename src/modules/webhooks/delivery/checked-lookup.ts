@@ -10,6 +10,11 @@ export class ForbiddenAddressError extends Error {
   readonly code = 'EFORBIDDEN';
 }
 
+/** A name exists, but has no address. */
+export class NoAddressError extends Error {
+  readonly code = 'ENODATA';
+}
+
 /** All addresses of a name. */
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
 
@@ -17,8 +22,9 @@ export type Resolve = (name: string) => Promise<LookupAddress[]>;
  * Queries the name servers directly. The operating system's lookup blocks one of the process's four threads, and a few
  * names whose servers never answer would block them all.
  */
-export function resolveByDns(): Resolve {
-  const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+export function resolveByDns(
+  resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
+): Resolve {
   return async (name) => {
     const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = [
@@ -26,7 +32,8 @@ export function resolveByDns(): Resolve {
       ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
     ];
     if (addresses.length === 0) {
-      throw (four as PromiseRejectedResult).reason;
+      // A name can be an alias of one without addresses; both queries then succeed with none.
+      throw four.status === 'rejected' ? four.reason : new NoAddressError();
     }
     return addresses;
   };
@@ -48,7 +55,8 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
           callback(null, allowed[0]!.address, allowed[0]!.family);
         }
       },
-      (error: NodeJS.ErrnoException) => callback(error, []),
+      // Without an error, the caller would take this for a success.
+      (error: unknown) => callback(error instanceof Error ? error : new NoAddressError(), []),
     );
   };
 }

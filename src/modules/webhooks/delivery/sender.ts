@@ -13,10 +13,13 @@ const TIMEOUT_MS = 15_000;
 /** How much of a response body is read, and for how long, so that the connection can be reused. */
 const BODY_BYTES = 16_384;
 const BODY_MS = 1_000;
+/** Responses 1xx before the final one. */
+const INTERIM_RESPONSES = 10;
 /** Idle connections. */
 const KEEP_ALIVE = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
 const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';
+const TOO_MANY_INTERIM = 'There were too many interim responses (1xx).';
 const SILENT = `There was no response within ${TIMEOUT_MS / 1_000} seconds.`;
 /** Messages for codes of Node and c-ares. They reveal nothing about the internal network. */
 const FAILURES: Readonly<Record<string, string>> = {
@@ -79,10 +82,19 @@ export class Sender {
       });
       this.underWay.add(request);
       let attempt: Attempt | undefined;
-      const deadline = setTimeout(() => {
-        attempt ??= { status: null, failure: SILENT };
+      const giveUp = (failure: string): void => {
+        attempt ??= { status: null, failure };
         request.destroy();
-      }, TIMEOUT_MS);
+      };
+      const deadline = setTimeout(() => giveUp(SILENT), TIMEOUT_MS);
+      let interim = 0;
+      const onInterim = (): void => {
+        interim += 1;
+        if (interim > INTERIM_RESPONSES) {
+          giveUp(TOO_MANY_INTERIM);
+        }
+      };
+      request.on('information', onInterim).on('continue', onInterim);
       const settle = (reason: Attempt, wasClosedBefore = false): void => {
         clearTimeout(deadline);
         this.underWay.delete(request);
