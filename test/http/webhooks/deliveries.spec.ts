@@ -171,6 +171,18 @@ describe('deliveries', () => {
     },
   );
 
+  it('a pause that the receiver asked for ends when the webhook is given another URL', async () => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(503, { 'Retry-After': '86400' });
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    receiver.answers(204);
+    await caller.patch(webhook.path, { url: `${receiver.url}elsewhere` });
+    await caller.post(`${webhook.path}/test`);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 1);
+    await remove(webhook);
+  });
+
   it('a webhook on which everything has failed for five days is disabled, and says why', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(500);
