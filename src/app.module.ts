@@ -26,9 +26,12 @@ import { WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
 import { type Settings, asConfiguration } from './settings';
 
-/** The way of every request, from top to bottom. Operations add to it what is theirs alone (ETag, idempotency, pages). */
+/**
+ * The path of every request, from top to bottom. Operations add what is theirs alone (ETag, idempotency, pages). A path or
+ * method that does not exist goes from `Admission` straight to `ErrorFilter`.
+ */
 const PIPELINE = [
-  Admission, // when it arrives: who calls, and is that within the limits? The verdict travels with the request
+  Admission, // wired first, in http-server.ts, so that nothing bypasses it: who calls, and is that within the limits? The verdict travels with the request
   { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // within the limits? (429, 403 banned)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // with a valid key and the right scope? (401, 403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // is the operation still there? (410)
