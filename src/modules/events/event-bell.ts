@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Database } from '#libs/database';
 
 /** Notified when there are new events. */
@@ -10,45 +11,32 @@ const PAUSE_MS = 20;
 @Injectable()
 export class EventBell implements OnModuleDestroy {
   private readonly logger = new Logger(EventBell.name);
-  private isRung = false;
+  private isPending = false;
   private ringing?: Promise<void>;
-  private pause?: NodeJS.Timeout;
 
   constructor(private readonly database: Database) {}
 
   ring(): void {
-    this.isRung = true;
-    if (this.ringing === undefined && this.pause === undefined) {
-      this.notify();
-    }
+    this.isPending = true;
+    this.ringing ??= this.notify();
   }
 
   /** Sends a pending notification. */
   async onModuleDestroy(): Promise<void> {
     await this.ringing;
-    clearTimeout(this.pause);
-    if (this.isRung) {
-      this.notify();
-      await this.ringing;
-      clearTimeout(this.pause);
-    }
   }
 
-  private notify(): void {
-    this.isRung = false;
-    this.ringing = this.database
-      .query(`NOTIFY ${EVENTS_CHANNEL}`)
-      .then(() => undefined)
-      // No event is lost: followers read the feed with their next request, and deliveries poll it.
-      .catch((error: unknown) => this.logger.warn(`New events could not be announced: ${String(error)}`))
-      .finally(() => {
-        this.ringing = undefined;
-        this.pause = setTimeout(() => {
-          this.pause = undefined;
-          if (this.isRung) {
-            this.notify();
-          }
-        }, PAUSE_MS);
-      });
+  private async notify(): Promise<void> {
+    while (this.isPending) {
+      this.isPending = false;
+      try {
+        await this.database.query(`NOTIFY ${EVENTS_CHANNEL}`);
+      } catch (error) {
+        // No event is lost: followers read the feed with their next request, and deliveries poll it.
+        this.logger.warn(`New events could not be announced: ${String(error)}`);
+      }
+      await pause(PAUSE_MS);
+    }
+    this.ringing = undefined;
   }
 }

@@ -28,7 +28,7 @@ export class WebhookActivation {
       );
       if (found !== undefined && found.enabled !== enabled) {
         await transaction.query(
-          `UPDATE webhooks SET enabled = $2, disabled_reason = $3, failing_since = NULL, paused_until = NULL WHERE id = $1`,
+          `UPDATE webhooks SET enabled = $2, disabled_reason = $3, failing_since = NULL WHERE id = $1`,
           [webhookId, enabled, reason],
         );
         const clientId = int8ToNumber(found.client_id);

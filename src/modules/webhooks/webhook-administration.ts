@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../audit';
+import { deliveriesWhere } from './webhook-state';
 
 /** A webhook as operators see it: without secrets, and without the URL's path, which may contain one. */
 export interface WebhookOverview {
@@ -18,10 +19,8 @@ export interface WebhookOverview {
 
 const OVERVIEW = `SELECT webhooks.id, clients.name AS client, webhooks.url, webhooks.types, webhooks.enabled,
     webhooks.disabled_reason, webhooks.failing_since,
-    (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries
-      WHERE webhook_id = webhooks.id AND status = 'pending' LIMIT 100000) AS counted) AS pending,
-    (SELECT count(*)::int FROM (SELECT FROM webhook_deliveries
-      WHERE webhook_id = webhooks.id AND status = 'failed' LIMIT 100000) AS counted) AS failed
+    ${deliveriesWhere(`webhook_id = webhooks.id AND status = 'pending'`)} AS pending,
+    ${deliveriesWhere(`webhook_id = webhooks.id AND status = 'failed'`)} AS failed
   FROM webhooks JOIN clients ON clients.id = webhooks.client_id
   WHERE webhooks.deleted_at IS NULL AND ($1::text IS NULL OR clients.name = $1) AND ($2::bigint IS NULL OR webhooks.id = $2)
   ORDER BY webhooks.id`;

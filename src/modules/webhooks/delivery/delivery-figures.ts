@@ -1,20 +1,15 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
+import { deliveriesWhere } from '../webhook-state';
 import { DeliveryWorker } from './delivery-worker';
 
 const REFRESH_MS = 15_000;
-/** Counting stops here: it would take long, and the operator has to act anyway. */
-const COUNTED = 100_000;
-
-export const PENDING_DELIVERIES = `(SELECT count(*)::int
-  FROM (SELECT FROM webhook_deliveries WHERE status = 'pending' LIMIT ${COUNTED}) AS counted)`;
-
 /** Ignores failing webhooks for `oldest_due`: their owners have to fix them. */
 const FIGURES = {
   name: 'webhook-figures',
   text: `SELECT
-    ${PENDING_DELIVERIES} AS pending,
+    ${deliveriesWhere(`status = 'pending'`)} AS pending,
     (SELECT min(oldest.due_at) FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
         WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
       WHERE webhooks.enabled AND webhooks.failing_since IS NULL
