@@ -4,7 +4,6 @@
 // Builds what is not built yet, or was built from older sources, and runs it. An installed package comes built.
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, statSync } = require('node:fs');
-const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
 
 const root = join(__dirname, '..');
@@ -41,11 +40,9 @@ function build() {
 if (isStale()) {
   build();
 }
-// Node 22 and newer keep what they have compiled; a command then starts in half the time.
-enableCompileCache?.(join(root, 'dist', '.compiled'));
 // Serving needs nothing of the command line's own machinery, and starts sooner without it.
-require(
-  process.argv.length === 3 && process.argv[2] === 'serve'
-    ? '../dist/src/main.js'
-    : '../dist/src/cli/main.js',
-);
+if (process.argv.length === 3 && process.argv[2] === 'serve') {
+  require('../dist/src/main.js');
+} else {
+  require('./command-line').runCommandLine();
+}

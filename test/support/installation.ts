@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
@@ -24,6 +25,7 @@ export function installation(): string {
     for (const name of ['src', 'libs']) {
       compile(name, join(folder, 'dist'));
     }
+    execFileSync(process.execPath, [join(folder, 'bin', 'bundle.js')]);
     writeFileSync(mark, '');
   }
   return folder;

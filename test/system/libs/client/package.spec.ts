@@ -1,9 +1,9 @@
+import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Script, createContext } from 'node:vm';
-import webpack, { type Stats } from 'webpack';
 import type * as Client from '#libs/client';
 import { useService } from '../../../support/use-service';
 
@@ -139,20 +139,15 @@ it('A bundle of it runs where there is nothing but what browsers have', async ()
 
 /** The package in one file, as a page loads it. */
 async function bundle(): Promise<string> {
-  const compiler = webpack({
-    mode: 'production',
-    target: 'web',
-    context: project,
-    entry: '@petstore/client',
-    output: {
-      path: join(project, 'bundle'),
-      filename: 'client.js',
-      library: { type: 'var', name: 'client' },
-    },
+  const { errors, outputFiles } = await build({
+    absWorkingDir: project,
+    stdin: { contents: `export * from '@petstore/client'`, resolveDir: project },
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+    globalName: 'client',
+    write: false,
   });
-  const stats = await new Promise<Stats | undefined>((done, fail) => {
-    compiler.run((error, result) => (error ? fail(error) : done(result)));
-  });
-  expect(stats!.toJson({ all: false, errors: true }).errors).toEqual([]);
-  return readFileSync(join(project, 'bundle/client.js'), 'utf8');
+  expect(errors).toEqual([]);
+  return outputFiles[0]!.text;
 }

@@ -1,0 +1,34 @@
+'use strict';
+
+// Runs the command line from one file, with what V8 compiled of it at the build: commands start in less than half the time.
+const { readFileSync, writeFileSync } = require('node:fs');
+const Module = require('node:module');
+const { dirname, join } = require('node:path');
+const { Script } = require('node:vm');
+
+const BUNDLE = join(__dirname, '../dist/src/cli/petstore.js');
+const COMPILED = `${BUNDLE}.compiled`;
+
+function compiled() {
+  try {
+    return readFileSync(COMPILED);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param keepCompiled writes what was compiled when the process exits */
+function runCommandLine(keepCompiled = false) {
+  // Another version of V8 does not accept what was compiled, and compiles it again.
+  const script = new Script(Module.wrap(readFileSync(BUNDLE, 'latin1')), {
+    filename: BUNDLE,
+    cachedData: keepCompiled ? undefined : compiled(),
+  });
+  if (keepCompiled) {
+    process.once('exit', () => writeFileSync(COMPILED, script.createCachedData()));
+  }
+  const module = new Module(BUNDLE);
+  script.runInThisContext()(module.exports, Module.createRequire(BUNDLE), module, BUNDLE, dirname(BUNDLE));
+}
+
+module.exports = { BUNDLE, COMPILED, runCommandLine };
