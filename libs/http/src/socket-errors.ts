@@ -23,7 +23,7 @@ export type SocketAnswer = (
 type ParserError = Error & { code?: string };
 
 /** Which of our errors a refusal of Node's HTTP parser is. */
-export function toApiError(error: ParserError): ApiError {
+function refusalFor(error: ParserError): ApiError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return new HeadersTooLargeError();
@@ -87,7 +87,7 @@ function answerOnSocket(describe: SocketAnswer) {
       return;
     }
     refuseFurtherRequests(socket);
-    const error = toApiError(parserError);
+    const error = refusalFor(parserError);
     const newest = newestAnswer(socket);
     if (newest && !newest.req.complete) {
       failInBody(newest, error, socket);

@@ -47,7 +47,7 @@ export class CancelOrderCommand extends ConfirmedCommand {
       const found = await services.get(OrdersService).get(id);
       const units = counted(found.quantity, 'unit', 'units');
       await confirm(`Cancel order ${id} for ${units} of pet ${found.petId}?`, options.yes);
-      await services.get(OrderAdministration).cancel(id);
+      await services.get(OrderAdministration).cancel(found);
       return found;
     }, options.reason);
     await printOne({ ...order, cancelled: true }, options);

@@ -26,8 +26,8 @@ export class OrderAdministration {
     return this.commands.run(this.recorded(order, command, 'order.completed'), BY_OPERATOR);
   }
 
-  async cancel(id: number): Promise<void> {
-    const order = await this.orders.get(id);
+  /** @param order as it was read before */
+  async cancel(order: OrderDto): Promise<void> {
     const command = cancelOrder(order, Precondition.NONE);
     await this.commands.run(this.recorded(order, command, 'order.cancelled'), BY_OPERATOR);
   }

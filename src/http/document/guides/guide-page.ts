@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { escaped, htmlOf, sideBar } from '../pages/frame';
-import { GUIDES, INDEX_PATH, guidePath } from './guides-list';
+import { INDEX_GUIDE, INDEX_PATH, guidePath } from './guides-list';
 import type { Guide } from './guides-markdown';
 
 const HIGHLIGHTING = `<link rel="stylesheet" href="/docs/github.css" media="(prefers-color-scheme: light)">
@@ -16,7 +16,7 @@ export function guidePage(guide: Guide, document: OpenAPIObject, guides: Guide[]
     ? `Next: <a href="${guidePath(next.name)}" rel="next">${escaped(next.title)}</a>`
     : `<a href="${INDEX_PATH}">All guides</a>`;
   return htmlOf({
-    title: `${guide.name === GUIDES[0] ? 'Guides' : escaped(guide.title)} – Pet Store`,
+    title: `${guide.name === INDEX_GUIDE ? 'Guides' : escaped(guide.title)} – Pet Store`,
     head: HIGHLIGHTING,
     side: sideBar(document, guides, guide.name),
     body: `<main id="operations">

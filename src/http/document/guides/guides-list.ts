@@ -1,6 +1,9 @@
-/** The guides in the order in which they are read; the first is the index. Each is a file of its name in docs/guides. */
+/** The guide that lists the others. */
+export const INDEX_GUIDE = 'README';
+
+/** The guides in the order in which they are read. Each is a file of its name in docs/guides. */
 export const GUIDES = [
-  'README',
+  INDEX_GUIDE,
   'getting-started',
   'authentication',
   'limits',
@@ -19,5 +22,5 @@ export const INDEX_PATH = '/docs/guides';
 
 /** Where a guide is served. */
 export function guidePath(name: GuideName): string {
-  return name === 'README' ? INDEX_PATH : `${INDEX_PATH}/${name}`;
+  return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
 }

@@ -1,5 +1,5 @@
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
-import { GUIDES, type GuideName, INDEX_PATH, guidePath } from '../guides/guides-list';
+import { type GuideName, INDEX_GUIDE, INDEX_PATH, guidePath } from '../guides/guides-list';
 import type { Guide } from '../guides/guides-markdown';
 
 interface Tag {
@@ -54,7 +54,7 @@ ${side}${body}
 export function sideBar(document: OpenAPIObject, guides: Guide[], current?: GuideName): string {
   const links = guides.map(({ name, title }) => {
     const here = name === current ? ' aria-current="page"' : '';
-    return `<li><a href="${guidePath(name)}"${here}>${name === GUIDES[0] ? 'Overview' : escaped(title)}</a></li>`;
+    return `<li><a href="${guidePath(name)}"${here}>${name === INDEX_GUIDE ? 'Overview' : escaped(title)}</a></li>`;
   });
   const tags = document.tags as Tag[];
   const section = ({ name }: Tag, level = 2): string => {
