@@ -35,6 +35,7 @@ export async function followEvents(
         const earlier = (await events.newest(filter, most)).filter((event) => event.position <= position);
         earlier.forEach((event) => report(toEventDto(event)));
         for (;;) {
+          signal.throwIfAborted();
           const { events: found, reached, hasMore } = await events.after(position, filter, BATCH);
           found.forEach((event) => report(toEventDto(event)));
           position = reached;
@@ -54,7 +55,7 @@ class News {
   private hasArrived = false;
   private wake?: () => void;
 
-  constructor(private readonly signal: AbortSignal) {
+  constructor(signal: AbortSignal) {
     signal.addEventListener('abort', () => this.arrive());
   }
 
@@ -63,12 +64,10 @@ class News {
     this.wake?.();
   }
 
-  /** @throws the signal's reason */
   async next(): Promise<void> {
     if (!this.hasArrived) {
       await new Promise<void>((resolve) => (this.wake = resolve));
     }
     this.hasArrived = false;
-    this.signal.throwIfAborted();
   }
 }

@@ -3,6 +3,7 @@ import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../runtime/start';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, writeUsageError } from './command';
+import { CommandFailure } from './command-failure';
 import { fail } from './failure-output';
 import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
 
@@ -37,5 +38,11 @@ function endWithout(error: Error): void {
 
 // Commands with their own listener clean up first.
 process.stdout.on('error', (error: Error) => process.stdout.listenerCount('error') > 1 || endWithout(error));
+
+// Nothing can happen any more, and the command is not over: without this it would look like success.
+process.once(
+  'beforeExit',
+  () => void fail(new CommandFailure('the command ended before its work was done.')),
+);
 
 main().then(leave, fail);

@@ -142,9 +142,15 @@ function locationOf(url: string): string {
   return `${host}${pathname}`;
 }
 
-function sizeOf(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+/** Null if this user may not look. Files that disappear in the meantime, because a server starts or stops, do not count. */
+function sizeOf(folder: string): number | null {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0)
+      .reduce((sum, size) => sum + size, 0);
+  } catch {
+    return null;
+  }
 }

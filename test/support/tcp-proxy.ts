@@ -8,6 +8,8 @@ export class TcpProxy {
   private port = 0;
   private hangsUp = false;
   private silent = false;
+  private bytesLeft = Infinity;
+  private whenSent: () => void = () => undefined;
 
   private constructor(private readonly target: URL) {}
 
@@ -23,6 +25,12 @@ export class TcpProxy {
     url.hostname = '127.0.0.1';
     url.port = String(this.port);
     return url.href;
+  }
+
+  /** Does something when so many more bytes have been sent to the database. */
+  afterBytes(bytes: number, whenSent: () => void): void {
+    this.bytesLeft = bytes;
+    this.whenSent = whenSent;
   }
 
   /** Breaks every connection, and hangs up on new ones as soon as they are made. */
@@ -83,6 +91,7 @@ export class TcpProxy {
       client.destroy();
       return;
     }
+    client.on('data', ({ length }: Buffer) => this.count(length));
     const upstream = connect({ host: this.target.hostname, port: Number(this.target.port) });
     for (const [socket, other] of [
       [client, upstream],
@@ -98,6 +107,14 @@ export class TcpProxy {
         this.sockets.delete(socket);
         other.destroy();
       });
+    }
+  }
+
+  private count(bytes: number): void {
+    const before = this.bytesLeft;
+    this.bytesLeft -= bytes;
+    if (before > 0 && this.bytesLeft <= 0) {
+      this.whenSent();
     }
   }
 }

@@ -1034,7 +1034,7 @@ export interface components {
       lastAttemptAt?: string;
       /**
        * Format: date-time
-       * @description When the next attempt is due.
+       * @description When the next attempt is due; left out while the webhook is disabled.
        * @example 2026-11-21T09:30:00.000Z
        */
       nextAttemptAt?: string;
@@ -1969,7 +1969,7 @@ export interface operations {
       query?: {
         /** @description Maximum number of entries on a page. */
         limit?: number;
-        /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+        /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
         cursor?: string;
         /** @description Only events of one of these types. */
         type?: components['schemas']['EventType'][];

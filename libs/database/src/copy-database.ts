@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { PoolClient } from 'pg';
+import type { Client } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { DataSource, EntityManager } from 'typeorm';
 import { longTransaction } from './long-transaction';
@@ -78,18 +78,24 @@ async function copyTable(
   const list = columns.join(', ');
   const [reader, writer] = (await Promise.all(
     [source, target].map((side) => side.queryRunner!.connect()),
-  )) as [PoolClient, PoolClient];
+  )) as [Client, Client];
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       onRows(linesIn(chunk));
       done(null, chunk);
     },
   });
-  await pipeline(
-    reader.query(copyTo(`COPY (SELECT ${list} FROM ${name}) TO STDOUT`)),
-    counted,
-    writer.query(copyFrom(`COPY ${name} (${list}) FROM STDIN`)),
-  );
+  try {
+    await pipeline(
+      reader.query(copyTo(`COPY (SELECT ${list} FROM ${name}) TO STDOUT`)),
+      counted,
+      writer.query(copyFrom(`COPY ${name} (${list}) FROM STDIN`)),
+    );
+  } catch (error) {
+    // Nobody reads the rest of the rows, so whatever came after them on this connection would wait forever.
+    await reader.end();
+    throw error;
+  }
 }
 
 /** In the text format of COPY every row ends with a line feed, and no value holds one. */

@@ -8,24 +8,29 @@ export const InvalidCursorError = defineError({
   example: [],
 });
 
-const PREFIX = 'after:';
+/** What a cursor stands after: an id of a list, or an event of the feed. Neither leads to a wrong page of the other. */
+export type CursorKind = 'after' | 'event';
 
 /** An opaque cursor for what follows this id. */
-export function cursorAfter(id: number): string {
-  return Buffer.from(`${PREFIX}${id}`).toString('base64url');
+export function cursorAfter(id: number, kind: CursorKind = 'after'): string {
+  return Buffer.from(`${kind}:${id}`).toString('base64url');
 }
 
 /**
  * The id that a cursor stands after; 0 without a cursor.
  * @throws ApiError 400 `invalid_cursor`
  */
-export function idBefore(cursor: string | undefined): number {
+export function idBefore(cursor: string | undefined, kind: CursorKind = 'after'): number {
   if (cursor === undefined) {
     return 0;
   }
-  const id = Number(Buffer.from(cursor, 'base64url').toString('latin1').slice(PREFIX.length));
+  const id = Number(
+    Buffer.from(cursor, 'base64url')
+      .toString('latin1')
+      .slice(kind.length + 1),
+  );
   // Made again from what was read, a cursor must come out the same: there is one spelling of it only.
-  if (!Number.isSafeInteger(id) || id < 1 || cursorAfter(id) !== cursor) {
+  if (!Number.isSafeInteger(id) || id < 1 || cursorAfter(id, kind) !== cursor) {
     throw new InvalidCursorError();
   }
   return id;

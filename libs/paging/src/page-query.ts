@@ -4,7 +4,7 @@ import { QueryField, integer, type Rule } from '#libs/validation';
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 20;
 
-const cursorText: Rule = {
+export const cursorText: Rule = {
   accepts: (value) => typeof value === 'string',
   takes: 'a cursor',
   schema: { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' },

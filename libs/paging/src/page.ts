@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE, RepresentedBy, routeOf } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
-import { InvalidCursorError, cursorAfter } from './cursor';
+import { type CursorKind, InvalidCursorError, cursorAfter } from './cursor';
 
 /** One page of a list in ascending id. */
 export interface Page<Entry> {
@@ -22,19 +22,21 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
 }
 
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) when, and only when, more follows. */
-function asPage({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string {
-  if (lastId !== null) {
-    void reply.header('Link', `<${nextTarget(request, lastId)}>; rel="next"`);
-  }
-  void reply.type(JSON_TYPE);
-  return JSON.stringify(entries);
+function pageWith(kind: CursorKind) {
+  return ({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string => {
+    if (lastId !== null) {
+      void reply.header('Link', `<${nextTarget(request, cursorAfter(lastId, kind))}>; rel="next"`);
+    }
+    void reply.type(JSON_TYPE);
+    return JSON.stringify(entries);
+  };
 }
 
 /**
  * The request's own query with another cursor, so that filters and page size are kept; on the operation's path, because
  * the target may name a host that is not ours.
  */
-function nextTarget(request: FastifyRequest, lastId: number): string {
+function nextTarget(request: FastifyRequest, cursor: string): string {
   const path = pathOf(request);
   const parameters = new URLSearchParams();
   // Written anew from what was understood: the same text can be read in more than one way (`?name=a?b`, `%FF`).
@@ -43,7 +45,7 @@ function nextTarget(request: FastifyRequest, lastId: number): string {
       parameters.append(name, value);
     }
   }
-  parameters.set('cursor', cursorAfter(lastId));
+  parameters.set('cursor', cursor);
   return `${path}?${parameters.toString()}`;
 }
 
@@ -55,10 +57,10 @@ function pathOf(request: FastifyRequest): string {
 }
 
 /** The operation answers a Page. @param link what its `Link` means, if it is more than the next page of a list */
-export function Paged(link?: string): MethodDecorator {
-  const example = `<{path}?cursor=${cursorAfter(20)}>; rel="next"`;
+export function Paged(link?: string, kind: CursorKind = 'after'): MethodDecorator {
+  const example = `<{path}?cursor=${cursorAfter(20, kind)}>; rel="next"`;
   return applyDecorators(
-    RepresentedBy(asPage),
+    RepresentedBy(pageWith(kind)),
     documentHeaders('success', { name: 'Link', example, description: link }),
     documentErrors(InvalidCursorError),
   );

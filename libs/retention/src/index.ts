@@ -10,7 +10,7 @@ import { Database } from '#libs/database';
 
 export interface RetentionOptions {
   table: string;
-  /** A column of type `date`: the UTC day that a row is about. */
+  /** A column or an expression of type `date`: the UTC day that a row is about. Rows where it is null stay. */
   dayColumn: string;
   /** How many days are kept, today included. */
   days: number;

@@ -16,7 +16,7 @@ export class EventsController {
 
   @Get()
   @RequiresScope('read')
-  @Paged('Where the feed goes on, as `rel="next"` (RFC 8288). Every page has it, an empty one too.')
+  @Paged('Where the feed goes on, as `rel="next"` (RFC 8288). Every page has it, an empty one too.', 'event')
   @Operation({
     id: 'listEvents',
     summary: 'Follow what happens',

@@ -1,4 +1,4 @@
-import { PageQuery } from '#libs/paging';
+import { PageQuery, cursorText } from '#libs/paging';
 import { QueryField, RepeatableQueryField, identifier, integer, oneOf } from '#libs/validation';
 import { EVENT_TYPES, type EventType } from './event-types';
 import type { StoredEvent } from './stored-event';
@@ -18,6 +18,13 @@ export function toEventDto({ id, type, timestamp, data }: StoredEvent): EventDto
 export const MAX_WAIT_SECONDS = 30;
 
 export class ListEventsQuery extends PageQuery {
+  @QueryField(cursorText, {
+    description:
+      'Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque.',
+    example: 'now',
+  })
+  override cursor?: string;
+
   @RepeatableQueryField(oneOf(EVENT_TYPES), {
     description: 'Only events of one of these types.',
     example: ['order.placed', 'order.cancelled'],

@@ -34,7 +34,7 @@ export class EventsService {
     if (cursor === NOW) {
       return this.events.end();
     }
-    const position = idBefore(cursor) || BEGINNING;
+    const position = idBefore(cursor, 'event') || BEGINNING;
     if (position > BEGINNING && !(await this.events.isKnown(position))) {
       throw new InvalidCursorError();
     }

@@ -9,7 +9,7 @@ export function testWebhook(which: WebhookOfClient): Command<DeliveryDto> {
   return {
     needs: [lockOf(which), { newId: WebhookDelivery }],
     decide: (state) => {
-      foundWebhook(state, which);
+      const webhook = foundWebhook(state, which);
       const { now } = state;
       const id = state.newId(WebhookDelivery);
       const eventId = `evt_test_${id}`;
@@ -30,7 +30,7 @@ export function testWebhook(which: WebhookOfClient): Command<DeliveryDto> {
         error: null,
       };
       state.insert(WebhookDelivery, id, delivery);
-      return toDeliveryDto(delivery);
+      return toDeliveryDto(delivery, webhook);
     },
   };
 }
@@ -40,14 +40,14 @@ export function retryDelivery(which: WebhookOfClient, deliveryId: number): Comma
   return {
     needs: [lockOf(which), { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' }],
     decide: (state) => {
-      foundWebhook(state, which);
+      const webhook = foundWebhook(state, which);
       const delivery = state.find(WebhookDelivery, deliveryId);
       if (delivery?.webhookId !== which.id) {
         throw new DeliveryNotFoundError(deliveryId);
       }
       const due: WebhookDelivery = { ...delivery, status: 'pending', attempts: 0, dueAt: state.now };
       state.update(WebhookDelivery, deliveryId, due);
-      return toDeliveryDto(due);
+      return toDeliveryDto(due, webhook);
     },
   };
 }

@@ -6,7 +6,7 @@ import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
 import { IdParam } from '#libs/validation';
 import { RequiresScope } from '../auth';
 import { retryDelivery, testWebhook } from './change-deliveries';
-import { DeliveryDto, ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
+import { DeliveryDto, ListDeliveriesQuery } from './deliveries.dto';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { DeliveryNotFoundError, WebhookNotFoundError } from './webhooks.errors';
 import { WebhooksService } from './webhooks.service';
@@ -80,8 +80,7 @@ export class DeliveriesController {
     @Query() query: ListDeliveriesQuery,
     @SentBy() { owner }: Origin,
   ): Promise<Page<DeliveryDto>> {
-    const page = await this.webhooks.deliveries({ id, clientId: owner }, query);
-    return { ...page, entries: page.entries.map(toDeliveryDto) };
+    return this.webhooks.deliveries({ id, clientId: owner }, query);
   }
 
   @Post('deliveries/:deliveryId/retry')

@@ -1,6 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { PageQuery } from '#libs/paging';
 import { AnswerField, QueryField, identifier, integer, oneOf, text, timestamp } from '#libs/validation';
+import type { Webhook } from './webhook.entity';
 import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity';
 
 const status = oneOf(DELIVERY_STATUSES);
@@ -43,7 +44,11 @@ export class DeliveryDto {
   @AnswerField(timestamp, { description: 'When the last attempt ended.', example: AT, optional: true })
   lastAttemptAt?: string;
 
-  @AnswerField(timestamp, { description: 'When the next attempt is due.', example: AT, optional: true })
+  @AnswerField(timestamp, {
+    description: 'When the next attempt is due; left out while the webhook is disabled.',
+    example: AT,
+    optional: true,
+  })
   nextAttemptAt?: string;
 
   @AnswerField(integer({ min: 100, max: 999 }), {
@@ -66,7 +71,7 @@ export class ListDeliveriesQuery extends PageQuery {
   status?: DeliveryStatus;
 }
 
-export function toDeliveryDto(delivery: WebhookDelivery): DeliveryDto {
+export function toDeliveryDto(delivery: WebhookDelivery, { enabled }: Pick<Webhook, 'enabled'>): DeliveryDto {
   const { id, eventId, type, attempts, createdAt, lastAttemptAt, dueAt, responseStatus, error } = delivery;
   return {
     id,
@@ -76,7 +81,7 @@ export function toDeliveryDto(delivery: WebhookDelivery): DeliveryDto {
     attempts,
     createdAt: createdAt.toISOString(),
     ...(lastAttemptAt === null ? {} : { lastAttemptAt: lastAttemptAt.toISOString() }),
-    ...(delivery.status === 'pending' ? { nextAttemptAt: dueAt.toISOString() } : {}),
+    ...(delivery.status === 'pending' && enabled ? { nextAttemptAt: dueAt.toISOString() } : {}),
     ...(responseStatus === null ? {} : { responseStatus }),
     ...(error === null ? {} : { error }),
   };

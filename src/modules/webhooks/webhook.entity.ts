@@ -49,7 +49,7 @@ export class Webhook {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** A deleted webhook is kept, without its secrets, until its deliveries have expired; there may be very many. */
+  /** A deleted webhook is kept, without its secrets, until its deliveries have expired; pending ones end at once. */
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
 }

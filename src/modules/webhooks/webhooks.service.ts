@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, RowReader } from '#libs/database';
 import { type Page, idBefore, pageOf, pageStatement } from '#libs/paging';
 import type { WebhookOfClient } from './change-webhooks';
-import type { ListDeliveriesQuery } from './deliveries.dto';
+import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
 import { deliveryListStatement } from './delivery-list-statement';
 import { WebhookDelivery } from './webhook-delivery.entity';
 import { Webhook } from './webhook.entity';
@@ -39,10 +39,11 @@ export class WebhooksService {
   }
 
   /** Newest first. */
-  async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<WebhookDelivery>> {
-    await this.get(which);
+  async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
+    const webhook = await this.get(which);
     const { names } = this.database.table(WebhookDelivery);
     const rows = await this.database.rows(WebhookDelivery, deliveryListStatement(names, which.id, query));
-    return pageOf(rows, query.limit, ({ id }) => id);
+    const page = pageOf(rows, query.limit, ({ id }) => id);
+    return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
   }
 }

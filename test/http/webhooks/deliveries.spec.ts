@@ -1,3 +1,4 @@
+import { Retention } from '#libs/retention';
 import { isSignedBy, Receiver } from '../../support/receiver';
 import { eventually, until } from '../../support/eventually';
 import { useStore } from '../../support/use-service';
@@ -144,10 +145,55 @@ describe('deliveries', () => {
     const disabled = { enabled: false, disabledReason: 'The receiver responded 410 Gone.' };
     await eventually(async () => expect((await caller.get(webhook.path)).body).toMatchObject(disabled));
 
+    const pending = { status: 'pending', attempts: 1, responseStatus: 410 };
+    expect(await attempted(webhook.path, 1)).toMatchObject(pending);
+    expect(await attempted(webhook.path, 1)).not.toHaveProperty('nextAttemptAt');
+
     const { body } = await caller.patch(webhook.path, { enabled: true });
     expect(body).toMatchObject({ enabled: true });
     expect(body).not.toHaveProperty('disabledReason');
+    expect(await attempted(webhook.path, 1)).toHaveProperty('nextAttemptAt');
     await remove(webhook);
+  });
+
+  it('of a deleted webhook end at once, and its row is removed a day after the last of them', async () => {
+    const { pool } = service.database;
+    const webhook = await register({ types: ['pet.deleted'] });
+    const others = await register({ types: ['pet.deleted'], enabled: false });
+    await caller.post(`${webhook.path}/test`);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 1);
+    receiver.answers(500);
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    await pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
+       SELECT $1, 'evt_' || n, 'pet.deleted', '{}', 'pending', 1, $2, $2 FROM generate_series(1, 12000) AS n`,
+      [webhook.id, new Date(service.clock.now() + DAY)],
+    );
+    await caller.post(`${others.path}/test`);
+    await remove(webhook);
+
+    const left = async (status: string) =>
+      (
+        await pool.query(`SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND status = $2`, [
+          webhook.id,
+          status,
+        ])
+      ).rowCount;
+    await until(async () => (await left('pending')) === 0);
+    expect([await left('delivered'), (await deliveries(others.path)).length]).toEqual([1, 1]);
+
+    const found = service.app.get(Retention, { each: true }) as unknown as Retention[];
+    const turn = () => Promise.all([found].flat().map((one) => one.deleteOld()));
+    const rows = async (table: string, column: string) =>
+      (await pool.query(`SELECT FROM ${table} WHERE ${column} = $1`, [webhook.id])).rowCount;
+    service.clock.advance(31 * DAY);
+    await turn();
+    expect([await rows('webhook_deliveries', 'webhook_id'), await rows('webhooks', 'id')]).toEqual([0, 1]);
+    service.clock.advance(DAY);
+    await turn();
+    expect([await rows('webhooks', 'id'), (await caller.get(others.path)).status]).toEqual([0, 200]);
+    await remove(others);
   });
 
   it.each([429, 502, 503, 504])(

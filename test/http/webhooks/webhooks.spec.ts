@@ -113,6 +113,7 @@ describe('webhooks', () => {
       'https://0xa9fea9fe/',
       'https://[::ffff:10.0.0.1]/',
       'https://shop.example:25/',
+      'https://localhost../',
       'shop.example',
     ])('422 webhook_url_not_allowed: %s', async (url) => {
       const answer = await caller.post<ErrorBody>('/webhooks', { url });

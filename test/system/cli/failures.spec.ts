@@ -1,4 +1,4 @@
-import { petstore, petstoreJson } from '../../support/command-line';
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
 let database: TestDatabase;
@@ -38,6 +38,16 @@ it('with --json a failure is JSON on standard error, whatever has failed', async
   const refused = { ...environment, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
   expect(await petstore(['clients', 'list', '--json'], refused)).toEqual(
     failure('database_unavailable', /reached/, 1),
+  );
+});
+
+it('a command that waits for what never comes fails, instead of ending as if it had succeeded', async () => {
+  const node = [
+    '--import',
+    'data:text/javascript,import fs from "node:fs/promises"; fs.open = () => new Promise(() => {});',
+  ];
+  expect(await petstore(['import', '/dev/null'], environment, { node })).toEqual(
+    complaint(1, /ended before its work was done/),
   );
 });
 

@@ -71,6 +71,15 @@ describe('status of an embedded store', () => {
     expect(readdirSync(environment.DATA_DIR)).toEqual(files);
     expect(bench.postmaster()).toBeUndefined();
   });
+
+  it.each(['readdirSync', 'statSync'])('says what it can where %s fails', async (name) => {
+    // As for another user, whom root never is.
+    const hook = `import fs from 'node:fs'; const { ${name}: real } = fs;
+      fs.${name} = (path, options) => { if (options?.recursive ?? 'throwIfNoEntry' in (options ?? {})) throw new Error('EACCES'); return real(path, options); };`;
+    const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
+    const { stdout } = await petstore(['status', '--json'], environment, { node });
+    expect(JSON.parse(stdout)).toMatchObject({ database: { state: 'stopped', bytes: null } });
+  });
 });
 
 describe('status of a store over DATABASE_URL', () => {

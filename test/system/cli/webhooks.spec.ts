@@ -1,5 +1,7 @@
 import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { until } from '../../support/eventually';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { RunningCommand } from './support/running-command';
 
 let database: TestDatabase;
 let environment: { DATABASE_URL: string };
@@ -62,4 +64,28 @@ it('retry makes due what was given up', async () => {
 it('reports an unknown webhook and an invalid id', async () => {
   expect(await run('show', '99')).toEqual(complaint(1, /There is no webhook 99/));
   expect(await run('enable', 'x')).toEqual(complaint(2, /<id> takes a whole number/));
+});
+
+it('events --follow ends at Ctrl-C while it is still reading many new events', async () => {
+  const EVENTS = 100_000;
+  const event = [{ id: '0'.repeat(32), type: 'pet.created', petId: 1, data: {} }];
+  const insert = (count: number) =>
+    database.pool.query(
+      `INSERT INTO event_blocks (size, types, pets, events) SELECT 1, 1, '{1}', $1 FROM generate_series(1, $2::int)`,
+      [JSON.stringify(event), count],
+    );
+  await insert(1);
+  const follower = new RunningCommand(['events', '--follow'], { environment, cwd: '/' });
+  // It shows what there is, and then follows.
+  await until(() => follower.stdout !== '');
+  const before = follower.stdout;
+  await insert(EVENTS);
+  await database.pool.query('NOTIFY petstore_events');
+  await until(() => follower.stdout !== before);
+  const { code, stdout, stderr } = await follower.end('SIGINT');
+  expect({ code, stderr }).toEqual({
+    code: 130,
+    stderr: 'petstore: interrupted; no more events are shown.\n',
+  });
+  expect(stdout.split('\n').length).toBeLessThan(EVENTS);
 });

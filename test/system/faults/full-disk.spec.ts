@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { embeddedUrl } from './support/embedded-url';
-import { SmallDisk, smallDiskRefusal } from './support/small-disk';
+import { SmallDisk, describeOnSmallDisk } from './support/small-disk';
 import { unlimitedKey } from './support/unlimited-key';
 import { until } from '../../support/eventually';
 
@@ -9,15 +9,7 @@ import { until } from '../../support/eventually';
 const MEBIBYTES = 128;
 const DESCRIPTION = 'x'.repeat(2_000);
 
-const refusal = smallDiskRefusal();
-if (refusal !== undefined) {
-  process.stderr.write(
-    `SKIPPED: no small file system can be mounted here for the tests of a full disk (${refusal})\n`,
-  );
-}
-const describeWhereMounted = refusal === undefined ? describe : describe.skip;
-
-describeWhereMounted('When the disk of the embedded database is full', () => {
+describeOnSmallDisk('When the disk of the embedded database is full', () => {
   const bench = new ServiceBench();
   let disk: SmallDisk;
   let service: ServiceProcess;

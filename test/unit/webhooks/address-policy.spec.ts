@@ -69,6 +69,10 @@ describe('URLs, before anything is looked up', () => {
     ['https://shop.example:22/', 'has a port'],
     ['https://shop.example:25/', 'has a port'],
     ['https://shop.example:6667/', 'has a port'],
+    ...['localhost..', '.localhost', 'shop..example', '.', '127.0.0.1..'].map((host): [string, string] => [
+      `https://${host}/`,
+      'must have a valid host name',
+    ]),
     ['https://localhost/', 'must not lead to'],
     ['https://LOCALHOST./', 'must not lead to'],
     ['https://a.localhost/', 'must not lead to'],

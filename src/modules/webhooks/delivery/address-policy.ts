@@ -11,6 +11,8 @@ const OTHER_PORTS = [
 const PUBLIC_IPV6 = parseCIDR('2000::/3');
 /** A public address at which Azure serves each machine its own metadata. */
 const METADATA = '168.63.129.16';
+/** URL accepts it, DNS does not. */
+const EMPTY_LABEL = /^\.|\.\./;
 const LOCAL_NAME = /(^|\.)localhost$/;
 
 type Network = ReturnType<typeof parseCIDR>;
@@ -46,6 +48,9 @@ export class AddressPolicy {
     }
     if (!isAllowedPort(Number(url.port || (url.protocol === 'https:' ? 443 : 80)))) {
       return 'has a port that webhooks may not use: take 443, 80 or one above 1023';
+    }
+    if (EMPTY_LABEL.test(url.hostname)) {
+      return 'must have a valid host name';
     }
     const literal = literalOf(url);
     if (literal !== undefined && !this.allows(literal, url.protocol)) {

@@ -37,7 +37,8 @@ export interface Take {
 /**
  * Claims due deliveries, oldest first, up to the allowance of each webhook. Finds the webhooks with pending deliveries by a
  * loose index scan, so that the size of any backlog does not matter. A claimed delivery becomes due again when its lease
- * ends, so that a process that dies loses nothing.
+ * ends, so that a process that dies loses nothing. Pending deliveries of deleted webhooks are removed on the way, some at a
+ * time, because there may be very many.
  */
 const TAKE = {
   name: 'webhook-deliveries-take',
@@ -47,6 +48,12 @@ const TAKE = {
       SELECT (SELECT next.webhook_id FROM webhook_deliveries AS next
         WHERE next.status = 'pending' AND next.webhook_id > waiting.webhook_id ORDER BY next.webhook_id LIMIT 1)
       FROM waiting WHERE waiting.webhook_id IS NOT NULL
+    ), dropped AS (
+      DELETE FROM webhook_deliveries WHERE id = ANY(ARRAY(
+        SELECT dead.id FROM waiting JOIN webhooks ON webhooks.id = waiting.webhook_id AND webhooks.deleted_at IS NOT NULL
+        CROSS JOIN LATERAL (SELECT id FROM webhook_deliveries
+          WHERE status = 'pending' AND webhook_id = waiting.webhook_id FOR UPDATE SKIP LOCKED) AS dead
+        LIMIT 5000))
     ), taken AS MATERIALIZED (
       SELECT due.id, webhooks.url, webhooks.secrets FROM waiting
       JOIN webhooks ON webhooks.id = waiting.webhook_id AND webhooks.enabled

@@ -66,7 +66,7 @@ export const OTHER_PAGES = [
 /** Pages of events, and how many commits they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', 25],
-  [`/events?cursor=${cursorAfter(50 * STORE.commits)}`, 25],
+  [`/events?cursor=${cursorAfter(50 * STORE.commits, 'event')}`, 25],
   ['/events?type=pet.updated', 25],
   ['/events?type=pet.deleted', 50_010],
   ['/events?petId=7&type=pet.updated', 50_010],

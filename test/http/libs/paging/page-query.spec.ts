@@ -9,6 +9,8 @@ const CURSORS = [
   'YWZ0ZXI6MA',
   'YWZ0ZXI6MjA%3D',
   'YWZ0ZXI6MjAg',
+  // Of the feed.
+  'ZXZlbnQ6MjA',
   '%F0%9F%90%95',
   'a'.repeat(5_000),
 ];

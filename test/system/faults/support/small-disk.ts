@@ -23,10 +23,25 @@ function onSmallDisk(folder: string, mebibytes: number): string[] {
 }
 
 /** Why no such file system can be mounted here; undefined when it can. */
-export function smallDiskRefusal(): string | undefined {
+function smallDiskRefusal(): string | undefined {
   const [program, ...args] = [...onSmallDisk('/mnt', 1), 'true'];
   const { status, error, stderr } = spawnSync(program, args, { encoding: 'utf8' });
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
+}
+
+/** Tests that need a small file system. Where none can be mounted they fail in CI, and are skipped elsewhere, which is said. */
+export function describeOnSmallDisk(title: string, tests: () => void): void {
+  const refusal = smallDiskRefusal();
+  if (refusal === undefined) return describe(title, tests);
+  const message = `no small file system can be mounted here for the tests of a full disk (${refusal})`;
+  if (process.env.CI) {
+    it(title, () => {
+      throw new Error(message);
+    });
+  } else {
+    process.stderr.write(`SKIPPED: ${message}\n`);
+    describe.skip(title, tests);
+  }
 }
 
 /** A file system of limited size for one process, which can be filled to the last byte and be freed again. */
@@ -52,7 +67,8 @@ export class SmallDisk {
     return join(`/proc/${this.pid}/root`, this.folder, ...names);
   }
 
-  fill(): void {
+  /** @param leaving bytes that stay free */
+  fill({ leaving = 0 } = {}): void {
     const chunk = Buffer.alloc(MEBIBYTE);
     const ballast = fs.openSync(this.path('ballast'), 'a');
     try {
@@ -60,6 +76,7 @@ export class SmallDisk {
       for (let size = MEBIBYTE; size >= 512; ) {
         if (!wrote(ballast, chunk.subarray(0, size))) size /= 2;
       }
+      fs.ftruncateSync(ballast, fs.fstatSync(ballast).size - leaving);
     } finally {
       fs.closeSync(ballast);
     }

@@ -18,6 +18,7 @@ test.each([
   ['nothing', ''],
   ['an id as it is', '20'],
   ['another prefix', encoded('befor:20')],
+  ['a place in the feed', cursorAfter(20, 'event')],
   ['no id', encoded('after:')],
   ['id 0', encoded('after:0')],
   ['a negative id', encoded('after:-1')],
