@@ -54,6 +54,10 @@ async function show(
     },
     options,
   );
+  // The columns of the first table; the others do not have them.
+  if (options.columns !== undefined) {
+    return;
+  }
   print('');
   const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
   await printMany(rows, options, 'No instance of the service runs.');
