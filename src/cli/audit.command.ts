@@ -83,11 +83,11 @@ function forPrograms({ clientName, ...entry }: RecordedEntry): Row {
 
 function forPeople({ at, actor, action, clientName, keyId, details }: RecordedEntry): Row {
   return {
-    time: at.toISOString(),
-    who: actor.kind === 'key' ? `key ${actor.name}` : actor.name,
-    what: action,
+    at: at.toISOString(),
+    actor: actor.kind === 'key' ? `key ${actor.name}` : actor.name,
+    action,
     client: clientName,
-    key: keyId,
+    keyId,
     details: detailsInShort(details),
   };
 }

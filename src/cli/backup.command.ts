@@ -99,7 +99,7 @@ async function report(
 ): Promise<void> {
   const { startedAt, postgres, files } = manifest;
   const stored = files.reduce((sum, one) => sum + one.bytes, 0);
-  const text = `Backed up ${counted(files.length, 'file', 'files')}, ${megabytes(stored)}, as ${megabytes(bytes)}: everything up to ${startedAt}.`;
+  const text = `Backed up ${counted(files.length, 'file', 'files')}, ${inUnits(stored)}, as ${inUnits(bytes)}: everything up to ${startedAt}.`;
   if (toStandardOutput) {
     process.stderr.write(`${text}\n`);
   } else if (isForPeople(options)) {
@@ -109,8 +109,8 @@ async function report(
   }
 }
 
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+export function inUnits(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 /**

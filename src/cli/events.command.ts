@@ -3,7 +3,7 @@ import type { EventDto, EventType } from '../modules/events';
 import { ReportingCommand, UsageError, administer } from './command';
 import { followEvents } from './follow-events';
 import { type OutputOptions, type Row, isForPeople, print, printMany } from './output';
-import { wholeNumber } from './parse';
+import { identifier, wholeNumber } from './parse';
 import { printableJson } from '../runtime/text';
 
 interface EventsOptions extends OutputOptions {
@@ -28,7 +28,7 @@ export class EventsCommand extends ReportingCommand {
 
   @Option({ flags: '--pet <id>', description: 'only events about this pet, its stock and its orders' })
   parsePet(text: string): number {
-    return wholeNumber('--pet', text, { min: 1, max: Number.MAX_SAFE_INTEGER });
+    return identifier('--pet', text);
   }
 
   @Option({ flags: '--limit <events>', description: 'maximum number of events', defaultValue: '20' })
@@ -73,9 +73,9 @@ function forPeople(event: EventDto): Row {
 }
 
 function toRow({ timestamp, type, data }: EventDto) {
-  return { time: timestamp, type, data: printableJson(data as Row) };
+  return { timestamp, type, data: printableJson(data as Row) };
 }
 
-function inALine({ time, type, data }: ReturnType<typeof toRow>): string {
-  return `${time}  ${type.padEnd(17)}  ${data}`;
+function inALine({ timestamp, type, data }: ReturnType<typeof toRow>): string {
+  return `${timestamp}  ${type.padEnd(17)}  ${data}`;
 }

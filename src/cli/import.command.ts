@@ -78,7 +78,8 @@ async function importOnceOrAgain(file: string, options: ImportOptions): Promise<
       throw error;
     }
     const names = counted(error.repeated, 'name is', 'names are');
-    await confirm(`${names} already in the store. Import anyway?`, false);
+    const which = error.repeated === 1 ? ':' : ', such as';
+    await confirm(`${names} already in the store${which} ${printable(error.example)}. Import anyway?`, false);
     return importFrom(file, options, true);
   }
 }

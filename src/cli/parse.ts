@@ -10,15 +10,24 @@ export function wholeNumber(option: string, text: string, range: { min: number; 
   return value;
 }
 
-const ID = { min: 1, max: Number.MAX_SAFE_INTEGER };
-
+/** Parses the id of anything. */
 export function identifier(option: string, text: string): number {
-  return wholeNumber(option, text, ID);
+  return parseId(`${option} takes an id, which is a whole number`, text);
 }
 
 /** Parses a reference to a key: its id, or the whole key. */
 export function keyReference(option: string, text: string): number | string {
-  return text.startsWith('psk_live_') ? text : identifier(option, text);
+  return text.startsWith('psk_live_')
+    ? text
+    : parseId(`${option} takes the id of a key, or the whole key`, text);
+}
+
+function parseId(rule: string, text: string): number {
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  if (id < 1 || id > Number.MAX_SAFE_INTEGER) {
+    throw new UsageError(`${rule}, not "${text}".`);
+  }
+  return id;
 }
 
 /** Parses a time in the future: RFC 3339, or a day, which means its end in UTC. */

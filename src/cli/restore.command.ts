@@ -1,7 +1,7 @@
 import { Option, SubCommand } from 'nest-commander';
 import type { BackupManifest } from '#libs/embedded-postgres';
 import { PETSTORE } from '../runtime/command-name';
-import { embeddedSettings, megabytes } from './backup.command';
+import { embeddedSettings, inUnits } from './backup.command';
 import type { InputFile } from './input-file';
 import { ReportingCommand } from './command';
 import { interruptible } from './interruption';
@@ -38,7 +38,7 @@ export class RestoreCommand extends ReportingCommand {
     const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
     if (isForPeople(options)) {
       print(
-        `Restored ${megabytes(bytes)} to ${dataDirectory}: the store as it was at ${startedAt} or moments later. Start it: ${PETSTORE} serve`,
+        `Restored ${inUnits(bytes)} to ${dataDirectory}: the store as it was at ${startedAt} or moments later. Start it: ${PETSTORE} serve`,
       );
     } else {
       await printOne(

@@ -1,6 +1,6 @@
 import { Command } from 'nest-commander';
 import { PETSTORE } from '../runtime/command-name';
-import { megabytes } from './backup.command';
+import { inUnits } from './backup.command';
 import { ReportingCommand } from './command';
 import { CommandFailure } from './command-failure';
 import { type OutputOptions, isForPeople, print, printMany, printOne } from './output';
@@ -43,11 +43,10 @@ async function show(
       database: `${kind}, ${state}`,
       location,
       postgres,
-      size: bytes === null ? null : megabytes(bytes),
+      size: bytes === null ? null : inUnits(bytes),
       connections: connections === null ? null : `${connections} of ${maxConnections}`,
       pendingMigrations,
-      redis:
-        redis && (redis.answers ? `${redis.version}, ${megabytes(redis.bytes ?? 0)}` : 'does not answer'),
+      redis: redis && (redis.answers ? `${redis.version}, ${inUnits(redis.bytes ?? 0)}` : 'does not answer'),
       limits: instances.length === 0 ? null : limits.shared ? 'exact' : 'not shared',
       webhooks:
         webhooks &&
@@ -55,13 +54,17 @@ async function show(
     },
     options,
   );
+  // The columns of the first table; the others do not have them.
+  if (options.columns !== undefined) {
+    return;
+  }
   print('');
   const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
   await printMany(rows, options, 'No instance of the service runs.');
   if (tables.length > 0) {
     print('');
     await printMany(
-      tables.map((table) => ({ ...table, rows: table.rows ?? null })),
+      tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) })),
       options,
       '',
     );

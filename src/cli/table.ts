@@ -39,7 +39,7 @@ export function recordLines(row: Row, look: Look): string[] {
 
 /** Formats a table of at least one row. The first row defines the columns. Wide cells wrap. */
 export function tableLines(rows: Row[], look: Look): string[] {
-  const columns = Object.keys(rows[0]!).map((name) => columnOf(name, rows, look.now));
+  const columns = columnsOf(rows, look);
   if (look.columns !== undefined && !fit(columns, look.columns)) {
     return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row, look)]);
   }
@@ -59,6 +59,18 @@ function joined(cells: string[][], columns: Column[]): string[] {
   });
 }
 
+/** All columns, or only those with values where all are too wide. */
+function columnsOf(rows: Row[], look: Look): Column[] {
+  const columns = Object.keys(rows[0]!).map((name) => columnOf(name, rows, look.now));
+  return look.columns === undefined || widthOfTable(columns) <= look.columns
+    ? columns
+    : columns.filter(({ texts }) => texts.some((text) => text !== '-'));
+}
+
+function widthOfTable(columns: Column[]): number {
+  return columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1));
+}
+
 function columnOf(name: string, rows: Row[], now: number | undefined): Column {
   const values = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
   const exact = rows.map((row) => cell(row[name]));
@@ -73,7 +85,7 @@ function columnOf(name: string, rows: Row[], now: number | undefined): Column {
 
 /** Narrows the columns, the widest first, until they fit; false when they cannot. */
 function fit(columns: Column[], available: number): boolean {
-  let excess = columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1)) - available;
+  let excess = widthOfTable(columns) - available;
   for (; excess > 0; excess -= 1) {
     const widest = columns
       .filter(({ numeric, width }) => !numeric && width > NARROWEST)

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import { Exchange } from './exchange.ts';
-import { EventStream, type EventsInput } from './follow.ts';
+import { EventStream, type EventType, type EventsInput } from './follow.ts';
 import type {
   Answer,
   Caller,
@@ -39,7 +39,7 @@ export interface PetStoreClient extends Resources {
     input?: Input<OperationOf<Path, 'get'>>,
   ): AsyncGenerator<EntryOf<Path>, void, undefined>;
   /** What happened in the store; with `follow: true`, also what happens from now on, until it is aborted. */
-  events(input?: EventsInput): EventStream;
+  events<Type extends EventType = EventType>(input?: EventsInput<Type>): EventStream<Type>;
   /** What the latest answer said of the caller's limits; undefined before the first one. */
   readonly rateLimit: RateLimit | undefined;
 }

@@ -7,9 +7,16 @@ import type { Configuration } from './options.ts';
 export type Event = Schemas['Event'];
 export type EventType = Event['type'];
 
-export interface EventsInput {
+/** An event of one of these types: of each kind that has one. */
+export type EventOf<Type extends EventType, Kind = Event> = Kind extends { type: infer Own }
+  ? [Own & Type] extends [never]
+    ? never
+    : Kind & { type: Own & Type }
+  : never;
+
+export interface EventsInput<Type extends EventType = EventType> {
   /** Only events of these types; all by default. */
-  types?: EventType[];
+  types?: Type[];
   /** Only events about this pet, its stock and its orders. */
   petId?: number;
   /** Where to go on: the `cursor` of an earlier event, or `now`. By default the oldest event comes first. */
@@ -30,13 +37,13 @@ const MOST_WAIT_SECONDS = 25;
 const PAUSE_MS = 1_000;
 
 /** The events of the feed, one after another. With `follow` it goes on after errors that may pass, as long as it takes. */
-export class EventStream implements AsyncIterable<Event> {
+export class EventStream<Type extends EventType = EventType> implements AsyncIterable<EventOf<Type>> {
   private position: string | undefined;
 
   constructor(
     private readonly read: Read,
     private readonly configuration: Configuration,
-    private readonly input: EventsInput,
+    private readonly input: EventsInput<Type>,
   ) {
     this.position = input.cursor;
   }
@@ -47,7 +54,7 @@ export class EventStream implements AsyncIterable<Event> {
   }
 
   /** @throws PetStoreError what asking again cannot mend; the signal's reason */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<EventOf<Type>, void, undefined> {
     const { sleep, now } = this.configuration;
     const { follow = false, signal = new AbortController().signal } = this.input;
     for (;;) {
@@ -73,13 +80,15 @@ export class EventStream implements AsyncIterable<Event> {
     }
   }
 
-  private async readPage(signal: AbortSignal): Promise<{ events: Event[]; cursor: string | undefined }> {
+  private async readPage(
+    signal: AbortSignal,
+  ): Promise<{ events: EventOf<Type>[]; cursor: string | undefined }> {
     const { types, petId, follow = false } = this.input;
     const patience = Math.floor(this.configuration.attemptTimeoutSeconds) - 5;
     const wait = follow ? Math.max(0, Math.min(MOST_WAIT_SECONDS, patience)) : 0;
     const query = { limit: 100, type: types, petId, cursor: this.position, wait };
     const { data, response } = await this.read('/events', { params: { query }, signal });
-    return { events: data as Event[], cursor: nextCursor(response.headers) ?? this.position };
+    return { events: data as EventOf<Type>[], cursor: nextCursor(response.headers) ?? this.position };
   }
 }
 

@@ -1,6 +1,6 @@
 export { type PetStoreClient, createPetStoreClient } from './client.ts';
 export type { DeprecationNotice } from './deprecations.ts';
-export { type Event, EventStream, type EventType, type EventsInput } from './follow.ts';
+export { type Event, type EventOf, EventStream, type EventType, type EventsInput } from './follow.ts';
 export {
   NoAnswerError,
   PetStoreError,

@@ -38,6 +38,9 @@ export type Configuration = Required<PetStoreOptions>;
 /** @throws TypeError for an option that cannot work; it does not quote the key */
 export function configure(options: PetStoreOptions): Configuration {
   // fetch itself would quote the key in its complaint.
+  if (!options.apiKey) {
+    throw new TypeError('apiKey is missing.');
+  }
   if (typeof options.apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(options.apiKey)) {
     throw new TypeError('apiKey must be printable ASCII without spaces.');
   }

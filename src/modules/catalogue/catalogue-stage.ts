@@ -65,6 +65,12 @@ export class CatalogueStage {
     return Number(row!.count);
   }
 
+  /** A name that a query finds, as an example. */
+  async firstName(query: string): Promise<string> {
+    const [row] = await this.transaction.query<{ name: string }[]>(`${query} LIMIT 1`);
+    return row!.name;
+  }
+
   async add(line: number, record: CategoryRecord | PetRecord): Promise<void> {
     if (record.kind === 'category') {
       await this.addRow(CATEGORIES, categoryRow(line, record));

@@ -41,7 +41,11 @@ export class CatalogueRefusedError extends Error {
 
 /** Nothing was imported, because the store already has names of the file. */
 export class CatalogueRepeatedError extends Error {
-  constructor(readonly repeated: number) {
+  /** @param example one of the names */
+  constructor(
+    readonly repeated: number,
+    readonly example: string,
+  ) {
     super('The store already has names of the catalogue.');
   }
 }
@@ -73,12 +77,13 @@ export class ImportCatalogue {
       if (badLines.count > 0 && !options.skipInvalid) {
         throw new CatalogueRefusedError(badLines);
       }
-      const repeated = await stage.count(this.repeatedNames(stage, options));
+      const repeatedNames = this.repeatedNames(stage, options);
+      const repeated = await stage.count(repeatedNames);
       if (options.dryRun) {
         return { ...(await this.size(stage, options)), repeated, badLines };
       }
       if (repeated > 0 && !options.mayRepeat) {
-        throw new CatalogueRepeatedError(repeated);
+        throw new CatalogueRepeatedError(repeated, await stage.firstName(repeatedNames));
       }
       // Ids are assigned last, so that a rejected file leaves no gap and an empty store still counts as unused.
       const counts = await this.enter(transaction, stage, options);
@@ -94,7 +99,7 @@ export class ImportCatalogue {
       ? [stage.petsIn(this.existing), `${this.pets.all} AND category_id = staged.category_id`]
       : [stage.categories, `${this.categories.all} WHERE true`];
     const same = `lower(name) = lower(staged.name) AND name = staged.name`;
-    return `SELECT FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
+    return `SELECT name FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
   }
 
   private async size(stage: CatalogueStage, { intoExisting }: ImportOptions) {

@@ -36,7 +36,7 @@ it('shows who did what on the command line, to programs and to people', async ()
   expect(await audit('--client', 'acme', '--action', 'client.', '--limit', '1')).toEqual([created]);
   expect(await audit('--key', '7')).toMatchObject([{ action: 'key.banned', client: null, keyId: 7 }]);
   const [header, first, second] = (await run('audit')).stdout.split('\n');
-  expect(header).toMatch(/^time +who +what +client +key +details$/);
+  expect(header).toMatch(/^at +actor +action +client +keyId +details$/);
   expect(first).toMatch(/^\S+Z +\S+@.* \(sudo by ann\) +client\.created +acme +- +plan free$/);
   expect(second).toMatch(/^\S+Z +key 7 +key\.banned +- +7 +level 2$/);
 });

@@ -55,7 +55,7 @@ describe('import', () => {
     const before = await pets();
     await run('import', file);
     expect(await run('import', file)).toEqual(
-      complaint(2, /1 name is already in the store\. Import anyway\? Add --yes to confirm/),
+      complaint(2, /1 name is already in the store: Newts\. Import anyway\? Add --yes to confirm/),
     );
     expect((await run('import', '--dry-run', file)).stdout).toContain('; 1 name is already in the store.');
     expect(await pets()).toBe(before + 1);

@@ -58,8 +58,10 @@ describe('status of an embedded store', () => {
     );
     const { stdout } = await petstore(['status'], environment);
     expect(stdout).toMatch(
-      /database +embedded, running\n[^]*limits +exact\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ [^]*\npets +/,
+      /database +embedded, running\n[^]*limits +exact\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ [^]*\npets +.* kB\n/,
     );
+    const chosen = await petstore(['status', '--columns', 'version,database'], environment);
+    expect(chosen).toMatchObject({ code: 0, stdout: 'version   1.0.0\ndatabase  embedded, running\n' });
     await service.end();
   });
 

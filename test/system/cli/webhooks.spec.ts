@@ -63,7 +63,7 @@ it('retry makes due what was given up', async () => {
 
 it('reports an unknown webhook and an invalid id', async () => {
   expect(await run('show', '99')).toEqual(complaint(1, /There is no webhook 99/));
-  expect(await run('enable', 'x')).toEqual(complaint(2, /<id> takes a whole number/));
+  expect(await run('enable', 'x')).toEqual(complaint(2, /<id> takes an id, which is a whole number/));
 });
 
 it('events --follow ends at Ctrl-C while it is still reading many new events', async () => {

@@ -173,6 +173,19 @@ describe('On a wide screen, the page', () => {
     await comesIntoView(operation('adjustInventory'));
   });
 
+  it('closes the search with Escape or its button, whatever is typed, and shows whole words of what it found', async () => {
+    const search = page.getByRole('dialog', { name: 'Search' });
+    await page.keyboard.press('Control+k');
+    await search.getByRole('searchbox').fill('createCategory');
+    const found = search.locator('li', { hasText: 'POST /categories' });
+    expect(await found.locator('span').innerText()).toMatch(/^Create a category\. .*(\.|\w …)$/);
+    await page.keyboard.press('Escape');
+    await search.waitFor({ state: 'hidden' });
+    await page.locator('.find').click();
+    await search.getByRole('button', { name: 'Close' }).click();
+    await search.waitFor({ state: 'hidden' });
+  });
+
   it('opens what a link names, on the open page too, and the same link again; one way back for each', async () => {
     const entries = await page.evaluate<number>('history.length');
     await menu().getByRole('link', { name: 'Inventory', exact: true }).click();
@@ -273,6 +286,15 @@ describe('On a wide screen, the page', () => {
     await comesIntoView(operation('placeOrder'));
     expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
   });
+
+  it('marks in the side bar what is open, and scrolls there', async () => {
+    const marked = menu().locator('[aria-current]');
+    expect(await marked.getAttribute('title')).toBe('Place an order');
+    await unfold('getUsage');
+    await until(async () => (await marked.getAttribute('title')) === 'Get your daily usage');
+    const { y, height } = (await marked.boundingBox())!;
+    expect(y + height).toBeLessThanOrEqual(900);
+  });
 });
 
 describe('On a guide', () => {
@@ -300,6 +322,15 @@ describe('On a guide', () => {
     await page.waitForURL('**/docs/guides/errors#daily_quota_exceeded');
     await comesIntoView(page.locator('#daily_quota_exceeded'));
   });
+});
+
+test('A page that is not there can be read, and leads on', async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, '/guides/nonsense', 'main h1');
+  expect(complaints.splice(0)).toEqual([expect.stringContaining('404')]);
+  expect((await page.locator('main h1').boundingBox())!.height).toBeLessThan(80);
+  await page.getByRole('link', { name: 'the guides' }).click();
+  await page.waitForURL('**/docs/guides');
+  await page.close();
 });
 
 test('On a phone nothing is wider than the screen, with every operation open, and the menu folds', async () => {

@@ -43,6 +43,12 @@ describe('a table', () => {
     }
   });
 
+  it('leaves out columns without values before it narrows others, but only where it is too wide', () => {
+    const rows = [{ id: 1, until: null, note: 'x'.repeat(20) }];
+    expect(tableLines(rows, wide(31))[0]).toBe('id  until  note');
+    expect(tableLines(rows, wide(30))).toEqual(['id  note', ` 1  ${'x'.repeat(20)}`]);
+  });
+
   it('never breaks a number, and is printed record by record where it cannot be made to fit', () => {
     const row = { requests: 123_456_789_012_345, name: 'x'.repeat(30) };
     expect(tableLines([row], wide(28))[1]).toBe(`123456789012345  ${'x'.repeat(11)}`);

@@ -115,6 +115,20 @@ const ui = SwaggerUIBundle({
   onComplete: () => takeKeys(ui),
 });
 
+/** Marks in the side bar what the address names. */
+function mark() {
+  const links = [...document.querySelectorAll('#menu a')];
+  const [marked, current] = [
+    links.find((link) => link.hasAttribute('aria-current')),
+    links.find(({ href }) => href === location.href),
+  ];
+  marked?.removeAttribute('aria-current');
+  current?.setAttribute('aria-current', 'true');
+  if (current !== marked || document.querySelector('#menu:popover-open')) {
+    current?.scrollIntoView({ block: 'nearest' });
+  }
+}
+
 /** Opens what the address names (`#/Tag/operationId`); Swagger UI does so once, when it starts. */
 function reveal() {
   const [, tag, operation] = decodeURIComponent(location.hash).split('/');
@@ -129,8 +143,16 @@ function reveal() {
   });
 }
 addEventListener('hashchange', reveal);
-// A link to where the page already is changes no address.
-addEventListener('click', ({ target }) => target.closest('a')?.href === location.href && reveal());
+addEventListener('hashchange', mark);
+addEventListener('click', ({ target }) => {
+  // A link to where the page already is changes no address.
+  if (target.closest('a')?.href === location.href) {
+    reveal();
+  }
+  // Swagger UI changes the address without an event.
+  setTimeout(mark);
+});
+mark();
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);

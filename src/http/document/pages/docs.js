@@ -10,22 +10,26 @@ const element = (name, properties, ...children) => {
 };
 
 const dialog = document.querySelector('dialog.search');
-const [field, list, status] = dialog.children;
+const [field, close, list, status] = dialog.children;
 let everything = [];
 
 function matches(phrase) {
   const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
   const found = (text) => words.filter((word) => text.toLowerCase().includes(word)).length;
-  const all = everything.filter(({ title, text }) => found(`${title} ${text}`) === words.length);
+  const all = everything.filter(
+    ({ title, text, words: more = '' }) => found(`${title} ${text} ${more}`) === words.length,
+  );
   return words.length === 0
     ? []
     : all.sort((one, other) => found(other.title) - found(one.title)).slice(0, 30);
 }
 
-/** The part of a text in which the first word is. */
+/** The part of a text in which the first word is, in whole words. */
 function excerpt(text, phrase) {
-  const start = Math.max(0, text.toLowerCase().indexOf(phrase.trim().toLowerCase().split(/\s+/)[0]) - 50);
-  return `${start > 0 ? '…' : ''}${text.slice(start, start + 140)}`;
+  const found = text.toLowerCase().indexOf(phrase.trim().toLowerCase().split(/\s+/)[0]);
+  const start = found > 50 ? text.indexOf(' ', found - 50) + 1 : 0;
+  const end = text.length > start + 140 ? text.lastIndexOf(' ', start + 140) : text.length;
+  return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? ' …' : ''}`;
 }
 
 function show() {
@@ -54,6 +58,7 @@ async function open() {
 }
 
 document.querySelector('.find').addEventListener('click', open);
+close.addEventListener('click', () => dialog.close());
 field.addEventListener('input', show);
 addEventListener('keydown', (event) => {
   if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
@@ -69,6 +74,10 @@ dialog.addEventListener('keydown', (event) => {
     stops.at((stops.indexOf(document.activeElement) + step) % stops.length).focus();
   } else if (event.key === 'Enter' && document.activeElement === field) {
     stops[1]?.click();
+  } else if (event.key === 'Escape') {
+    // A search field would only be emptied.
+    event.preventDefault();
+    dialog.close();
   }
 });
 

@@ -42,7 +42,7 @@ ${head}</head>
 ${bar}</header>
 <dialog class="search" aria-label="Search" closedby="any">
 <input type="search" aria-label="Search" placeholder="Operations, error codes and guides" autocomplete="off">
-<ol></ol><p role="status"></p>
+<button type="button">Close</button><ol></ol><p role="status"></p>
 </dialog>
 ${side}${body}
 </body>

@@ -9,6 +9,8 @@ export interface Findable {
   title: string;
   kind: string;
   text: string;
+  /** Found too, but not shown. */
+  words?: string;
   href: string;
 }
 
@@ -20,8 +22,8 @@ export function searchIndex(document: OpenAPIObject, guides: Guide[]): Findable[
       'name' in part ? part.name : part.$ref.slice(part.$ref.lastIndexOf('/') + 1),
     );
     const words = [...tags, operationId, ...names, ...marks].join(' ');
-    const text = `${summary}. ${description.replace(/[`*]/g, '')} ${words}`;
-    return { title: `${method.toUpperCase()} ${path}`, kind: 'Operation', text, href };
+    const text = `${summary}. ${description.replace(/[`*]/g, '')}`;
+    return { title: `${method.toUpperCase()} ${path}`, kind: 'Operation', text, words, href };
   });
   const errors = errorCatalogue().map(({ code, status, when }) => {
     const text = `${status}: ${when.replaceAll('`', '')}`;

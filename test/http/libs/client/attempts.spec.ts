@@ -157,6 +157,12 @@ describe('The key', () => {
     const make = () => createPetStoreClient({ baseUrl: 'http://store.test', apiKey: 'psk_live_a\nb' });
     expect(make).toThrow(new TypeError('apiKey must be printable ASCII without spaces.'));
   });
+
+  it('is asked for when it is missing, as from an environment without it', () => {
+    const make = () =>
+      createPetStoreClient({ baseUrl: 'http://store.test', apiKey: process.env.NO_SUCH_KEY! });
+    expect(make).toThrow(new TypeError('apiKey is missing.'));
+  });
 });
 
 it.each([

@@ -68,7 +68,8 @@ beforeAll(async () => {
      const wrong = (error: PetNotFoundError): 'order_not_found' => error.code;
      const path = { categoryId: 1 };
      const { data } = await store.GET('/categories/{categoryId}', { params: { path, header: { 'If-None-Match': '"a"' } } });
-     console.log(data.name);`,
+     console.log(data.name);
+     for await (const { data } of store.events({ types: ['order.placed'] })) console.log(data.petId, data.nmae);`,
   );
   const files = [...examples, ...compiledOnly].map(([file]) => `${file}.mts`);
   const options = '--strict --target es2022 --module nodenext --types node --skipLibCheck'.split(' ');
@@ -87,7 +88,7 @@ it('Its types are right for import and for require, and catch what the document 
     ([, file, line]) => `${file}:${line}`,
   );
   expect([...new Set(found)]).toEqual(
-    [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16].map((line) => `wrong.mts:${line}`),
+    [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 17].map((line) => `wrong.mts:${line}`),
   );
 });
 
@@ -105,7 +106,34 @@ it('The examples of the README run as they are written', async () => {
   expect(outputs).toEqual([
     expect.stringMatching(/^Order \d+: 1 × Ada\nPet \d+ .*\n\d+ Ada\n55 requests left\n$/),
     '304 undefined\n',
+    expect.stringMatching(/^evt_\w+ order\.placed \d+ 1\n$/),
+    expect.stringMatching(/^Webhook \d+\. Keep its secret/),
   ]);
+});
+
+it('The receiver of the README takes what is signed with the secret, and nothing else', async () => {
+  const { key } = await service.issueKey({ plan: 'free' });
+  writeFileSync(
+    join(project, 'deliveries.mjs'),
+    `import { createHmac } from 'node:crypto';
+     let secret;
+     const send = globalThis.fetch;
+     globalThis.fetch = async (request) => {
+       const response = await send(request);
+       ({ secret } = await response.clone().json());
+       return response;
+     };
+     const { receive } = await import('./${examples.at(-1)![0]}.mjs');
+     const body = JSON.stringify({ id: 'evt_1', type: 'order.placed', timestamp: '', data: { petId: 7 } });
+     const time = Math.floor(Date.now() / 1000);
+     const signed = createHmac('sha256', Buffer.from(secret.slice(6), 'base64')).update('evt_1.' + time + '.' + body);
+     const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': time, 'webhook-signature': 'v1,' + signed.digest('base64') };
+     for (const sent of [body, body + ' ']) {
+       console.log((await receive(new Request('http://shop.test/', { method: 'POST', body: sent, headers }))).status);
+     }`,
+  );
+  const output = await run(['deliveries.mjs'], { PETSTORE_URL: service.url, PETSTORE_KEY: key });
+  expect(output.split('\n').slice(1)).toEqual(['order.placed { petId: 7 }', '204', '400', '']);
 });
 
 it('A bundle of it runs where there is nothing but what browsers have', async () => {
