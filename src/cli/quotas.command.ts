@@ -17,8 +17,8 @@ import { UsageCommand } from './usage.command';
 /** Explains where the numbers come from. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
   off:
-    'The current minute is known to the running server only: without REDIS_URL it counts in its own memory. ' +
-    'GET /rate-limit shows it to the client. The day may be one second behind.',
+    'The minute is what the running server has counted; of several without REDIS_URL, the one that counted most. ' +
+    'The day may be one second behind.',
   answered: 'Read from Redis, which all instances share.',
   silent: 'Redis does not answer, so the current minute is unknown. The day may be one second behind.',
 };
@@ -39,7 +39,7 @@ export class ShowQuotaCommand extends ReportingCommand {
       return;
     }
     const { client, plan, minute, day, keys, redis } = overview;
-    const unknown = redis === 'answered' ? null : 'not known';
+    const unknown = minute.used === null ? 'not known' : null;
     await printOne({ client, plan }, options);
     print('');
     await printMany(

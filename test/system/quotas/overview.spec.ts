@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis';
 import { type Clock, SystemClock } from '#libs/clock';
-import { Database } from '#libs/database';
+import { Database, DatabaseUrl } from '#libs/database';
 import { AuditTrail } from '../../../src/modules/audit';
 import { ClientsService, KeysService } from '../../../src/modules/auth';
 import { BanRegister, QuotaOverview, QuotaResets, UsageRanking, limitsOf } from '../../../src/modules/quotas';
 import { RedisQuotaStore } from '../../../src/modules/quotas/fleet/redis-quota-store';
 import { CounterReader } from '../../../src/modules/quotas/admin/counter-reader';
+import { StandingQuestions } from '../../../src/modules/quotas/counting/standing-questions';
 import { QuotaRecords } from '../../../src/modules/quotas/counting/quota-records';
 import type { Subject } from '../../../src/modules/quotas/counting/subject';
 import { readSettings } from '../../../src/settings';
@@ -29,14 +30,15 @@ function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOvervi
   const { app } = service;
   const settings = readSettings({ REDIS_URL });
   const reader = new CounterReader(app.get(QuotaRecords), app.get(Database), clock, settings);
-  return new QuotaOverview(app.get(ClientsService), app.get(KeysService), reader);
+  const questions = new StandingQuestions(app.get(Database), app.get(DatabaseUrl));
+  return new QuotaOverview(app.get(ClientsService), app.get(KeysService), reader, questions);
 }
 
 const written = () => service.app.get(QuotaRecords).flush();
 const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
 
 describe('what a client has used, seen from outside of the server', () => {
-  it('is the day as it was written down and every key with its bans; the minute is not known', async () => {
+  it('is the day as it was written down, the minute that the server counts, and every key with its bans', async () => {
     const { key, keyId, client } = await service.issueKey({ perMinute: 100, perDay: 10 });
     const issue = () => service.app.get(KeysService).issue({ client });
     const others = [await issue(), await issue(), await issue()];
@@ -54,7 +56,12 @@ describe('what a client has used, seen from outside of the server', () => {
       client,
       plan: 'enterprise',
       redis: 'off',
-      minute: { limit: 100, used: null, remaining: null, resetAt: null },
+      minute: {
+        limit: 100,
+        used: 4,
+        remaining: 96,
+        resetAt: new Date(service.clock.now() + MINUTE).toISOString(),
+      },
       day: { limit: 10, used: 4, remaining: 6, resetAt: '2026-11-22T00:00:00.000Z' },
       keys: [
         { id: keyId, endsWith: key.slice(-4), state: 'active', bannedUntil: null, banLevel: 0 },

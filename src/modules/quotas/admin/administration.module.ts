@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AdministrationModule } from '../../auth/administration';
 import { QuotaRecords } from '../counting/quota-records';
+import { StandingQuestions } from '../counting/standing-questions';
 import { BanRegister } from './ban-register';
 import { CounterReader } from './counter-reader';
 import { QuotaOverview } from './quota-overview';
@@ -17,6 +18,7 @@ import { UsageRanking } from './usage-ranking';
     QuotaResets,
     CounterReader,
     QuotaOverview,
+    StandingQuestions,
     UsageRanking,
     UsageService,
   ],

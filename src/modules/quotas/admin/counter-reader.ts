@@ -13,7 +13,7 @@ export type RedisPart = 'off' | 'answered' | 'silent';
 
 export interface CounterReading {
   redis: RedisPart;
-  /** The minute is valid only if Redis answered; otherwise only the running server knows it. */
+  /** The minute is valid only if Redis answered; otherwise only the running instances know it. */
   windows: WindowState;
   /** By key id; a key without an entry has never been banned. */
   bans: Map<number, BanState>;

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { ClientsService, KeysService, describeKey } from '../../auth/administration';
 import { banLevel, isBanned, newBanState } from '../rules/ban-rules';
 import { limitsOf } from '../rules/plans';
-import { type WindowStanding, standings } from '../rules/rate-window';
+import { type Limits, type WindowStanding, standings } from '../rules/rate-window';
+import { StandingQuestions } from '../counting/standing-questions';
 import { type CounterReading, CounterReader, type RedisPart } from './counter-reader';
 
-/** Null: known only to the running server. (Type aliases, because interfaces do not fit a Record.) */
+/** Null: not known, because nobody who counts has answered. (Type aliases, because interfaces do not fit a Record.) */
 export type WindowOverview = {
   limit: number;
   used: number | null;
@@ -38,6 +39,7 @@ export class QuotaOverview {
     private readonly clients: ClientsService,
     private readonly keys: KeysService,
     private readonly counters: CounterReader,
+    private readonly questions: StandingQuestions,
   ) {}
 
   /** @throws AdministrationError when there is no client of that name */
@@ -48,12 +50,14 @@ export class QuotaOverview {
       client.id,
       keys.map(({ id }) => id),
     );
-    const [minute, day] = standings(reading.windows, limitsOf(client), reading.now);
+    const limits = limitsOf(client);
+    const [minute, day] = standings(reading.windows, limits, reading.now);
+    const running = await this.runningMinute(reading.redis, minute!, client.id, keys[0]?.id, limits);
     return {
       client: client.name,
       plan: client.plan,
       redis: reading.redis,
-      minute: minuteOf(minute!, reading),
+      minute: minuteOf(minute!.limit, running),
       day: known(day!, reading.windows.dayCount),
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, reading.now);
@@ -61,15 +65,38 @@ export class QuotaOverview {
       }),
     };
   }
+
+  /**
+   * Undefined if nobody who counts has answered. Without Redis, it is that of the instance that counted most, because each counts
+   * on its own.
+   * @param read the minute in Redis; that of a client without requests if Redis is not used
+   */
+  private async runningMinute(
+    redis: RedisPart,
+    read: WindowStanding,
+    clientId: number,
+    keyId: number | undefined,
+    limits: Limits,
+  ): Promise<WindowStanding | undefined> {
+    if (redis !== 'off' || keyId === undefined) {
+      return redis === 'silent' ? undefined : read;
+    }
+    const answers = await this.questions.ask({ kind: 'client', clientId, keyId, limits });
+    if (answers === null) {
+      return read;
+    }
+    const minutes = answers.map(([minute]) => minute!);
+    return minutes.sort((one, other) => one.remaining - other.remaining)[0];
+  }
 }
 
-function minuteOf(standing: WindowStanding, { redis, windows }: CounterReading): WindowOverview {
-  if (redis !== 'answered') {
-    return { limit: standing.limit, used: null, remaining: null, resetAt: null };
+/** A minute starts with its first request; before that it has no end. */
+function minuteOf(limit: number, counted: WindowStanding | undefined): WindowOverview {
+  if (counted === undefined) {
+    return { limit, used: null, remaining: null, resetAt: null };
   }
-  // A minute starts with its first request; before that it has no end.
-  const running = windows.minuteStart >= 0;
-  return { ...known(standing, windows.minuteCount), ...(running ? {} : { resetAt: null }) };
+  const used = limit - counted.remaining;
+  return { ...known(counted, used), ...(used === 0 ? { resetAt: null } : {}) };
 }
 
 function known({ limit, remaining, resetAt }: WindowStanding, used: number): WindowOverview {

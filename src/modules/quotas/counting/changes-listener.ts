@@ -1,15 +1,16 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { DatabaseUrl, NotificationListener } from '#libs/database';
+import { Database, DatabaseUrl, NotificationListener } from '#libs/database';
 import { InstanceWatch } from '../fleet/instance-watch';
 import { RetryingTasks } from './retrying-tasks';
 import { QuotaStore } from './quota-store';
+import { QUESTIONS_CHANNEL, answerQuestion } from './standing-questions';
 
 /** Notified by a trigger on the table key_bans; the payload is the key's id. */
 const BANS_CHANNEL = 'petstore_bans';
 /** Notified by a trigger on the table quota_resets; the payload is the client's id. */
 const RESETS_CHANNEL = 'petstore_quota_resets';
 
-/** Applies bans, unbans and resets made by other processes. */
+/** Applies bans, unbans and resets made by other processes, and tells them what this one has counted. */
 @Injectable()
 export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(ChangesListener.name);
@@ -21,13 +22,13 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly store: QuotaStore,
     instances: InstanceWatch,
+    private readonly database: Database,
     databaseUrl: DatabaseUrl,
   ) {
     this.listener = new NotificationListener({
       url: databaseUrl.value,
-      channels: [BANS_CHANNEL, RESETS_CHANNEL],
-      onNotification: (id, channel) =>
-        channel === BANS_CHANNEL ? this.takeOverBans(Number(id)) : this.takeOverResets(Number(id)),
+      channels: [BANS_CHANNEL, RESETS_CHANNEL, QUESTIONS_CHANNEL],
+      onNotification: (payload, channel) => this.take(payload, channel),
       onState: (listening) => listening && this.takeOverAll(),
       // This session also makes the instance visible to the others.
       setUp: instances.setUp,
@@ -42,6 +43,19 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.changes.close();
     await this.listener.close();
+  }
+
+  private take(payload: string, channel: string): void {
+    switch (channel) {
+      case BANS_CHANNEL:
+        return this.takeOverBans(Number(payload));
+      case RESETS_CHANNEL:
+        return this.takeOverResets(Number(payload));
+      default:
+        answerQuestion(payload, this.store, this.database).catch((error: unknown) =>
+          this.logger.warn(`A question about a client's limits was not answered: ${String(error)}`),
+        );
+    }
   }
 
   /** Catches up on changes that were missed while not listening, or made before the start. */

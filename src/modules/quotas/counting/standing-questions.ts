@@ -1,0 +1,69 @@
+// Without Redis only the running instances know the current minute. Other processes ask them, by way of the database.
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database, DatabaseUrl, NotificationListener } from '#libs/database';
+import { RUNNING_INSTANCES, type RunningInstance } from '../admin/running-instances';
+import type { WindowStanding } from '../rules/rate-window';
+import type { QuotaStore } from './quota-store';
+import type { ClientSubject } from './subject';
+
+/** Notified with a `Question`. */
+export const QUESTIONS_CHANNEL = 'petstore_standings';
+const ANSWER_MS = 2_000;
+
+interface Question {
+  subject: ClientSubject;
+  /** The channel that the standings are to be sent to. */
+  replyTo: string;
+}
+
+/** @param question the payload of a notification */
+export async function answerQuestion(question: string, store: QuotaStore, database: Database): Promise<void> {
+  const { subject, replyTo } = JSON.parse(question) as Question;
+  const { standings } = await store.look(subject);
+  await database.query('SELECT pg_notify($1, $2)', [replyTo, JSON.stringify(standings)]);
+}
+
+/** Asks the running instances. */
+@Injectable()
+export class StandingQuestions {
+  constructor(
+    private readonly database: Database,
+    private readonly url: DatabaseUrl,
+  ) {}
+
+  /** The standings of each instance that answers; null if none runs. */
+  async ask(subject: ClientSubject): Promise<WindowStanding[][] | null> {
+    const instances = await this.database.query<RunningInstance>(RUNNING_INSTANCES);
+    const expected = instances.reduce((sum, { workers }) => sum + workers, 0);
+    if (expected === 0) {
+      return null;
+    }
+    const replyTo = `${QUESTIONS_CHANNEL}_${randomUUID()}`;
+    const answers: WindowStanding[][] = [];
+    await new Promise<void>((resolve) => {
+      const listener = new NotificationListener({
+        url: this.url.value,
+        channels: [replyTo],
+        onNotification: (answer) => {
+          answers.push(JSON.parse(answer) as WindowStanding[]);
+          if (answers.length >= expected) finish();
+        },
+        onState: (listening) => {
+          if (listening) void this.send({ subject, replyTo }).catch(finish);
+        },
+      });
+      const timer = setTimeout(() => finish(), ANSWER_MS);
+      const finish = (): void => {
+        clearTimeout(timer);
+        void listener.close().then(resolve);
+      };
+      void listener.start();
+    });
+    return answers;
+  }
+
+  private async send(question: Question): Promise<void> {
+    await this.database.query('SELECT pg_notify($1, $2)', [QUESTIONS_CHANNEL, JSON.stringify(question)]);
+  }
+}
