@@ -25,6 +25,9 @@ const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
 const FOLDER = '(?:modules|runtime)/[^/]+|migrations';
 /** `administration.ts` is a second face, for those who run the service: quick to load. */
 const INDEX = `^src/(?:(?:${FOLDER})/index|modules/[^/]+/administration)\\.ts$`;
+/** Files that load nothing else, so that the command line can print what they say in its help. */
+const FACTS = '^src/modules/(quotas/rules/plans|pets/pet-status)\\.ts$';
+
 const PURE = [
   '^src/modules/quotas/rules/',
   '/(order-status|pet-status|catalogue-line|bad-lines|schedule|address-policy|allowances)\\.ts$',
@@ -69,7 +72,7 @@ module.exports = {
       name: 'Outsiders know a module by its face only',
       severity: 'error',
       from: { path: `^src/(${FOLDER}/|.*)`, pathNot: '^src/runtime/data-source\\.ts$' },
-      to: { path: `^src/(${FOLDER})/`, pathNot: [INDEX, '^src/$1'] },
+      to: { path: `^src/(${FOLDER})/`, pathNot: [INDEX, '^src/$1', FACTS] },
     },
     {
       name: 'The data source knows entities and migrations only',
@@ -138,6 +141,18 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/http/' },
       to: { path: '^src/runtime/' },
+    },
+    {
+      name: 'HTTP does not know the application',
+      severity: 'error',
+      from: { path: '^src/http/' },
+      to: { path: '^src/(app\\.module|main)\\.ts$' },
+    },
+    {
+      name: 'Counting knows its rules, and nobody who counts elsewhere',
+      severity: 'error',
+      from: { path: '^src/modules/quotas/counting/' },
+      to: { path: '^src/modules/quotas/(admin|fleet|workers)/' },
     },
     {
       name: 'Nobody imports the command line',

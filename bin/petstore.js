@@ -17,9 +17,14 @@ function newest(path) {
 }
 
 function isStale() {
-  const sources = ['src', 'libs', 'package.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) =>
-    join(root, name),
-  );
+  const sources = [
+    'src',
+    'libs',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ].map((name) => join(root, name));
   const present = sources.filter(existsSync);
   return !existsSync(built) || present.some((source) => newest(source) > statSync(built).mtimeMs);
 }

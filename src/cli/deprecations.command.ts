@@ -54,7 +54,7 @@ function describe(uses: DeprecatedUse[], sunsetOf: ReadonlyMap<string, string>):
 
 /** Sunsets by operationId, from the OpenAPI document. */
 async function sunsets(): Promise<Map<string, string>> {
-  const { describeInterface } = await import('../http/document/describe-interface.js');
+  const { describeInterface } = await import('./describe-interface.js');
   const { paths } = JSON.parse(await describeInterface('json')) as {
     paths: Record<string, Record<string, { operationId?: string; 'x-deprecated-sunset'?: string }>>;
   };

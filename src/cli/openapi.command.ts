@@ -15,7 +15,7 @@ export class OpenapiCommand extends PetstoreCommand {
   }
 
   async run(_arguments: string[], { yaml }: { yaml?: boolean }): Promise<void> {
-    const { describeInterface } = await import('../http/document/describe-interface.js');
+    const { describeInterface } = await import('./describe-interface.js');
     writeOutput(await describeInterface(yaml ? 'yaml' : 'json'));
   }
 }

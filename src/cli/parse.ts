@@ -1,4 +1,4 @@
-import type { PetStatus } from '../modules/pets';
+import { PET_STATUSES, type PetStatus } from '../modules/pets/pet-status';
 import { UsageError } from './command-failure';
 
 /** Parses a whole number. */
@@ -102,14 +102,12 @@ export function duration(option: string, text: string, range: { min: number; max
   return milliseconds;
 }
 
-const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold'];
-
 /** Parses a comma-separated list of statuses. */
 export function petStatuses(text: string): PetStatus[] {
   const words = text.split(',');
-  const found = STATUSES.filter((status) => words.includes(status));
+  const found = PET_STATUSES.filter((status) => words.includes(status));
   if (found.length !== words.length) {
-    throw new UsageError(`--status takes ${STATUSES.join(', ')} or several of them, not "${text}".`);
+    throw new UsageError(`--status takes ${PET_STATUSES.join(', ')} or several of them, not "${text}".`);
   }
   return found;
 }

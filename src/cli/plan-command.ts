@@ -2,9 +2,10 @@ import { Option } from 'nest-commander';
 import { type ChangeOptions, ChangingCommand } from './command';
 import { wholeNumber } from './parse';
 import { UsageError } from './command-failure';
+import { PLANS } from '../modules/quotas/rules/plans';
 
 const LIMITS = { min: 1, max: 2_147_483_647 };
-export const PLAN = 'free, pro, business or enterprise';
+export const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
 
 export interface PlanOptions extends ChangeOptions {
   plan: string;

@@ -8,11 +8,9 @@ import { PetstoreCommand } from './command';
 export class ServeCommand extends PetstoreCommand {
   protected override readonly examples = ['serve', 'serve > petstore.log'];
 
+  /** Never returns: the server ends the process. */
   async run(): Promise<void> {
-    const [{ start }, { readSettings }] = await Promise.all([
-      import('../runtime/start.js'),
-      import('../settings.js'),
-    ]);
-    await start(readSettings(process.env));
+    await import('../main.js');
+    await new Promise(() => undefined);
   }
 }

@@ -67,6 +67,12 @@ const PLANTED: [rule: string, file: string, line: string][] = [
   ['Nobody imports the command line', 'src/runtime/b.ts', `import '../cli/output';`],
   ['Modules know neither HTTP nor the runtime', 'src/modules/pets/d.ts', `import '../../http/cors';`],
   ['HTTP does not know the runtime', 'src/http/b.ts', `import '../runtime/serve';`],
+  ['HTTP does not know the application', 'src/http/c.ts', `import '../app.module';`],
+  [
+    'Counting knows its rules, and nobody who counts elsewhere',
+    'src/modules/quotas/counting/c.ts',
+    `import '../fleet/quota-script';`,
+  ],
   [
     'The rules of quotas know nothing but each other',
     'src/modules/quotas/rules/a.ts',

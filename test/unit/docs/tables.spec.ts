@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/errors';
-import { describeInterface } from '../../../src/http/document/describe-interface';
+import { describeInterface } from '../../../src/cli/describe-interface';
 import { GUIDES, type GuideName } from '../../../src/http/document/guides/guides-list';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/plans';
 import { operationsOf } from '../../support/document';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeInterface } from '../../../src/http/document/describe-interface';
+import { describeInterface } from '../../../src/cli/describe-interface';
 
 /** Comes with @nestjs/swagger and reads YAML 1.1, in which an unquoted date is none of our texts; it brings no types. */
 const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');

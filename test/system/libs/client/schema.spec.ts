@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describeInterface } from '../../../../src/http/document/describe-interface';
+import { describeInterface } from '../../../../src/cli/describe-interface';
 
 const GENERATED = ['schema.ts', 'routes.ts', 'error-classes.ts'];
 const CLIENT = resolve(__dirname, '../../../../libs/client');

@@ -1,9 +1,9 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { stringify } from 'yaml';
-import { AppModule } from '../../app.module';
-import { readSettings } from '../../settings';
-import { buildDocument } from './build-document';
+import { AppModule } from '../app.module';
+import { readSettings } from '../settings';
+import { buildDocument } from '../http/document/build-document';
 
 /** Read alike by parsers of YAML 1.1, which take a text such as 2026-11-24 for a date unless it is quoted. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
