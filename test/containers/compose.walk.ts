@@ -9,6 +9,7 @@ beforeAll(async () => {
     POSTGRES_PASSWORD: 'walkone',
     PETSTORE_DATABASE_PASSWORD: 'walktwo',
     VALKEY_PASSWORD: 'walkthree',
+    WEBHOOK_KEY: Buffer.alloc(32).toString('base64'),
     PETSTORE_PORT: '0',
   });
   await compose('up', '-d', '--wait');

@@ -15,12 +15,17 @@ const [compose] = readYaml<Compose>('docker/compose.yaml') as [Compose];
 const containers = Object.entries(compose.services);
 const ofOthers = containers.filter(([, { build }]) => build === undefined);
 
+const WEBHOOK_KEY = Buffer.alloc(32).toString('base64');
+
 /** As compose puts values in for `${NAME:-default}` and `${NAME:?message}`. */
 function filled(environment: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [
       name,
-      value.replace(/\$\{\w+:-([^}]*)\}/g, '$1').replace(/\$\{\w+:\?[^}]*\}/g, 'secret'),
+      value
+        .replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+        .replace(/\$\{WEBHOOK_KEY:\?[^}]*\}/, WEBHOOK_KEY)
+        .replace(/\$\{\w+:\?[^}]*\}/g, 'secret'),
     ]),
   );
 }

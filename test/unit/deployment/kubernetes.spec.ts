@@ -88,7 +88,7 @@ describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) =>
   });
 
   it('have their secrets by reference', () => {
-    const secret = /URL|PASSWORD|SECRET|TOKEN/;
+    const secret = /URL|PASSWORD|SECRET|TOKEN|KEY/;
     const variables = (container!.env ?? []).filter(({ name }) => secret.test(name));
     expect(variables.length).toBeGreaterThan(0);
     expect(
