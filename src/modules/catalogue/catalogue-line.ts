@@ -5,7 +5,7 @@ import { ValidationFailedError } from '#libs/http';
 import { Field, identifier, oneOf, validated } from '#libs/validation';
 import { categoryFields } from '../categories';
 import { FIRST_QUANTITY, stockQuantity } from '../inventory';
-import { type PetStatus, petFields } from '../pets';
+import { PET_COLUMNS, type PetStatus, petFields } from '../pets';
 
 export interface CategoryRecord {
   kind: 'category';
@@ -20,7 +20,7 @@ export function categoryRow(line: number, { id, name, description }: CategoryRec
   return [line, id, name, description ?? null];
 }
 
-export const PET_COLUMNS = 'line bigint, file_category_id bigint, quantity integer, name text, status text';
+export const PET_LINE_COLUMNS = `line bigint, file_category_id bigint, quantity integer, ${PET_COLUMNS}`;
 export function petRow(line: number, { categoryId, quantity, name, status }: PetRecord): Row {
   return [line, categoryId, quantity, name, status];
 }

@@ -3,7 +3,7 @@ import type { BadLines } from './bad-lines';
 import {
   CATEGORY_COLUMNS,
   type CategoryRecord,
-  PET_COLUMNS,
+  PET_LINE_COLUMNS,
   type PetRecord,
   categoryRow,
   petRow,
@@ -16,7 +16,7 @@ const CATEGORIES = 'staged_categories';
 const PETS = 'staged_pets';
 const TABLES = [
   `CREATE TEMPORARY TABLE ${CATEGORIES} (${CATEGORY_COLUMNS}) ON COMMIT DROP`,
-  `CREATE TEMPORARY TABLE ${PETS} (${PET_COLUMNS}) ON COMMIT DROP`,
+  `CREATE TEMPORARY TABLE ${PETS} (${PET_LINE_COLUMNS}) ON COMMIT DROP`,
 ];
 const DUPLICATES = `SELECT line, file_id AS id, first_line FROM
   (SELECT line, file_id, min(line) OVER (PARTITION BY file_id) AS first_line FROM staged_categories) AS compared

@@ -3,7 +3,7 @@ import { escapeLiteral } from 'pg';
 import type { Transaction } from '#libs/database';
 import { BulkCategories } from '../categories';
 import { BulkStock, FIRST_QUANTITY } from '../inventory';
-import { BulkPets } from '../pets';
+import { BulkPets, PET_COLUMNS } from '../pets';
 import { CATALOGUE } from './first-catalogue';
 
 /** Adds the sample catalogue to an empty store. */
@@ -27,9 +27,9 @@ export class SeedCatalogue {
     const categories = await this.categories.enter(transaction, rows, 'seeded_categories');
     const pets = await this.pets.enter(
       transaction,
-      `SELECT pet.name, category.id AS category_id, status, quantity
-       FROM (${asRows(PETS, 'category text, name text, status text, quantity int')}) AS pet
-       JOIN seeded_categories AS category ON category.name = pet.category ORDER BY pet.place`,
+      `SELECT pet.*, found.id AS category_id
+       FROM (${asRows(PETS, `category text, quantity int, ${PET_COLUMNS}`)}) AS pet
+       JOIN seeded_categories AS found ON found.name = pet.category ORDER BY pet.place`,
       'seeded_pets',
     );
     await this.stock.enter(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);

@@ -1,4 +1,4 @@
-export { BulkPets } from './bulk-pets';
+export { BulkPets, PET_COLUMNS } from './bulk-pets';
 export { PetCatalog, type KnownPet } from './pet-catalog';
 export { petFields } from './pets.dto';
 export { PetLifecycle, type PetLifecycleListener } from './pet-lifecycle';
