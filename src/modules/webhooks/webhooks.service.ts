@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, RowReader } from '#libs/database';
-import { type Page, idBefore, pageOf, pageStatement } from '#libs/paging';
+import { type Page, PageReader, pageOf } from '#libs/paging';
 import type { WebhookOfClient } from './change-webhooks';
 import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
 import { deliveryListStatement } from './delivery-list-statement';
@@ -18,15 +18,12 @@ export class WebhooksService {
     this.webhooks = new RowReader(database, Webhook);
   }
 
-  async list(clientId: number, { limit, cursor }: ListWebhooksQuery): Promise<Page<Webhook>> {
-    const text = pageStatement({
-      columns: this.database.table(Webhook).names,
-      table: 'webhooks',
-      id: 'id',
-      conditions: ['client_id = $3', 'deleted_at IS NULL'],
-    });
-    const statement = { name: 'webhooks-page', text, values: [idBefore(cursor), limit + 1, clientId] };
-    return pageOf(await this.database.rows(Webhook, statement), limit, ({ id }) => id);
+  list(clientId: number, query: ListWebhooksQuery): Promise<Page<Webhook>> {
+    const reader = new PageReader(this.database, Webhook, (_filters: ListWebhooksQuery, parameter) => ({
+      statement: 'webhooks-page',
+      conditions: [`client_id = ${parameter(clientId)}`, 'deleted_at IS NULL'],
+    }));
+    return reader.read(query);
   }
 
   /** @throws ApiError 404, also for a webhook of another client */

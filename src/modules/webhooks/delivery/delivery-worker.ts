@@ -124,15 +124,16 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
     this.finished = [];
     try {
+      // First, because it may be repeated: a delivery that is finished is not looked at again.
+      await this.receivers.learn(
+        finished.map(({ delivery: { webhookId }, attempt }) => ({ webhookId, attempt })),
+      );
       const outcomes = finished.map(({ delivery, attempt }) => outcomeOf(delivery, attempt, now));
       await this.queue.finish(outcomes, now);
     } catch (error) {
       this.finished = [...finished, ...this.finished].slice(0, MAX_UNDER_WAY);
       throw error;
     }
-    await this.receivers.learn(
-      finished.map(({ delivery: { webhookId }, attempt }) => ({ webhookId, attempt })),
-    );
   }
 
   /** Logs the first failure of a series only. */
