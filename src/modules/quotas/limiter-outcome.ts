@@ -1,7 +1,6 @@
 // The limiter's decision for metrics, derived after the response, off the hot path.
 import type { FastifyRequest } from 'fastify';
 import { BAN_DURATIONS_MS } from './rules/ban-rules';
-import { type Decision, NOTHING_TAKEN } from './rules/decision';
 
 /** `minute` and `day` are the windows whose limit refused the request. */
 export const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'] as const;
@@ -10,17 +9,14 @@ export type LimiterDecision = (typeof LIMITER_DECISIONS)[number];
 export const BAN_LEVELS = BAN_DURATIONS_MS.map((_duration, index) => index + 1);
 
 /** The limiter's decision; null if the request was not counted. */
-export function limiterDecisionOf({ verdict }: FastifyRequest, status: number): LimiterDecision | null {
+export function limiterDecisionOf({ verdict }: FastifyRequest): LimiterDecision | null {
   if (verdict === undefined) {
     return null;
   }
-  // Refunded requests have taken nothing either, but their status is 304 or 5xx.
-  const banned = status === 403 && verdict.receipt.takenAt === NOTHING_TAKEN;
-  return verdict.exhausted ?? (banned ? 'banned' : 'allowed');
+  return verdict.exhausted ?? (verdict.outcome === 'banned' ? 'banned' : 'allowed');
 }
 
 /** The level of the ban that this request triggered; 0 for none. */
 export function earnedBanLevel({ verdict }: FastifyRequest): number {
-  // The receipt of a refused request is the decision itself.
-  return (verdict?.receipt as Partial<Decision> | undefined)?.earnedBanLevel ?? 0;
+  return verdict?.earnedBanLevel ?? 0;
 }

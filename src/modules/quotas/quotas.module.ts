@@ -6,7 +6,7 @@ import { AccountController } from './account.controller';
 import { USAGE_DAYS } from './usage.service';
 import { QuotaAdministrationModule } from './admin/administration.module';
 import { ChangesListener } from './counting/changes-listener';
-import { InstanceWatch } from './fleet/instance-watch';
+import { InstanceWatch } from './counting/instance-watch';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { ADDRESS_LIMITS } from './rules/plans';
 import { MINUTE_MS } from './rules/rate-window';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import type { ApiError } from '#libs/errors';
-import { type Decision, NOTHING_TAKEN } from './rules/decision';
+import { type Decision, NOTHING_TAKEN, type Outcome } from './rules/decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { rateLimitHeaders } from './rules/rate-limit-headers';
 import type { WindowName, WindowStanding } from './rules/rate-window';
@@ -14,6 +14,9 @@ export interface Verdict {
   subject: Subject;
   /** The error for a request over the limit or with a banned key. */
   refusal: ApiError | null;
+  outcome: Outcome;
+  /** Level of the ban that this request triggered, 1 to 5; 0 for none. */
+  earnedBanLevel: number;
   standings: WindowStanding[];
   exhausted: WindowName | null;
   /** For the refund; `takenAt` is NOTHING_TAKEN if the request was refused or already refunded. */
@@ -124,10 +127,19 @@ export class RequestLimiter {
   }
 
   private note(request: FastifyRequest, subject: Subject, decision: Taken): ApiError | null {
-    const { standings, exhausted } = decision;
+    const { outcome, earnedBanLevel, standings, exhausted } = decision;
     const clockOffset = this.offsetTo(decision);
     const refusal = refusalOf(decision);
-    request.verdict = { subject, refusal, standings, exhausted, receipt: decision, clockOffset };
+    request.verdict = {
+      subject,
+      refusal,
+      outcome,
+      earnedBanLevel,
+      standings,
+      exhausted,
+      receipt: decision,
+      clockOffset,
+    };
     return refusal;
   }
 

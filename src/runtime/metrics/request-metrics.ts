@@ -53,7 +53,7 @@ export class RequestMetrics {
   private count(request: FastifyRequest, reply: FastifyReply): void {
     const operation = routeOf(request).url ?? 'unknown';
     this.operations.of(operation, request.method).add(reply.statusCode, reply.elapsedTime / 1000);
-    const decision = limiterDecisionOf(request, reply.statusCode);
+    const decision = limiterDecisionOf(request);
     if (decision !== null) {
       this.decisions[request.verdict!.subject.kind][decision] += 1;
       // Nobody is banned to level 0.

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Database, DatabaseUrl, NotificationListener } from '#libs/database';
-import { InstanceWatch } from '../fleet/instance-watch';
+import { InstanceWatch } from './instance-watch';
 import { RetryingTasks } from './retrying-tasks';
 import { QuotaStore } from './quota-store';
 import { QUESTIONS_CHANNEL, answerQuestion } from './standing-questions';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, DatabaseUrl, NotificationListener } from '#libs/database';
-import { RUNNING_INSTANCES, type RunningInstance } from '../admin/running-instances';
+import { RUNNING_INSTANCES, type RunningInstance } from './running-instances';
 import type { WindowStanding } from '../rules/rate-window';
 import type { QuotaStore } from './quota-store';
 import type { ClientSubject } from './subject';

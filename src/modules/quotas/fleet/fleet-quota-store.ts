@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { CircuitBreaker } from '#libs/circuit-breaker';
 import type { Clock } from '#libs/clock';
 import type { ClientSubject, Subject } from '../counting/subject';
-import { KnownRefusals } from './known-refusals';
+import { KnownRefusals } from '../counting/known-refusals';
 import { QuotaStore, type Receipt, type Standing, type Taken } from '../counting/quota-store';
 import type { RedisQuotaStore } from './redis-quota-store';
 import { RedisUnavailableError } from './script-calls';

@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import { ServiceUnavailableError } from '#libs/http';
 import { QuotaStore, type Receipt, type Standing, type Taken } from '../counting/quota-store';
 import type { Subject } from '../counting/subject';
-import { KnownRefusals } from '../fleet/known-refusals';
+import { KnownRefusals } from '../counting/known-refusals';
 import { type Channel, type QuotaAnswer, type QuotaQuestion, type QuotaStep, send } from './quota-messages';
 
 interface Waiting {

@@ -1,6 +1,6 @@
-import type { Decision } from '../../../../src/modules/quotas/rules/decision';
-import { KnownRefusals } from '../../../../src/modules/quotas/fleet/known-refusals';
-import type { Subject } from '../../../../src/modules/quotas/counting/subject';
+import type { Decision } from '../../../src/modules/quotas/rules/decision';
+import { KnownRefusals } from '../../../src/modules/quotas/counting/known-refusals';
+import type { Subject } from '../../../src/modules/quotas/counting/subject';
 
 const limits = { perMinute: 60, perDay: 1_000 };
 const keyOf = (keyId: number): Subject => ({ kind: 'client', clientId: 1, keyId, limits });

@@ -1,4 +1,4 @@
-import { COUNTS_ALONE, COUNTS_IN_REDIS } from '../fleet/instance-watch';
+import { COUNTS_ALONE, COUNTS_IN_REDIS } from './instance-watch';
 
 /** A running instance, found by the sessions that hold its advisory lock: one for each worker. */
 export interface RunningInstance {
