@@ -56,7 +56,7 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
   }
   if (isDatabaseUnavailable(error)) {
     const { code: cause, message } = error as NodeJS.ErrnoException;
-    const outcome = isUnable(error) ? 'could not do it' : 'of DATABASE_URL cannot be reached';
+    const outcome = isUnable(error) ? 'could not complete the request' : 'of DATABASE_URL cannot be reached';
     return { code: 'database_unavailable', message: `The database ${outcome}: ${message || cause}.` };
   }
   if (isRefused(error)) {

@@ -44,7 +44,7 @@ function reportLostLines(output: LogOutput, logger: Logger): void {
   });
   output.on('drain', () => {
     if (lostLines > 0) {
-      logger.warn({ lostLines }, 'Lines of this log are lost, because nobody read it.');
+      logger.warn({ lostLines }, 'Log lines were dropped because nothing read the log.');
       lostLines = 0;
     }
   });

@@ -66,7 +66,7 @@ function watchConnections(app: NestFastifyApplication): Connections {
   metrics.gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
   metrics.gauge(
     'petstore_http_requests_in_progress',
-    'Requests that are not answered yet, or not to the end.',
+    'Requests in progress.',
     () => connections.requestsInProgress,
   );
   return connections;

@@ -31,7 +31,7 @@ export async function shutDown(
   connections.announceEnd();
   let patienceMs = DRAIN_MS;
   void signals.second.then((signal) => {
-    logger.warn(`${signal} again: ending at once`);
+    logger.warn(`${signal} again: stopping immediately`);
     patienceMs = 0;
     connections.breakOff();
     setTimeout(() => process.exit(1), HURRY_MS).unref();

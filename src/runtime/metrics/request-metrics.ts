@@ -36,7 +36,7 @@ export class RequestMetrics {
     BAN_LEVELS.forEach((level) => this.bans.inc({ level }, 0));
     this.replays = new Counter({
       name: 'petstore_idempotent_replays_total',
-      help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
+      help: 'Responses replayed for a repeated Idempotency-Key.',
       labelNames: ['operation'],
       registers: [registry],
     });

@@ -83,7 +83,7 @@ export class WorkerProcesses {
     }
     // A worker that never listened was being waited for: at the start that ends the service, later it is tried again.
     if (this.listening.delete(worker.id)) {
-      this.logger.warn(`Worker ${worker.id} has ended (${how}): another one takes its place.`);
+      this.logger.warn(`Worker ${worker.id} exited (${how}); starting another.`);
       void this.replace();
     }
   }
