@@ -5,7 +5,7 @@ import { lostLogLines } from '../logger';
 import { QuotaStore } from '../../modules/quotas';
 import { MetricsService } from './metrics.service';
 
-/** What the parts of the service know of themselves, told to Prometheus. Read when it is asked for, so that it costs no request. */
+/** Metrics that parts of the service keep anyway. They are read at each scrape, so requests do not pay for them. */
 @Injectable()
 export class ServiceFigures implements OnModuleInit {
   constructor(
