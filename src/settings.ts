@@ -15,9 +15,9 @@ export interface Settings {
   databasePool: number;
   /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
   redisUrl: string | undefined;
-  /** How many instances share the limits: what each lets through while Redis is away. */
+  /** How many instances share the limits. Decides what each allows while Redis is unavailable. */
   instances: number;
-  /** Addresses and networks of the proxies whose forwarding header fields are believed. */
+  /** Addresses and networks of the proxies whose forwarding header fields are trusted. */
   trustProxy: string[];
   corsOrigins: string[];
   /** Where metrics are served; absent: nowhere. */

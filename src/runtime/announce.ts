@@ -10,7 +10,7 @@ interface Startup {
   client: string;
 }
 
-/** Says on standard output where the service is. The first start of an embedded database fills the store, and shows a key. */
+/** Prints the address of the service. The first start of an embedded database also seeds the store and prints a key. */
 export async function announce(
   context: INestApplicationContext,
   database: OpenDatabase,
@@ -24,7 +24,7 @@ export async function announce(
   process.stdout.write(welcome({ url, key, client: DEMO_CLIENT }));
 }
 
-/** What a person reads when the service has started. */
+/** The text for people after the start. */
 function welcome({ url, key, client }: Startup): string {
   const lines = [
     '',

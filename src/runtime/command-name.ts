@@ -1,11 +1,11 @@
 import { basename, relative } from 'node:path';
 
-/** How hints call the command line: as it was called itself, so that they work where it did. */
+/** The command line's name in hints: as it was called, so that the hints work in the same place. */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 
 /**
- * @param script what Node was started with
- * @param npmCommand what npm says that it does, where it has started Node; npx is "exec"
+ * @param script the script that Node was started with
+ * @param npmCommand npm's current command if npm has started Node; for npx it is "exec"
  */
 export function commandName(script: string, npmCommand: string | undefined, folder = process.cwd()): string {
   if (basename(script) === 'petstore' && npmCommand === undefined) {

@@ -5,7 +5,7 @@ const REPEATED = 100;
 
 /**
  * A failure as one line for standard error, without control characters.
- * @param given what the command was called with, which the message may repeat
+ * @param given the arguments of the command, which the message may repeat
  */
 export function complaint(message: string, given: readonly string[] = process.argv.slice(2)): string {
   const long = given
@@ -18,12 +18,12 @@ export function complaint(message: string, given: readonly string[] = process.ar
   return `petstore: ${printable(withoutKeys(short))}\n`;
 }
 
-/** A message may repeat what was typed, and messages are kept in logs. The last four characters tell which key it was. */
+/** Hides keys: a message may repeat an argument, and logs keep messages. The last four characters identify the key. */
 export function withoutKeys(message: string): string {
   return message.replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1');
 }
 
-/** What stands behind the equals sign of `--name=value`. */
+/** The value in `--name=value`. */
 function valueOf(argument: string): string {
   return argument.slice(argument.indexOf('=') + 1);
 }

@@ -20,7 +20,7 @@ export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
   bindWithoutDeprecatedProperty();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  // The first hook, so that everything that is done for a request is part of its span.
+  // The first hook, so that the span covers all work for the request.
   tracing?.watch(fastify);
   if (settings.metrics) {
     app.get(MetricsService).watch(fastify);
@@ -36,7 +36,7 @@ export async function createApp(
   logger: Logger,
   tracing?: Tracing,
 ): Promise<NestFastifyApplication> {
-  // Of sessions that say nothing else of themselves, that of the instance's lock among them.
+  // Default name of database sessions, such as the one with the instance's lock.
   defaults.application_name = instanceName();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings, databaseUrl),

@@ -47,7 +47,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     applicationName: 'petstore',
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
-      // A process that was halted in a transaction must not hold its locks: all writes take turns for one of them.
+      // A process halted in a transaction must not keep its locks: all writes need one of them.
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       // A server that has stopped answering enforces no timeout of its own.
       onConnect,
@@ -59,8 +59,8 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
 }
 
 /**
- * Every statement of a request goes through an index. A plan that was made while a table was small, or full of dead rows,
- * would go on to read all of it.
+ * Makes every statement of a request use an index. A plan made while a table was small, or full of dead rows, would later
+ * read all of it.
  */
 const INDEXES_ONLY = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`;
 

@@ -13,7 +13,7 @@ export async function explainAddress<Opened>(
     return await open();
   } catch (error) {
     const { code, message, syscall } = error as NodeJS.ErrnoException;
-    // Nest starts its modules when it is told to listen.
+    // Nest initializes its modules in listen(), so other errors can occur here.
     if (syscall === undefined) {
       throw error;
     }

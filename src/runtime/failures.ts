@@ -28,11 +28,11 @@ export interface ExplainedFailure {
   message: string;
 }
 
-/** PostgreSQL's codes (its appendix A) of a refused user or password, an unknown database and a missing right. */
+/** PostgreSQL's codes (its appendix A) for a rejected user or password, an unknown database and a missing privilege. */
 const REFUSED_CODE = /^(28...|3D000|42501)$/;
-/** A full disk, want of memory, a statement that took too long, or a standby: the database was reached and said why it refuses. */
+/** A full disk, too little memory, a statement timeout, or a standby: the database was reached and reported why it failed. */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
-/** What the driver and Node say of an encrypted connection that cannot be; their codes differ from case to case. */
+/** Messages of the driver and Node when TLS fails; the codes differ from case to case. */
 const REFUSED_TEXT = /^The server does not support SSL|certificate/;
 
 /** The text that reports a failure: one line where it can be explained. */
@@ -41,7 +41,7 @@ export function explain(error: unknown): string {
   return known === undefined ? traceOf(error) : complaint(known.message);
 }
 
-/** What programs are told of a failure. */
+/** A failure as programs get it. */
 export function failureOf(error: unknown): ExplainedFailure {
   return explanationOf(error) ?? { code: 'internal_error', message: textOf(error) };
 }
@@ -56,7 +56,7 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
   }
   if (isDatabaseUnavailable(error)) {
     const { code: cause, message } = error as NodeJS.ErrnoException;
-    const outcome = isUnable(error) ? 'could not do it' : 'of DATABASE_URL cannot be reached';
+    const outcome = isUnable(error) ? 'could not complete the request' : 'of DATABASE_URL cannot be reached';
     return { code: 'database_unavailable', message: `The database ${outcome}: ${message || cause}.` };
   }
   if (isRefused(error)) {

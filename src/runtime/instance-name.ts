@@ -2,17 +2,17 @@ import cluster from 'node:cluster';
 import { hostname } from 'node:os';
 import { VERSION } from './version';
 
-/** What PostgreSQL keeps of an `application_name`. */
+/** PostgreSQL truncates an `application_name` to this length. */
 const MOST_BYTES = 63;
 
-/** How a running service calls itself to PostgreSQL, for `petstore status`: `petstore/1.0.0 1234@host`. */
+/** The `application_name` of a running service, for `petstore status`: `petstore/1.0.0 1234@host`. */
 export function instanceName(): string {
   // All workers of a service have the name of its first process.
   const pid = cluster.isWorker ? process.ppid : process.pid;
   return `petstore/${VERSION} ${pid}@${hostname()}`.slice(0, MOST_BYTES);
 }
 
-/** The parts of such a name; null in one that somebody else made. */
+/** The parts of such a name; null for the name of another program. */
 export function readInstanceName(name: string): {
   version: string | null;
   pid: number | null;

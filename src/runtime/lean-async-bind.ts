@@ -3,9 +3,9 @@ import { AsyncResource } from 'node:async_hooks';
 type AnyFunction = (...values: unknown[]) => unknown;
 
 /**
- * Nest binds two functions for each interceptor of each request. Node 20 gives every bound function a property
- * `asyncResource`, deprecated since, which costs more than all the rest of it: an empty operation with one interceptor
- * answers twice as many requests without. Node 22 makes none; this does on Node 20 what Node 22 does.
+ * Nest binds two functions for each interceptor of each request. Node 20 gives every bound function the property
+ * `asyncResource`, which is now deprecated and takes most of the time: without it, an empty operation with one interceptor
+ * answers twice as many requests. Node 22 does not add it; with this, Node 20 behaves the same.
  *
  * It replaces a function of Node for the whole process. Other callers get the same function without that property.
  */
@@ -21,7 +21,7 @@ export function bindWithoutDeprecatedProperty(): void {
   }
   const bind = (work: AnyFunction, type?: string, thisArgument?: unknown): AnyFunction => {
     if (typeof work !== 'function') {
-      // Node's own throws, and knows with what.
+      // Node's own function throws the right error.
       return nodesOwn.call(AsyncResource, work, type, thisArgument);
     }
     const resource = new AsyncResource(type || work.name || 'bound-anonymous-fn');

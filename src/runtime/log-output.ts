@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
 
-/** Lines are written together: when there are this many bytes, when it is told to flush, or at the end of the process. */
+/** Lines are buffered until there are this many bytes, until a flush, or until the process ends. */
 const WRITE_BYTES = 8_192;
 /** How much is buffered while nobody reads the output. More is dropped, so that a stalled reader cannot exhaust memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** What a pipe takes in one piece on Linux (PIPE_BUF): more could be torn apart by what another worker writes. */
+/** Linux writes this much to a pipe atomically (PIPE_BUF). Longer writes could mix with those of another worker. */
 const PIPE_BYTES = 4_096;
 /** How long the end of the process waits for the last lines. */
 const END_MS = 1_000;
@@ -27,7 +27,7 @@ export function openLogOutput(descriptor: number): LogOutput {
 
 /**
  * A full disk or a closed reader must not end the service, as it would with pino's own listener. When the process exits,
- * `flushSync` retries until it succeeds, which would block for ever, so it is only called while writing works.
+ * `flushSync` retries until it succeeds, which would block forever, so it is only called while writing works.
  */
 function surviveFailures(output: LogOutput): void {
   const flushSync = output.flushSync.bind(output);
@@ -48,7 +48,7 @@ export async function endLog(logger: Logger): Promise<void> {
   }
   let late: NodeJS.Timeout | undefined;
   const written = await Promise.race([
-    // A pipe cannot be synchronised to a disk, which is reported as an error although the lines are written.
+    // fsync fails on a pipe although the lines are written.
     new Promise<boolean>((resolve) =>
       logger.flush((error?: NodeJS.ErrnoException) => resolve(error?.syscall !== 'write')),
     ),

@@ -15,8 +15,8 @@ export function lostLogLines(): number {
 
 /**
  * The one logger of the process: a JSON line for each message.
- * @param output a file descriptor, standard output by itself; or what takes each line at once
- * @param context what every line is to carry, asked for whenever one is written
+ * @param output a file descriptor (default: standard output), or a stream that takes each line immediately
+ * @param context returns additional fields; called for every line
  */
 export function createLogger(
   level: LogLevel,
@@ -44,7 +44,7 @@ function reportLostLines(output: LogOutput, logger: Logger): void {
   });
   output.on('drain', () => {
     if (lostLines > 0) {
-      logger.warn({ lostLines }, 'Lines of this log are lost, because nobody read it.');
+      logger.warn({ lostLines }, 'Log lines were dropped because nothing read the log.');
       lostLines = 0;
     }
   });
@@ -63,7 +63,7 @@ function isoTime(): string {
   return lastField;
 }
 
-/** Parts of Nest that report each step of every start; useful only to find a fault in the wiring. */
+/** Parts of Nest that log each step of every start; useful only to debug the wiring of modules. */
 const TALKATIVE = new Set([
   'InstanceLoader',
   'RoutesResolver',

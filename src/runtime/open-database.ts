@@ -10,18 +10,18 @@ const DATABASE = 'petstore';
 /** A database for as long as this process needs one. */
 export interface OpenDatabase {
   url: string;
-  /** It is ours, in the data directory, and not somebody's server. */
+  /** True for the embedded database in the data directory, false for an external server. */
   embedded: boolean;
   /** Stops an embedded database when no other process uses it any more. */
   close(): Promise<void>;
 }
 
-/** The embedded database in `DATA_DIR` as it is, without touching it; undefined where there is none. */
+/** Finds the embedded database in `DATA_DIR` without changing anything; undefined if there is none. */
 export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
   return findData(dataDirectory, DATABASE);
 }
 
-/** @throws StartError where there is no embedded database, which only the server makes */
+/** @throws StartError if there is no embedded database; only the server creates one */
 export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void {
   if (findEmbedded(settings) === undefined) {
     throw new StartError(
@@ -32,8 +32,8 @@ export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void 
 }
 
 /**
- * The database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which is started, or joined if it runs already.
- * @param forServer makes the embedded one where there is none, and starts it again when it dies
+ * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which is started unless it runs already.
+ * @param forServer creates the embedded one if there is none, and restarts it if it dies
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,

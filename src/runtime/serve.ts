@@ -21,7 +21,7 @@ import { withWebhookKey } from './webhook-key';
 /** Runs the service until it is told to stop (SIGTERM, SIGINT), then finishes open requests and writes what is buffered. */
 export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
   const signals = cluster.isWorker ? listenToPrimary() : listenToStopSignals();
-  // The reader of the output may be gone, which is no reason to stop.
+  // A closed output is no reason to stop.
   process.stdout.on('error', () => undefined);
   const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), () => ({
     worker: cluster.worker?.id,
@@ -66,7 +66,7 @@ function watchConnections(app: NestFastifyApplication): Connections {
   metrics.gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
   metrics.gauge(
     'petstore_http_requests_in_progress',
-    'Requests that are not answered yet, or not to the end.',
+    'Requests in progress.',
     () => connections.requestsInProgress,
   );
   return connections;

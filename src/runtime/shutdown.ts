@@ -8,7 +8,7 @@ import type { StopSignals } from './stop-signals';
 
 /** How long open requests may take once the service has stopped listening. */
 const DRAIN_MS = 25_000;
-/** How long the rest of the work may take once somebody has asked a second time. */
+/** How long the rest of the work may take after a second signal. */
 const HURRY_MS = 2_000;
 
 export interface RunningService {
@@ -19,7 +19,7 @@ export interface RunningService {
 /**
  * Stops a service without losing requests: `/health/ready` reports 503 first, and for `delayMs` everything is served as
  * before, until load balancers have noticed. Then it stops listening, finishes open requests and writes what is buffered.
- * A second signal ends it at once.
+ * A second signal skips the waits.
  */
 export async function shutDown(
   { app, connections }: RunningService,
@@ -31,13 +31,13 @@ export async function shutDown(
   connections.announceEnd();
   let patienceMs = DRAIN_MS;
   void signals.second.then((signal) => {
-    logger.warn(`${signal} again: ending at once`);
+    logger.warn(`${signal} again: stopping immediately`);
     patienceMs = 0;
     connections.breakOff();
     setTimeout(() => process.exit(1), HURRY_MS).unref();
   });
   await Promise.race([pause(delayMs), signals.second]);
-  // Whoever waits for events is answered at once, and goes on elsewhere.
+  // Requests that wait for events are answered now; their callers continue with another instance.
   app.get(EventTail).end();
   await connections.end(patienceMs);
   await app.close();

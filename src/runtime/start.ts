@@ -4,7 +4,7 @@ import { loadEnvFile } from 'node:process';
 import { usableCores } from '#libs/config';
 import type { Settings } from '../settings';
 
-/** Adds the variables of `.env` in the working directory; those that are set already win. */
+/** Adds the variables of `.env` in the working directory; variables that are set already take precedence. */
 export function loadEnvironmentFile(): void {
   if (existsSync('.env')) {
     loadEnvFile('.env');
@@ -12,8 +12,8 @@ export function loadEnvironmentFile(): void {
 }
 
 /**
- * Runs the service: in this process, or with several workers in processes that this one starts. Drivers are traced as
- * they are loaded, so tracing comes before the service; without a collector it is not loaded.
+ * Runs the service in this process, or in several workers that this process starts. Tracing starts first, because it
+ * instruments drivers while they are loaded; without a collector it is not loaded.
  */
 export async function start(settings: Settings): Promise<void> {
   const workers = settings.workers === 'auto' ? usableCores() : settings.workers;

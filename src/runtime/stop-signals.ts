@@ -1,11 +1,11 @@
-/** A terminal sends Ctrl-C to all processes in it, and npm forwards it again: within this time they count as one signal. */
+/** Ctrl-C reaches all processes of a terminal, and npm forwards it once more. Within this time both count as one signal. */
 const SAME_SIGNAL_MS = 500;
 
 /** The signals to stop: SIGTERM and SIGINT. */
 export interface StopSignals {
-  /** Told to stop. */
+  /** Resolves at the first signal: stop. */
   first: Promise<NodeJS.Signals>;
-  /** Told again, by somebody who does not want to wait. */
+  /** Resolves at the second signal: stop without waiting. */
   second: Promise<NodeJS.Signals>;
 }
 

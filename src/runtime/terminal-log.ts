@@ -8,8 +8,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const SAID_IN_WORDS = 'method,operation,status,ms';
 
 /**
- * The log as people read it, where the stream is a terminal; undefined elsewhere, where programs read JSON. What makes
- * it readable is loaded only then. Lines are written at once: a person waits for them.
+ * A readable log if the stream is a terminal; undefined otherwise, because programs read JSON. The formatter is loaded
+ * only then. Lines are written immediately: a person waits for them.
  */
 export async function terminalLog(
   stream: Writable & { isTTY?: boolean },

@@ -1,13 +1,13 @@
-// Text on a terminal: how many columns it takes, how it is broken, and what of it must not reach the terminal as it is.
+// Text on a terminal: its width in columns, line breaks, and characters that must be escaped.
 
-/** Takes two columns: the wide and fullwidth blocks of Unicode's UAX #11, and what is shown as an emoji. */
+/** Two columns wide: the wide and fullwidth blocks of Unicode's UAX #11, and emoji. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18aff}\u{1b000}-\u{1b2fb}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|\ufe0f/u;
 
-/** Takes none: combining marks, and what only joins or formats. */
+/** No width: combining marks, joiners and formatting characters. */
 const ZERO = /^[\p{M}\p{Cf}]+$/u;
 
-/** Control characters, breaks of lines, and marks that turn the direction of a whole line. */
+/** Control characters, line breaks, and marks that change the direction of a whole line. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -31,7 +31,7 @@ function widthOfCharacter(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** The text in lines of at most so many columns, broken at spaces where that leaves no line half empty. */
+/** Wraps the text to this many columns, at a space unless that leaves a line half empty. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -65,12 +65,12 @@ export function pad(text: string, columns: number, right: boolean): string {
   return right ? `${spaces}${text}` : `${text}${spaces}`;
 }
 
-/** A name may hold anything. What a terminal would obey, or what would break a table, is written as an escape. */
+/** Escapes what a terminal would interpret and what would break a table: a name may contain anything. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => escape(character));
 }
 
-/** JSON on one line; what JSON itself leaves as it is but a terminal would obey is written as an escape of JSON. */
+/** JSON on one line. Also escapes what JSON allows unescaped but a terminal would interpret. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value).replace(UNPRINTABLE, (character) => escape(character));
 }

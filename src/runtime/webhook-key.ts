@@ -6,7 +6,7 @@ import { StartError } from './failures';
 
 const KEY_FILE = 'webhook.key';
 
-/** The key in the folder of an embedded database, by its file's name; none where `WEBHOOK_KEY` is used. */
+/** The key file in the folder of an embedded database: its content by its name. Empty if there is none. */
 export async function webhookKeyFile(dataDirectory: string): Promise<Record<string, string>> {
   try {
     return { [KEY_FILE]: await readFile(join(dataDirectory, KEY_FILE), 'utf8') };
@@ -19,9 +19,8 @@ export async function webhookKeyFile(dataDirectory: string): Promise<Record<stri
 }
 
 /**
- * The settings with the key for the secrets of webhooks: that of `WEBHOOK_KEY`, or with an embedded database the one in
- * its folder, which is made at the first start. With any other database there is none to be made here: all instances
- * need the same.
+ * Adds the key that encrypts the secrets of webhooks. `WEBHOOK_KEY` comes first. An embedded database keeps its key in its
+ * folder, created at the first start. For any other database no key is created: all instances need the same one.
  */
 export async function withWebhookKey(settings: Settings): Promise<Settings> {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {

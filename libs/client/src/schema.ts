@@ -543,7 +543,7 @@ export interface components {
        */
       nextBanSeconds: number;
     };
-    /** @description Get your rate limit status. */
+    /** @description The rate limit status of a client and its key. */
     RateLimitStatus: {
       /**
        * @description The plan of the client.
@@ -822,7 +822,7 @@ export interface components {
         | 'inventory.updated'
       )[];
       /**
-       * @description A note of yours.
+       * @description Your own note about the webhook.
        * @example Packing list printer
        */
       description?: string;
@@ -877,7 +877,7 @@ export interface components {
         | 'inventory.updated'
       )[];
       /**
-       * @description A note of yours.
+       * @description Your own note about the webhook.
        * @example Packing list printer
        */
       description?: string;
@@ -931,7 +931,7 @@ export interface components {
         | 'inventory.updated'
       )[];
       /**
-       * @description A note of yours.
+       * @description Your own note about the webhook.
        * @example Packing list printer
        */
       description?: string;
@@ -976,7 +976,7 @@ export interface components {
           )[]
         | null;
       /**
-       * @description A note of yours. Null removes it.
+       * @description Your own note about the webhook. Null removes it.
        * @example Packing list printer
        */
       description?: string | null;
@@ -1229,11 +1229,11 @@ export interface components {
       type: 'webhook.test';
       /**
        * Format: date-time
-       * @description When it was asked for.
+       * @description When the test was requested.
        * @example 2026-11-21T09:30:00.000Z
        */
       timestamp: string;
-      /** @description What it tests. */
+      /** @description The webhook that is tested. */
       data: {
         /**
          * Format: int64

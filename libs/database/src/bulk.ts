@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { EntityManager } from 'typeorm';
 
-/** Characters with a meaning of their own in the text format. */
+/** Characters with a special meaning in the text format. */
 const SPECIAL = /[\\\t\n\r]/g;
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
@@ -33,8 +33,8 @@ export async function copyInto(transaction: EntityManager, target: string, rows:
 }
 
 /**
- * Gives ids to rows before they are inserted, so that other rows can refer to them: makes a temporary table, gone with
- * the transaction, of the rows of a query in their order, each with the next value of a sequence as `id`.
+ * Assigns ids before rows are inserted, so that other rows can refer to them. Creates a temporary table, dropped with the
+ * transaction, from the rows of a query in their order, each with the next value of a sequence as `id`.
  * @returns the number of rows
  */
 export async function numberRows(

@@ -24,8 +24,8 @@ export class CopyMismatchError extends Error {}
 const NEW_LINE = 10;
 
 /**
- * Copies everything from one database to an empty one, as it is at one moment: makes the tables by the migrations, copies
- * whatever tables these make, sets the sequences and compares the counts. All of it is one transaction on the target.
+ * Copies a snapshot of one database to an empty one: creates the tables with the migrations, copies their rows, sets the
+ * sequences and compares the counts. All of it is one transaction on the target.
  * @param source at the newest migration
  * @throws CopyMismatchError, or what the drivers throw; the target is empty then
  */
@@ -54,7 +54,7 @@ async function copyAll(
     // Triggers have already run in the source.
     await target.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
   }
-  // Migrations may have put rows there, which come from the source like all others.
+  // Migrations may have inserted rows, but all rows come from the source.
   await target.query(`TRUNCATE ${names.join(', ')}`);
   const counts = await countRows(source, names);
   const total = [...counts.values()].reduce((sum, rows) => sum + rows, 0);
@@ -92,13 +92,13 @@ async function copyTable(
       writer.query(copyFrom(`COPY ${name} (${list}) FROM STDIN`)),
     );
   } catch (error) {
-    // Nobody reads the rest of the rows, so whatever came after them on this connection would wait forever.
+    // Nobody reads the remaining rows, so later statements on this connection would wait forever.
     await reader.end();
     throw error;
   }
 }
 
-/** In the text format of COPY every row ends with a line feed, and no value holds one. */
+/** In the text format of COPY every row ends with a line feed, and no value contains one. */
 function linesIn(chunk: Buffer): number {
   let lines = 0;
   for (let at = chunk.indexOf(NEW_LINE); at !== -1; at = chunk.indexOf(NEW_LINE, at + 1)) {
@@ -116,7 +116,7 @@ async function countRows(side: EntityManager, names: string[]): Promise<Map<stri
   return counts;
 }
 
-/** Sequences are outside of transactions: read after the rows, they are past all of them. */
+/** Sequences ignore transactions. Reading them after the rows yields values past all ids. */
 async function setSequences(source: EntityManager, target: EntityManager): Promise<void> {
   for (const name of await catalogSequences(target)) {
     const [state] = await source.query<{ last_value: string; is_called: boolean }[]>(

@@ -4,8 +4,8 @@ import { defaults } from 'pg';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { Database } from './database';
 
-// Left to itself the driver writes a Date in the machine's own time zone, with an offset in whole minutes. Before
-// standard time came up (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
+// By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
+// (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
 defaults.parseInputDatesAsUTC = true;
 
 /** The address of the database, for what needs its own connection. */
@@ -29,7 +29,7 @@ export class DatabaseModule {
       global: true,
       imports: [
         TypeOrmModule.forRootAsync({
-          // An unreachable database ends the start at once, with a clear message, instead of after ten silent tries.
+          // An unreachable database ends the start immediately, with a clear message, instead of after ten silent attempts.
           useFactory: () => ({ ...options, retryAttempts: 0 }),
           dataSourceFactory: () => connect(options),
         }),

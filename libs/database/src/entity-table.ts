@@ -16,9 +16,9 @@ interface Column {
 }
 
 /**
- * The statements that load and write many rows of an entity at once, made from its column decorators. The first column
- * is the key, a `bigint`. All of them are prepared: `= ANY($1)` and `unnest` stand where a list would have a text of
- * its own for every length.
+ * Statements that load and write many rows of an entity at once, built from its column decorators. The first column is the
+ * key, a `bigint`. All are prepared: they use `= ANY($1)` and `unnest`, because a list would need another text for every
+ * length.
  */
 export class EntityTable<Row extends object> {
   private readonly columns: Column[];
@@ -74,7 +74,7 @@ export class EntityTable<Row extends object> {
     );
   }
 
-  /** `$1` new keys, as rows with an `id`; each is unique, and unused ones are lost. */
+  /** Returns `$1` new keys, as rows with an `id`. Unused keys are lost. */
   newIds(): PreparedStatement {
     return this.statement(
       'new ids',
@@ -107,7 +107,7 @@ export class EntityTable<Row extends object> {
     return this.columns[0]!;
   }
 
-  /** Made when it is first asked for. */
+  /** Built on first use. */
   private statement(purpose: string, text: () => string): PreparedStatement {
     let statement = this.statements.get(purpose);
     if (statement === undefined) {

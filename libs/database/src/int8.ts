@@ -1,8 +1,8 @@
 import { PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
 
 /**
- * Turns a PostgreSQL `bigint`, which the driver hands over as text, into a number.
- * @throws RangeError above 2^53 - 1, where a JSON number would silently become another one.
+ * Turns a PostgreSQL `bigint`, which the driver returns as text, into a number.
+ * @throws RangeError above 2^53 - 1, where a JSON number would silently lose precision.
  */
 export function int8ToNumber(text: string | number): number {
   const value = Number(text);
@@ -20,7 +20,7 @@ export const int8: ValueTransformer = {
 
 /** Column decorator: a primary key that the database assigns, as a number. */
 export function GeneratedId(): PropertyDecorator {
-  // TypeORM honours a transformer here, though the type of the options does not know it.
+  // TypeORM supports a transformer here, but the type of the options lacks it.
   const options = { type: 'bigint', generatedIdentity: 'ALWAYS', transformer: int8 } as const;
   return PrimaryGeneratedColumn('identity', options as object);
 }

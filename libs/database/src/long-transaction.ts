@@ -9,7 +9,7 @@ export interface LongTransactionOptions {
   signal?: AbortSignal;
 }
 
-/** By name, because not every version of PostgreSQL knows all of them; until the end of the transaction. */
+/** By name, because older versions of PostgreSQL lack some of them. Set until the end of the transaction. */
 const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
   WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
@@ -45,13 +45,13 @@ function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
     idle_in_transaction_session_timeout: 0,
     query_timeout: 0,
     onConnect: undefined,
-    // COPY does not go together with it.
+    // COPY does not work with it.
     pipeline: false,
   };
   return { ...options, poolSize: 1, extra } as DataSourceOptions;
 }
 
-/** PostgreSQL drops a cancellation that arrives between two statements, so it is asked for until the work is over. */
+/** PostgreSQL ignores a cancellation that arrives between two statements, so it is repeated until the work is over. */
 const CANCEL_AGAIN_MS = 100;
 
 /** A statement can only be ended from another connection. */

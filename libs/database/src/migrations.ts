@@ -24,7 +24,7 @@ export async function migrate(dataSource: DataSource, url: string): Promise<stri
   }
 }
 
-/** Brings an empty database to the newest migration, together with what else the transaction does. */
+/** Brings an empty database to the newest migration, within the given transaction. */
 export async function migrateWithin(transaction: EntityManager): Promise<void> {
   const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
   executor.transaction = 'none';
@@ -38,7 +38,7 @@ export interface MigrationState extends Record<string, unknown> {
 }
 
 /**
- * Which of the data source's migrations have run. Only looks: TypeORM's own way to find out makes the table that it asks.
+ * Lists the data source's migrations and whether they have run. Changes nothing; TypeORM's own check would create its table.
  * @throws what the driver throws
  */
 export async function migrationStates(dataSource: DataSource): Promise<MigrationState[]> {

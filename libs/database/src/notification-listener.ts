@@ -6,17 +6,17 @@ export interface NotificationListenerOptions {
   onNotification: (payload: string, channel: string) => void;
   /** Called whenever listening starts (true) or was lost (false). What happened in between was not heard. */
   onState: (listening: boolean) => void;
-  /** Run once in each session, before anything is heard in it. */
+  /** Run once in each session, before it listens. */
   setUp?: string;
-  /** Asked when listening starts, and then about three times a second to find out whether the connection still answers. */
+  /** Sent when listening starts, and then about three times a second to check the connection. */
   pulse?: { sql: string; onAnswer: (answer: QueryResult) => void };
   /** First pause before listening again, in milliseconds; doubles up to 16 times that. */
   retryMs?: number;
 }
 
 /**
- * A connection can be dead for hours without an error (a partition, a failover), so it is checked this often and closed
- * when the check is not answered within this time: together well under a second.
+ * A connection can be dead for hours without an error (a partition, a failover). It is checked at this interval and closed
+ * if the check takes longer than this: together well under a second.
  */
 const PULSE_MS = 300;
 const ANSWER_MS = 400;
@@ -77,7 +77,7 @@ export class NotificationListener {
 
   private feelPulse(client: Client): void {
     this.pulse = setTimeout(() => {
-      // An answer may have come while this process was busy: it is read before the connection is given up.
+      // A reply may have arrived while this process was busy: read it before giving up the connection.
       const deadline = setTimeout(() => setImmediate(() => answered || this.lost(client)), ANSWER_MS);
       deadline.unref();
       let answered = false;

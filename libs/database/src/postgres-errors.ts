@@ -24,8 +24,8 @@ const CONNECTION_LOST = new Set([
 ]);
 
 /**
- * The driver reports these by their text alone. TypeORM releases a dead connection, and then tells the rest of the
- * transaction that it was released.
+ * The driver reports these only by their text. TypeORM releases a dead connection; later statements of the transaction then
+ * fail because it was released.
  */
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
@@ -38,7 +38,7 @@ interface ErrorFields {
   errors?: unknown;
 }
 
-/** What the driver reported, which TypeORM wraps. */
+/** The driver's error, which TypeORM wraps. */
 function reportOf(error: unknown): unknown {
   return error instanceof QueryFailedError ? error.driverError : error;
 }
@@ -68,8 +68,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * True when PostgreSQL itself has refused a statement, and so has done nothing of its transaction. With any other
- * failure it is unknown how far it came: a commit may have succeeded although its response was lost.
+ * True if PostgreSQL itself refused a statement, so nothing of its transaction was done. After any other failure the outcome
+ * is unknown: a commit may have succeeded although its response was lost.
  */
 export function isRefusedStatement(error: unknown): boolean {
   return (
@@ -84,17 +84,17 @@ export function isSerializationConflict(error: unknown): boolean {
 }
 
 /**
- * True when a prepared statement would answer in another form than when it was prepared: a column of its answer has got
- * another type since. Prepared anew it runs. Told by the place in the server's source, because the code says only that
- * something is not supported, and the text is translated.
+ * True if a column of a prepared statement's result has changed its type since. Prepared again, the statement runs.
+ * Recognised by the function in the server's source: the code only says that something is not supported, and the text is
+ * translated.
  */
 export function isOutdatedStatement(error: unknown): boolean {
   return codeOf(error) === '0A000' && fieldsOf(error).routine === 'RevalidateCachedQuery';
 }
 
 /**
- * True when the connection has lost a statement that was prepared on it, or has one of that name already: what a
- * connection pooler does which gives each transaction another connection.
+ * True if the connection has lost a prepared statement, or already has one of that name. That happens behind a connection
+ * pooler that gives each transaction another connection.
  */
 export function isLostStatement(error: unknown): boolean {
   const code = codeOf(error);

@@ -17,9 +17,9 @@ export function namePrefix(text: string): string {
 const MAX_LOSERS = 2;
 
 /**
- * The names under which the connections of a data source prepare their statements. A statement that a migration has
- * outdated fails on each connection that prepared it, so all of them get new names at once. What was prepared under the
- * old names is freed with its connection.
+ * The names of prepared statements on the connections of a data source. After a migration an outdated statement fails on
+ * each connection that prepared it, so all statements get new names at once. Statements with old names are freed with
+ * their connection.
  */
 export class StatementNames {
   private generation = 0;
@@ -35,18 +35,18 @@ export class StatementNames {
   }
 
   /**
-   * Learns from what a statement failed with.
-   * @param name as the statement calls itself
-   * @param sent the name that it was sent under
-   * @param session the one that it failed in
+   * Reacts to the failure of a statement.
+   * @param name the statement's own name
+   * @param sent the name that it was sent with
+   * @param session the session in which it failed
    */
   learnFrom(error: unknown, name: string | undefined, sent: string | undefined, session: object): void {
     if (isLostStatement(error)) {
-      // Once is what follows a preparation that failed; behind a pooler that loses statements, names are of no use.
+      // A single loss can follow a failed preparation. Several mean a pooler, behind which names are useless.
       this.losers.add(session);
       this.useful = this.losers.size < MAX_LOSERS;
     } else if (isOutdatedStatement(error) && sent !== undefined && sent === this.current(name)) {
-      // Several connections fail for the same reason; the first of them has changed the names already.
+      // Several connections may fail for the same reason; only the first failure changes the names.
       this.generation += 1;
     }
   }
@@ -54,7 +54,7 @@ export class StatementNames {
 
 const namesOf = new WeakMap<DataSource, StatementNames>();
 
-/** The names that all who use a data source share. */
+/** The names that all users of a data source share. */
 export function statementNamesOf(dataSource: DataSource): StatementNames {
   let names = namesOf.get(dataSource);
   if (names === undefined) {

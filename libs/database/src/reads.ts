@@ -2,9 +2,9 @@ import { Turns } from '#libs/coalescing';
 import type { PreparedStatement } from './prepared';
 import type { Session, StoredRow } from './session';
 
-/** Statements that share a connection at a time: few enough that none waits long for those before it. */
+/** Maximum number of statements on a connection at a time, so that none waits long for those before it. */
 const MAX_TOGETHER = 20;
-/** Connections that such statements take from other work. */
+/** Maximum number of connections for such statements. */
 const AT_ONCE = 3;
 
 /** Maximum number of waiting reads, and how long they may wait. */
@@ -25,8 +25,8 @@ interface Read {
 }
 
 /**
- * Single statements outside of transactions. Those of the same turn of the event loop are sent together on one connection:
- * sending is half of what a short read costs. Each succeeds or fails alone.
+ * Single statements outside of transactions. Statements of the same turn of the event loop are sent together on one
+ * connection, because sending takes half the time of a short read. Each succeeds or fails alone.
  */
 export class Reads {
   private waiting: Read[] = [];

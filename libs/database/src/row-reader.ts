@@ -6,8 +6,8 @@ import type { Database } from './database';
 const MAX_BATCH = 500;
 
 /**
- * Reads rows by id, outside of transactions. Those that are asked for while a statement is under way share the next one,
- * so nobody gets what was read before they asked.
+ * Reads rows by id, outside of transactions. Requests that arrive while a statement runs share the next one, so nobody gets
+ * a row that was read before the request.
  */
 export class RowReader<Row extends object> {
   private readonly reads = new Coalescer<number, Row>({

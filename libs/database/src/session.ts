@@ -7,8 +7,8 @@ import type { PreparedStatement, StatementNames } from './prepared';
 export type StoredRow = readonly unknown[];
 
 /**
- * One connection of the pool. Statements that are sent without waiting for each other's answer travel together and cost
- * one round trip; PostgreSQL runs them in the order in which they were sent.
+ * One connection of the pool. Statements that do not wait for each other's results share one round trip; PostgreSQL runs
+ * them in the order in which they were sent.
  */
 export class Session {
   constructor(
@@ -55,7 +55,7 @@ export class Session {
     }
   }
 
-  /** Hands what the work sends to the system in one piece. */
+  /** Passes everything that the work sends to the system in one write. */
   together<Result>(work: () => Result): Result {
     const { stream } = (this.client as unknown as { connection: { stream: Duplex } }).connection;
     stream.cork();

@@ -10,19 +10,19 @@ class SilentConnectionError extends Error {
 }
 
 /**
- * For the pool's option `onConnect`: gives a connection up when the server has said nothing on it for so long. What waits
- * for an answer there fails with ETIMEDOUT, and the connection does not come back into the pool. The driver's own
- * `query_timeout` leaves it there, for the next request to wait as long: forever, where a partition or a firewall has
- * forgotten the connection without a word.
+ * For the pool's option `onConnect`: gives up a connection on which the server has been silent for this long. Pending
+ * statements fail with ETIMEDOUT, and the connection leaves the pool. The driver's own `query_timeout` keeps it in the
+ * pool, and the next request waits as long again: forever, if a partition or a firewall has silently dropped the
+ * connection.
  *
- * @param silenceMs longer than the server's `statement_timeout`, and than the pool keeps a connection that nobody uses
+ * @param silenceMs longer than the server's `statement_timeout` and the pool's idle timeout
  */
 export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
   return (client) => {
     const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
     stream.setTimeout(silenceMs, () => {
       const { bytesRead } = stream;
-      // An answer may have come while this process was busy or halted: it is read before the connection is given up.
+      // A reply may have arrived while this process was busy or halted: read it before giving up the connection.
       setImmediate(() => {
         if (stream.bytesRead === bytesRead) {
           stream.destroy(new SilentConnectionError(silenceMs));

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 
 export interface CatalogTable {
-  /** As it is written in statements. */
+  /** Quoted for use in statements. */
   name: string;
-  /** Those that can be written, as they are written in statements; generated ones compute themselves. */
+  /** Writable columns, quoted for use in statements; generated columns are left out. */
   columns: string[];
 }
 
@@ -24,7 +24,7 @@ interface Row extends CatalogTable {
 
 /**
  * All tables of the schema, parents before the children that refer to them.
- * @param except the table with this name, which is not the store's
+ * @param except leaves out the table with this name
  */
 export async function catalogTables(transaction: EntityManager, except?: string): Promise<CatalogTable[]> {
   const waiting = await transaction.query<Row[]>(TABLES);
@@ -39,7 +39,7 @@ export async function catalogTables(transaction: EntityManager, except?: string)
   return ordered.filter(({ relname }) => relname !== except).map(({ name, columns }) => ({ name, columns }));
 }
 
-/** All sequences of the schema, as they are written in statements. */
+/** All sequences of the schema, quoted for use in statements. */
 export async function catalogSequences(transaction: EntityManager): Promise<string[]> {
   const rows = await transaction.query<{ name: string }[]>(
     `SELECT quote_ident(relname) AS name FROM pg_class

@@ -65,7 +65,7 @@ export async function prepareBinaries(
   let end = await tryBinaries(source.native, account);
   if (end.status === 0) return source.native;
   if (account && ['EPERM', 'EINVAL'].includes(end.code ?? '')) throw cannotActAs(account, end.code);
-  // What is missing although the package is there is its loader, which a copy would miss as well.
+  // If the package is there, the missing file is its loader, which a copy would lack, too.
   if (end.code !== 'ENOENT') {
     // Root's copy must be where the account can reach it; any other user keeps it beside the data.
     const parent = account ? sharedFolder(shared, FILES.runtime) : folder.file(FILES.runtime);
@@ -84,7 +84,7 @@ export async function prepareBinaries(
   );
 }
 
-/** Runs the server's program for nothing but its version. */
+/** Runs the server's program only to print its version. */
 function tryBinaries(native: string, account: Account | undefined): Promise<ProgramEnd> {
   return runProgram(programOf(native, 'postgres'), ['--version'], account);
 }
@@ -117,7 +117,7 @@ function createLinks(native: string): void {
   }
 }
 
-/** Puts a copy there by a rename: several processes may do so at once, and an interrupted one leaves nothing half done. */
+/** Creates a copy by a rename, so that several processes can do it at once and an interrupted one leaves nothing incomplete. */
 function copyBinaries(native: string, copy: string): void {
   const parent = dirname(copy);
   for (const name of fs.existsSync(parent) ? fs.readdirSync(parent) : []) {
@@ -139,7 +139,7 @@ function copyBinaries(native: string, copy: string): void {
   }
 }
 
-/** Neither the umask nor the package's own modes can be relied on. */
+/** Sets modes explicitly: neither the umask nor the package's own modes are reliable. */
 function openToAll(folder: string): void {
   fs.chmodSync(folder, 0o755);
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {

@@ -10,7 +10,7 @@ export const FILES = {
   data: 'data',
   /** A cluster that was restored and checked, to be put in the place of `data`. */
   restored: 'restored',
-  /** Where the data are, when they could not be kept here. */
+  /** The path of the data if they could not be kept here. */
   location: 'location',
   password: 'password',
   port: 'port',
@@ -25,13 +25,13 @@ export const FILES = {
 export interface Placement {
   base: string;
   cluster: string;
-  /** Whom the server runs as; undefined: as this process. */
+  /** The account of the server; undefined: the one of this process. */
   account: accounts.Account | undefined;
 }
 
 /** The folder which the application named, and how files are put there. */
 export class DataFolder {
-  /** What root leaves in the folder of an ordinary user must stay usable for that user. */
+  /** Files that root creates in the folder of an ordinary user must stay usable for that user. */
   private readonly owner: accounts.Account | undefined;
 
   private constructor(
@@ -153,7 +153,7 @@ export class DataFolder {
   }
 }
 
-/** Makes a rename in this folder last through a power failure. */
+/** Makes a rename in this folder survive a power failure. */
 export function syncFolder(path: string): void {
   const descriptor = fs.openSync(path, 'r');
   try {

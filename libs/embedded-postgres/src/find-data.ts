@@ -5,7 +5,7 @@ import { asEmbeddedPostgresError, codeOf } from './errors';
 import { findPostmaster } from './postmaster';
 import { urlOf } from './server';
 
-/** The data of a folder, as they are without anybody touching them. */
+/** The data of a folder, found without changing anything. */
 export interface FoundData {
   /** PostgreSQL's data directory. */
   cluster: string;
@@ -14,7 +14,7 @@ export interface FoundData {
 }
 
 /**
- * Looks what is in a folder of `startEmbeddedPostgres`, and neither makes nor starts anything.
+ * Examines a folder of `startEmbeddedPostgres`. Creates and starts nothing.
  *
  * @returns undefined where there are no data
  * @throws EmbeddedPostgresError when this user may not look
@@ -28,7 +28,7 @@ export function findData(dataDirectory: string, database: string): FoundData | u
     const isThere = [cluster, join(base, FILES.restored)].some(
       (folder) => (whereThere(() => readdirSync(folder)) ?? []).length > 0,
     );
-    // Data that are kept elsewhere and are gone are for a start to complain about.
+    // Data that are kept elsewhere and are missing are reported by the next start.
     if (!isThere && location === undefined) return undefined;
     const port = findPostmaster(cluster)?.port;
     const password = port && readFileSync(join(path, FILES.password), 'utf8').trim();

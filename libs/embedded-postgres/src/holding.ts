@@ -5,7 +5,7 @@ import { postmasterIdentity, stopLost, stopPostmaster } from './postmaster';
 import { isAlive, type ProcessIdentity } from './processes';
 import { addHolder, countHolders, withLock } from './sharing';
 
-/** How often a supervised server is looked at, in milliseconds. */
+/** How often a supervised server is checked, in milliseconds. */
 const LOOK_EVERY = 500;
 /** The longest pause between two attempts to start it again, in milliseconds; it doubles up to this. */
 const LONGEST_PAUSE = 30_000;
@@ -73,7 +73,7 @@ export class Holding {
     this.timer = setTimeout(() => void this.look(restart), pause).unref();
   }
 
-  /** Attempts that fail are reported, and repeated after growing pauses for as long as it takes. */
+  /** Reports failed attempts and repeats them after growing pauses, until one succeeds. */
   private async look(restart: () => Promise<unknown>): Promise<void> {
     try {
       if (!this.runs()) await this.bringBack(restart);
@@ -85,7 +85,7 @@ export class Holding {
     this.lookAgain();
   }
 
-  /** The pid alone is asked for: to learn its start would run a program twice a second where there is no /proc. */
+  /** Checks only the pid: without /proc, checking its start would run a program twice a second. */
   private runs(): boolean {
     return this.postmaster !== undefined && isAlive(Number.parseInt(this.postmaster, 10));
   }

@@ -45,7 +45,7 @@ export async function runProgram(
   });
 }
 
-/** The line which says best why a program failed: the last fatal one, else the last error, else the last. */
+/** The line that best explains why a program failed: the last fatal one, else the last error, else the last. */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
   const best =

@@ -16,8 +16,8 @@ import {
 import { reasonIn } from './program';
 
 /**
- * How long a server may take until it answers, in milliseconds, and how long the rest of one which was killed may stand
- * in its way. Either can take a while: recovery after a crash, and statements that do not notice it until they end.
+ * How long a server may take to answer, in milliseconds, and how long the sessions of a killed server may block its start.
+ * Both can take a while: recovery after a crash, and statements that notice the crash only when they end.
  */
 const PATIENCE = 60_000;
 /** How long a postmaster.pid may be empty before it counts as left by a power failure, in milliseconds. */
@@ -71,8 +71,8 @@ export async function ensureRunning(
       if (folder.read(FILES.port) !== String(port)) folder.write(FILES.port, String(port));
       return { port, adopted: false };
     }
-    // A server which was killed leaves sessions which notice a moment later, and one which somebody else has
-    // just started may not have said so yet. Both show only when the start fails.
+    // Sessions of a killed server notice it a moment later, and a server that somebody else has just started may not
+    // have reported it yet. Both are known only when the start fails.
     const isTaken = PORT_TAKEN.test(failure);
     if (isTaken && only !== undefined) {
       throw new EmbeddedPostgresError(`port ${only} of 127.0.0.1 is taken by another program; end it`);
@@ -87,7 +87,7 @@ export async function ensureRunning(
   }
 }
 
-/** Below the range from which systems take the ports of outgoing connections, so that it stays free. */
+/** Below the range of ports for outgoing connections, so that it stays free. */
 function randomPort(): number {
   return randomInt(15_000, 32_000);
 }
@@ -102,11 +102,11 @@ async function start(server: Server, native: string, port: number): Promise<stri
     const { size } = fs.fstatSync(log);
     const { pid, hasEnded, failure } = launch(server, native, port, log);
     const isReady = pid !== undefined && (await waitUntilReady(server, pid, hasEnded)) !== undefined;
-    // The event which says why it could not be started comes a moment later.
+    // The event with the reason of a failed start arrives a moment later.
     await sleep(0);
     return isReady ? undefined : (failure() ?? fs.readFileSync(path).subarray(size).toString());
   } catch (error) {
-    // One that still recovers is left to it: the next start finds it further on.
+    // A server in recovery continues: the next start finds it further along.
     if (readPostmasterFile(cluster)?.ready) await stopPostmaster(cluster).catch(() => undefined);
     throw error;
   } finally {

@@ -10,19 +10,19 @@ import { isRunning, ownProcess } from './processes';
 /** How long to wait for the lock, in milliseconds. */
 const PATIENCE = 120_000;
 
-/** Adds this process to those which use the server, by a file which is to be removed when it leaves. */
+/** Registers this process as a user of the server, by a file that is removed when it leaves. */
 export function addHolder(directory: string): string {
   return place(directory, ownName());
 }
 
-/** How many holders live; the files of those which died are removed. */
+/** The number of living holders; files of dead ones are removed. */
 export function countHolders(directory: string): number {
   return living(directory, '').length;
 }
 
 /**
- * Mutual exclusion between processes: Lamport's bakery with files. Everyone draws a number one above all those which
- * are out, and the lowest number of a living process has the lock. (A plain lock file has a race where two processes
+ * Mutual exclusion between processes: Lamport's bakery with files. Each process draws a number one above the highest, and
+ * the living process with the lowest number has the lock. (A plain lock file has a race where two processes
  * see that its owner died: the second one removes the fresh lock of the first.)
  *
  * @param directory the folder of the lock, made where it is absent

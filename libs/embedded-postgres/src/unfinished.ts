@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A cluster in the making, one that was replaced, or a file before its rename. */
+/** An unfinished cluster, a replaced one, or a file before its rename. */
 const UNFINISHED = /^init-[0-9a-f]{12}$|\.[0-9a-f]{12}\.tmp$/;
 
-/** A name for what only a rename makes part of the data. */
+/** A temporary name; a rename later makes the file part of the data. */
 export function unfinishedName(): string {
   return `init-${randomBytes(6).toString('hex')}`;
 }
 
-/** Removes what was interrupted. To be used under the lock only. */
+/** Removes the remains of interrupted work. Use it only under the lock. */
 export function removeUnfinished(place: string): void {
   for (const name of readdirSync(place).filter((name) => UNFINISHED.test(name))) {
     remove(join(place, name));

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 
-/** Knows which methods each path takes, from the routes as they are registered; for the `Allow` of a 405. */
+/** The methods of each path, collected while routes are registered; for the `Allow` of a 405. */
 export class AllowedMethods {
   private readonly routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
@@ -30,7 +30,7 @@ export class AllowedMethods {
   }
 }
 
-/** The path as the router reads it: without an origin (absolute form), query or fragment, and decoded but for `%2F` and its like. */
+/** The path as the router reads it: without an origin (absolute form), query or fragment, and decoded except for `%2F` and the like. */
 function pathOf(target: string): string {
   const [path = ''] = target.replace(/^https?:\/\/[^/]*\//, '/').split(/[?#]/, 1);
   try {
@@ -45,7 +45,7 @@ function patternOf(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     return segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   });
-  // Made from the service's own routes, in which no caller has a say.
+  // Built from the service's own routes only, never from input.
   // eslint-disable-next-line no-restricted-syntax
   return new RegExp(`^${segments.join('/')}$`);
 }

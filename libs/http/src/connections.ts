@@ -2,15 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { noteAnswers, openAnswers } from './pipelined-answers';
 
-/** What has begun to arrive when the server stops listening has this long to become a request. */
+/** After the server stops listening, a request that has begun to arrive has this long to become complete. */
 const GRACE_MS = 1_000;
 
-/** The connections of a server, so that it can be ended without breaking off what has begun. */
+/** The connections of a server, so that it can stop without interrupting requests. */
 export class Connections {
   private readonly sockets = new Set<Socket>();
   private ending = false;
 
-  /** @param server one that does not listen yet, or connections that it has already are not known */
+  /** @param server must not listen yet: existing connections would not be tracked */
   constructor(private readonly server: Server) {
     noteAnswers(server);
     server.on('connection', (socket) => {
@@ -24,14 +24,14 @@ export class Connections {
     return this.sockets.size;
   }
 
-  /** Number of requests that are not answered, or not to the end. */
+  /** Number of requests in progress. */
   get requestsInProgress(): number {
     return [...this.sockets].reduce((sum, socket) => sum + openAnswers(socket).length, 0);
   }
 
   /**
-   * Has every answer from now on end its connection (`Connection: close`, RFC 9112, section 9.6), so that whoever sends
-   * more opens another one: with somebody else, where there is a choice. New connections are taken as before.
+   * From now on every response closes its connection (`Connection: close`, RFC 9112, section 9.6), so that callers open
+   * their next one with another instance, if there is one. New connections are still accepted.
    */
   announceEnd(): void {
     if (this.ending) {
@@ -45,13 +45,13 @@ export class Connections {
   }
 
   /**
-   * Stops listening and resolves when no connection is left. Those that carry no request are closed after a second and
-   * not at once: a request may be on its way on any of them, and closing would lose it.
-   * @param patienceMs how long requests under way may take; those that take longer are broken off
+   * Stops listening and resolves when no connection is left. Connections without a request are closed after a second, not
+   * immediately: a request may already be on its way, and closing would lose it.
+   * @param patienceMs how long requests in progress may take before they are interrupted
    */
   async end(patienceMs: number): Promise<void> {
     this.announceEnd();
-    // The HTTP server's own close() would close the unused connections now.
+    // The HTTP server's own close() would close unused connections immediately.
     NetServer.prototype.close.call(this.server);
     const timers = [
       setTimeout(() => this.closeUnused(), GRACE_MS),
@@ -61,7 +61,7 @@ export class Connections {
     timers.forEach(clearTimeout);
   }
 
-  /** Closes every connection now, whatever it carries. */
+  /** Closes every connection immediately, even during a request. */
   breakOff(): void {
     this.sockets.forEach((socket) => socket.destroy());
   }
@@ -71,12 +71,12 @@ export class Connections {
   }
 }
 
-/** Requests that were sent without waiting for answers (pipelined) are all answered, and the last one closes. */
+/** All pipelined requests are answered; the last response closes the connection. */
 function endWithLast(answers: ServerResponse[]): void {
   answers.forEach((answer, index) => (answer.shouldKeepAlive = index < answers.length - 1));
 }
 
-/** An answer may have said that its connection stays, because its header was written before the end was announced. */
+/** A response whose header was written before the end was announced has kept its connection open. */
 function closeWhenUnused(socket: Socket): void {
   const [next] = openAnswers(socket);
   if (next === undefined) {

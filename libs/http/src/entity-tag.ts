@@ -21,8 +21,8 @@ export function noneMatchHits(ifNoneMatch: string, tag: string): boolean {
 }
 
 /**
- * The condition that a request puts on a change (`If-Match`, RFC 9110, section 13.1.1). Checked by whoever holds the
- * row's lock, against the representation that a GET would answer at that moment.
+ * The condition of a change (`If-Match`, RFC 9110, section 13.1.1). Check it while holding the row's lock, against the
+ * representation that a GET would return at that moment.
  */
 export class Precondition {
   static readonly NONE = new Precondition(undefined);

@@ -16,17 +16,17 @@ const JSON_TYPES = ['application/json'];
 const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
 
 /**
- * Leaves the body on the wire until the guards have spoken. Fastify parses before any guard runs, so that a caller
- * without a key, or over the limit, would have its body read first and learn of its broken JSON instead.
+ * Keeps Fastify from parsing bodies before the guards run. Otherwise the body of a caller without a key, or over the limit,
+ * would be read first, and an error in its JSON would be reported instead.
  */
 export function deferBodyParsing(fastify: FastifyInstance): void {
-  // Fastify names methods (QUERY) that the parser of an older Node does not know; such a request never comes this far.
+  // Fastify knows methods (QUERY) that the parser of an older Node rejects.
   for (const method of fastify.supportedMethods.filter((name) => METHODS.includes(name))) {
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
 }
 
-/** Lets JSON bodies in, and only these: the last guard, after the caller was found to be welcome. Sets `request.body` and `request.rawBody`. */
+/** Accepts only JSON bodies, and sets `request.body` and `request.rawBody`. The last guard: it runs once the caller is admitted. */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -60,7 +60,7 @@ function isUtf8Parameter(parameter: string): boolean {
   return name !== 'charset' || value.replaceAll('"', '') === 'utf-8';
 }
 
-/** Sent in a coding of its content, or in a transfer coding other than the one that Node undoes. */
+/** True for a content coding, or for a transfer coding that Node does not decode. */
 function isCoded(headers: IncomingHttpHeaders): boolean {
   const content = headers['content-encoding']?.toLowerCase() ?? 'identity';
   const transfer = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';

@@ -2,20 +2,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * How many requests may wait on one connection for their answers (pipelining, RFC 9112, section 9.3.2). Node makes all of
- * them at once, and keeps the answers until they are read.
+ * How many requests may wait on one connection for their responses (pipelining, RFC 9112, section 9.3.2). Node handles all
+ * of them at once and keeps the responses in memory until they are read.
  */
 export const MAX_PIPELINED = 16;
 
 /**
- * Answers that are not sent completely, in the order of their requests, which is the order in which they are sent. With
- * their connections, and not in one Set for all: each time a Set grows, V8 has its old table refer to the new one and
- * keep what was in it. Once one of them has survived for long, all that come after it survive with it.
+ * Responses that are not sent completely, in the order of their requests, which is also the order of sending. One list for
+ * each connection, not one Set for all: when a Set grows, V8 links its old table to the new one. Once an old table has
+ * reached the old generation, it keeps all later ones alive.
  */
 const waiting = new WeakMap<Socket, ServerResponse[]>();
 const watched = new WeakSet<Server>();
 
-/** Takes note of the answers that a server is to send; once, however often it is called. */
+/** Tracks the responses of a server. Further calls for the same server do nothing. */
 export function noteAnswers(server: Server): void {
   if (!watched.has(server)) {
     watched.add(server);
@@ -37,17 +37,17 @@ function noteAnswer(socket: Socket, answer: ServerResponse): void {
   answers.push(answer);
 }
 
-/** The answer to the newest request of the connection, which is made or was made; undefined before the first. */
+/** The response to the newest request of the connection, finished or not; undefined before the first request. */
 export function newestAnswer(socket: Socket): ServerResponse | undefined {
   return waiting.get(socket)?.at(-1);
 }
 
-/** The answers that are still to be made or sent, in the order of their requests. */
+/** The responses that are not finished, in the order of their requests. */
 export function openAnswers(socket: Socket): ServerResponse[] {
   return (waiting.get(socket) ?? []).filter((answer) => !isOver(answer));
 }
 
-/** True when more than MAX_PIPELINED answers wait, the newest among them. */
+/** True if more than MAX_PIPELINED responses are pending, including the newest. */
 export function isCrowded(socket: Socket): boolean {
   return (waiting.get(socket)?.length ?? 0) > MAX_PIPELINED;
 }

@@ -9,7 +9,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 const lost = new WeakMap<IncomingMessage, ApiError>();
 const BODY_LOST = Symbol('body lost');
 
-/** Tells whoever reads the body of this request, now or later, that the rest of it will not come. */
+/** Makes every read of this body fail, now or later, because the rest of it will not arrive. */
 export function loseBody(request: IncomingMessage, reason: ApiError): void {
   lost.set(request, reason);
   request.emit(BODY_LOST, reason);
@@ -17,8 +17,8 @@ export function loseBody(request: IncomingMessage, reason: ApiError): void {
 
 /**
  * Reads the whole body of a request.
- * @throws ApiError 413 past MAX_BODY_BYTES. What follows is left to Node, which drops it when the answer is sent.
- * 400 or 408 for a body that ends before its end.
+ * @throws ApiError 413 above MAX_BODY_BYTES (Node discards the rest when the response is sent), 400 or 408 if the body
+ * is incomplete.
  */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length']) > MAX_BODY_BYTES) {
@@ -42,7 +42,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       }
     });
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    // The caller has gone away; nobody reads the answer, but the log should not blame the service.
+    // The caller has disconnected. Nobody reads the response, but the log should not show a failure of the service.
     const gone = () => stop(new BadRequestError('The request ended before its body did.'));
     request.once('error', gone);
     request.once(BODY_LOST, stop);
@@ -59,8 +59,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses JSON text (RFC 8259).
- * @throws ApiError 400 `malformed_json` for what is not JSON in UTF-8, and `validation_failed` for members that could
- * reach into an object's prototype, which no operation has.
+ * @throws ApiError 400 `malformed_json` if it is not JSON in UTF-8, and `validation_failed` for members that could change
+ * an object's prototype; no operation has such members.
  */
 export function parseJson(body: Buffer): unknown {
   let text: string;

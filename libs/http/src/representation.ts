@@ -3,16 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const REPRESENTATION = Symbol('representation');
 
-/** What a representation that is text already has to be declared as. */
+/** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Makes the body of a successful answer out of what the operation returned, and sets the status and header fields that
- * depend on it; undefined is no body.
+ * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
+ * depend on it. Undefined means no body.
  */
 export type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** The operation's results are sent in this representation; without it they are sent as they are. */
+/** Sends the operation's results in this representation instead of as they are. */
 export function RepresentedBy(representation: Representation): MethodDecorator {
   return SetMetadata(REPRESENTATION, representation);
 }

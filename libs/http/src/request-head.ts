@@ -9,7 +9,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const FIELD_OVERHEAD = 3;
 const MAX_PORT = 65_535;
 
-/** What is wrong with the head of a request that Node lets through, or would answer with an empty 400 (`requireHostHeader`, which is off for this reason). */
+/** Finds defects that Node accepts, or would answer with an empty 400 (`requireHostHeader` is off for this reason). */
 export function headDefect(request: IncomingMessage): ApiError | undefined {
   const { httpVersionMajor, httpVersionMinor, rawHeaders } = request;
   if (httpVersionMajor !== 1) {
@@ -36,7 +36,7 @@ export function headDefect(request: IncomingMessage): ApiError | undefined {
     : new BadRequestError('Host must be a host name or an IP address, with or without a port.');
 }
 
-/** A host of RFC 3986 (section 3.2.2), or none, and a port or none. Of literals in brackets, IPv6 is the only one there is. */
+/** An optional host (RFC 3986, section 3.2.2) and an optional port. The only literals in brackets are IPv6 addresses. */
 const HOST = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(\d*))?$/i;
 
 /** Whether this may be the value of a Host field (RFC 9112, section 3.2). */

@@ -1,7 +1,7 @@
 /**
- * Makes a target one that is routed as it reads. Escapes a percent sign that does not begin an escape of valid UTF-8, so
- * that such a path fails as an unknown path or a bad parameter: routers refuse it before the request has begun, outside of
- * the pipeline. An asterisk gets the slash that the router does not look for: it would take it for the root.
+ * Repairs targets that the router would mishandle. If the path is not valid percent-encoded UTF-8, its percent signs are
+ * escaped, so that it fails inside the pipeline as an unknown path or a bad parameter; the router would refuse it outside.
+ * An asterisk gets a slash, because the router would take it for the root.
  */
 export function repairRequestTarget(target: string): string {
   if (target === '*') {

@@ -7,8 +7,8 @@ const ROUTE = Symbol('route');
 type Route = FastifyRequest['routeOptions'];
 
 /**
- * `request.routeOptions`, which Fastify puts together anew each time it is read: here once for each request, and once more
- * when the request turns out to be for nothing (`/pets/` begins as `/pets/:petId`).
+ * `request.routeOptions`, cached because Fastify builds it anew at each read. It is read a second time only if no route
+ * matches in the end (`/pets/` begins as `/pets/:petId`).
  */
 export function routeOf(request: FastifyRequest): Route {
   const known = request as FastifyRequest & { [ROUTE]?: Route };

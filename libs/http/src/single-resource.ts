@@ -5,7 +5,7 @@ import { Precondition, entityTag, noneMatchHits } from './entity-tag';
 import { PreconditionFailedError } from './errors';
 import { JSON_TYPE, RepresentedBy } from './representation';
 
-/** Gives a single resource its ETag, and answers 304 to a GET that holds the same one already. */
+/** Sets the ETag of a single resource, and returns 304 to a GET that sends the same one. */
 function asSingleResource(
   resource: object,
   tagged: object,
@@ -27,7 +27,7 @@ function asSingleResource(
 
 /**
  * The answer is one resource: it carries an ETag, and `If-None-Match` is honoured on reads.
- * @param read what a GET would answer, where this operation answers more
+ * @param read the representation that a GET would return, if this operation returns more
  */
 export function SingleResource<Resource extends object>(
   read: (resource: Resource) => object = (resource) => resource,

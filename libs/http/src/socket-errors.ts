@@ -14,7 +14,7 @@ import { headDefect } from './request-head';
 import { MAX_PIPELINED, isCrowded, newestAnswer, noteAnswers } from './pipelined-answers';
 import { MAX_BODY_BYTES, loseBody } from './read-json';
 
-/** What is to be written for a request that Node refused before it became one: the error, and its header fields. */
+/** The response to a request that Node refused while parsing: the error and its header fields. */
 export type SocketAnswer = (
   error: ApiError,
   address: string,
@@ -22,7 +22,7 @@ export type SocketAnswer = (
 
 type ParserError = Error & { code?: string };
 
-/** Which of our errors a refusal of Node's HTTP parser is. */
+/** Maps an error of Node's HTTP parser to one of ours. */
 function refusalFor(error: ParserError): ApiError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -36,7 +36,7 @@ function refusalFor(error: ParserError): ApiError {
   }
 }
 
-/** How long a refused connection is still read from: closing on unread bytes would take the answer back (RFC 9112, section 9.6). */
+/** How long a refused connection is still read: closing it with unread bytes could discard the response (RFC 9112, section 9.6). */
 const LINGER_MS = 1_000;
 
 /** Connections that have been refused and are about to be closed. */
@@ -48,13 +48,13 @@ interface Parser {
 }
 
 /**
- * Answers nothing more that comes on this connection, and closes it after the answers that it is owed. Everything else
- * is read and dropped: a request would be kept in memory until its turn comes, and unread bytes would take the answers back.
+ * Accepts no more requests on this connection, and closes it after the responses to earlier ones. Everything else is read
+ * and dropped: queued requests would take memory, and unread bytes could discard the responses.
  */
 function refuseFurtherRequests(socket: Socket): void {
   refused.add(socket);
   socket.destroySoon = () => endAndLinger(socket);
-  // A listener of somebody else's takes the bytes away from Node's parser, but for those that it is parsing now.
+  // Replacing the listener keeps further bytes from Node's parser, except those that it is parsing now.
   socket.removeAllListeners('data');
   socket.on('data', () => undefined);
   const { parser } = socket as Socket & { parser?: Parser };
@@ -65,19 +65,19 @@ function refuseFurtherRequests(socket: Socket): void {
 }
 
 function endAndLinger(socket: Socket): void {
-  // end() alone would wait for the peer to close its half as well.
+  // end() alone would wait until the peer closes its half, too.
   const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(linger));
   socket.end();
 }
 
 /**
- * Answers what never becomes a request (malformed HTTP, oversized header fields, requests that do not arrive in time, CONNECT)
+ * Answers input that never becomes a request (malformed HTTP, oversized header fields, requests that do not arrive in time, CONNECT)
  * with the service's own error body and header fields, and closes the connection.
  */
 function answerOnSocket(describe: SocketAnswer) {
   return async (parserError: ParserError, socket: Socket): Promise<void> => {
-    // A browser opens connections that it may never use; nothing was asked on them, so nothing is answered or counted.
+    // Browsers open connections that they may never use. Without a request nothing is answered or counted.
     const unused = parserError.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
     if (unused || parserError.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -93,7 +93,7 @@ function answerOnSocket(describe: SocketAnswer) {
       failInBody(newest, error, socket);
       return;
     }
-    // Bytes written into an answer that is under way would be read as part of it.
+    // Bytes written during another response would be read as part of it.
     if (newest && !newest.writableFinished && !newest.destroyed) {
       await once(newest, 'close');
     }
@@ -102,7 +102,7 @@ function answerOnSocket(describe: SocketAnswer) {
   };
 }
 
-/** What fails in the body of a request is for the application to answer, which knows who sent it, unless it has answered. */
+/** The application answers failures in a body, because it knows the caller, unless it has already responded. */
 function failInBody(answer: ServerResponse, error: ApiError, socket: Socket): void {
   if (answer.writableFinished) {
     socket.destroySoon();
@@ -132,12 +132,12 @@ function write(socket: Socket, error: ApiError, headers: Record<string, string>)
   endAndLinger(socket);
 }
 
-/** Routes the events with which Node would answer by itself, without our body and header fields, to our own answers. */
+/** Replaces the responses that Node would send by itself, without our body and header fields. */
 export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAnswer): void {
   const { server } = fastify;
-  // Whoever has nothing more to send may close its half and still wait for the answer (RFC 9112, section 9.6).
+  // A client may close its half after the last request and still wait for the response (RFC 9112, section 9.6).
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  // By itself Node would drop what comes after a thousand fields: a precondition, say, or a proxy's account of its caller.
+  // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
   server.maxHeadersCount = 0;
   const answer = answerOnSocket(describe);
   server.removeAllListeners('clientError');
@@ -145,20 +145,20 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
     answer(error, socket as Socket).catch(() => socket.destroy());
   });
   noteAnswers(server);
-  // After a caller has reset the connection its address is unknown; once read, Node remembers it.
+  // Node caches the address when it is first read. After a reset it would be unknown.
   server.on('connection', (socket) => {
     if (socket.remoteAddress === undefined) {
       socket.destroy();
     }
   });
-  // An unknown `Expect` may be ignored (RFC 9110, section 10.1.1); Node would answer an empty 417.
+  // An unknown `Expect` may be ignored (RFC 9110, section 10.1.1); Node would respond with an empty 417.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node has taken its own listener away, and an error that nobody listens to would end the process.
+    // Node has removed its own listener, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
-    // A tunnel has no path, so there is no method that it would take instead.
+    // A tunnel has no path, so there are no allowed methods to name.
     describe(new MethodNotAllowedError(''), socket.remoteAddress ?? '')
       .then(({ error, headers }) => write(socket, error, headers))
       .catch(() => socket.destroy());
@@ -166,7 +166,7 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   fastify.addHook('onRequest', lookOver);
 }
 
-/** Refuses what is not worth any further work, or not HTTP/1.1, before anything else is done for it. */
+/** Refuses requests on crowded connections and requests with a defective head before any other work. */
 const lookOver: onRequestHookHandler = (request, reply, done) => {
   const { socket } = request.raw;
   if (isCrowded(socket)) {

@@ -4,7 +4,7 @@ import { ValidationFailedError } from '#libs/http';
 import { type Examples, documentBodies, documentError } from '#libs/openapi';
 import { validated } from './request-validation.pipe';
 
-/** Documents bodies of this class to start from, and how the operation refuses one that is empty, if it does. */
+/** Documents example bodies of this class, and the error for an empty body if the operation refuses one. */
 export function BodyExamples(shape: Type<object>, examples: Examples): MethodDecorator {
   const refusal = refusalOf(shape, {});
   return applyDecorators(

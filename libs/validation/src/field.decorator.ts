@@ -8,7 +8,7 @@ export interface FieldOptions {
   description: string;
   example?: unknown;
   optional?: boolean;
-  /** null is taken too: in a JSON Merge Patch it removes the value (RFC 7396). */
+  /** Accepts null, too: in a JSON Merge Patch it removes the value (RFC 7396). */
   nullable?: boolean;
   default?: unknown;
   /** Name of the shared schema of an enumeration. */
@@ -59,7 +59,7 @@ export function Field(rule: Rule, options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** A field of an answer: documented only. */
+/** A field of a response: documented only. */
 export function AnswerField(rule: Rule, options: FieldOptions): PropertyDecorator {
   return ApiProperty(describe(rule, options));
 }
@@ -74,7 +74,7 @@ function describeRepeatable(rule: Rule, options: FieldOptions, maxItems: number)
   return { ...describe(rule, options), required: false, isArray: true, maxItems } as ApiPropertyOptions;
 }
 
-/** A query parameter that may stand once. */
+/** A query parameter that may occur once. */
 export function QueryField(rule: Rule, options: Omit<FieldOptions, 'nullable'>): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ ...describe(rule, options), required: false } as ApiPropertyOptions),

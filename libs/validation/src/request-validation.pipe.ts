@@ -3,12 +3,12 @@ import { type ValidationError, validateSync } from 'class-validator';
 import { ValidationFailedError } from '#libs/http';
 import { fieldsOf } from './fields';
 
-/** How many problems are reported; more would only bury the first ones. */
+/** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
 
 /**
  * Turns a body or a query into an instance of its class, or refuses it.
- * @throws ApiError 400 `validation_failed`, whose message names each field and what would be right.
+ * @throws ApiError 400 `validation_failed`, whose message names each field and its valid values.
  */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
@@ -29,7 +29,7 @@ function isJsonObject(value: unknown): boolean {
 
 /**
  * An instance of the class with the value's fields.
- * @param isText the values are text that the fields read, as in a query
+ * @param isText true if all values are text, as in a query
  * @throws ApiError 400 `validation_failed`
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isText = false): Shape {
@@ -73,7 +73,7 @@ function unknownField(name: string, fields: readonly string[]): string {
   return `${printable(name)} is not allowed here${allowed}`;
 }
 
-/** A caller's own name for something, fit to stand in a message. */
+/** A name chosen by the caller, made safe for a message. */
 export function printable(name: string): string {
   const short = name.length > 40 ? `${name.slice(0, 40)}…` : name;
   return JSON.stringify(short.toWellFormed());

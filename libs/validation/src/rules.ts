@@ -1,12 +1,12 @@
 import type { SchemaObject } from '@nestjs/swagger';
 
-/** What one value may be: told to the validator, to the caller in words, and to the document as a schema. */
+/** The valid values of a field: as a check, in words for the caller, and as a schema for the document. */
 export interface Rule {
   accepts: (value: unknown) => boolean;
-  /** What would be right, to follow "must be". */
+  /** Describes valid values; follows "must be". */
   takes: string;
   schema: SchemaObject;
-  /** Reads the value from a path or query, where everything is text; what cannot be read is left as it is. */
+  /** Reads the value from a path or query, where everything is text; unreadable values stay as they are. */
   parse?: (text: string) => unknown;
 }
 
@@ -94,7 +94,7 @@ export const boolean: Rule = {
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** A point in time as RFC 3339 has it, with an offset, which falls into the years 0001 to 9999 in UTC too; to the nanosecond it has 35 characters. */
+/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. With nanoseconds it has 35 characters. */
 export const timestamp: Rule = {
   accepts: (value) => typeof value === 'string' && isTimestamp(value),
   takes:
@@ -113,7 +113,7 @@ function isTimestamp(value: string): boolean {
   );
 }
 
-/** Date rolls the 30th of February over into March instead of refusing it. */
+/** `Date` turns the 30th of February into a day in March instead of refusing it. */
 function isDay(year: number, month: number, day: number): boolean {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

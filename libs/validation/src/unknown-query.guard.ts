@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { ValidationFailedError } from '#libs/http';
 import { printable } from './request-validation.pipe';
 
-/** Refuses query parameters on operations that have none, where no pipe would ever see them. */
+/** Refuses query parameters on operations without any: no pipe would validate them. */
 @Injectable()
 export class UnknownQueryGuard implements CanActivate {
   private readonly takesQuery = new Map<unknown, boolean>();
@@ -35,7 +35,7 @@ export class UnknownQueryGuard implements CanActivate {
   }
 }
 
-/** Query parsers take an invalid escape literally, and the search would be for something that nobody meant. */
+/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. */
 function assertDecodable(target: string): void {
   const query = target.slice(target.indexOf('?') + 1);
   if (query.length < target.length && query.includes('%')) {

@@ -39,7 +39,7 @@ export class RateLimitBanDto {
   nextBanSeconds!: number;
 }
 
-@ApiSchema({ name: 'RateLimitStatus', description: 'Get your rate limit status.' })
+@ApiSchema({ name: 'RateLimitStatus', description: 'The rate limit status of a client and its key.' })
 export class RateLimitStatusDto {
   @AnswerField(oneOf(PLANS), { description: 'The plan of the client.', example: 'free' })
   plan!: string;

@@ -61,12 +61,12 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
       },
       timestamp: {
         ...timestamp.schema,
-        description: 'When it was asked for.',
+        description: 'When the test was requested.',
         example: '2026-11-21T09:30:00.000Z',
       },
       data: {
         type: 'object',
-        description: 'What it tests.',
+        description: 'The webhook that is tested.',
         required: ['webhookId'],
         properties: {
           webhookId: { ...identifier.schema, description: 'Identifier of the webhook.', example: 1 },

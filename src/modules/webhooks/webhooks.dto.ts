@@ -33,7 +33,7 @@ const URL_FIELD = {
   example: 'https://shop.example/events',
 };
 const TYPES = { description: 'Types of events to send.', example: ['order.placed', 'order.completed'] };
-const DESCRIPTION = { description: 'A note of yours.', example: 'Packing list printer' };
+const DESCRIPTION = { description: 'Your own note about the webhook.', example: 'Packing list printer' };
 const ENABLED = { description: 'Whether events are sent.', example: true };
 const SECRET = {
   description: 'The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.',
@@ -81,7 +81,7 @@ export class WebhookPatchDto {
 
   @Field(description, {
     ...DESCRIPTION,
-    description: 'A note of yours. Null removes it.',
+    description: 'Your own note about the webhook. Null removes it.',
     optional: true,
     nullable: true,
   })

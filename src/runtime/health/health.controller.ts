@@ -5,7 +5,7 @@ import { Public } from '../../modules/auth';
 import { Counted } from '../../modules/quotas';
 import { Readiness } from './readiness';
 
-/** For whoever runs the service; outside of the interface description, without a key and never counted. */
+/** For operators: outside of the interface description, without a key and never counted. */
 @ApiExcludeController()
 @Controller('health')
 export class HealthController {

@@ -6,7 +6,7 @@ export interface OpenDescriptors {
   limit: number;
 }
 
-/** Those of this process. Undefined on systems without /proc, which is to say all but Linux. */
+/** Those of this process. Undefined on systems without /proc (all but Linux). */
 export async function openDescriptors(): Promise<OpenDescriptors | undefined> {
   try {
     const limits = await readFile('/proc/self/limits', 'utf8');

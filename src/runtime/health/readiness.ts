@@ -8,10 +8,10 @@ import {
 import { Dependencies } from './dependencies';
 
 const DATABASE_TIMEOUT_MS = 2_000;
-/** One result is reused for this long: anybody may call it, and must not keep the database busy. */
+/** One result is reused for this long, because anybody may call it and must not keep the database busy. */
 const READY_MS = 500;
 
-/** Answered 503 with the Error body, like everything that fails; the log has the reason, the caller does not. */
+/** A 503 with the Error body, like every failure. The reason is only in the log. */
 class NotReadyError extends HttpException {
   constructor(reason: string) {
     super(`Not ready: ${reason}.`, 503);
@@ -45,7 +45,7 @@ export class Readiness {
     if (now - this.askedAt > READY_MS) {
       this.askedAt = now;
       this.answer = this.look();
-      // Callers get the failure; this keeps it from being an unhandled rejection when there are none.
+      // Callers get the failure. Without callers it would be an unhandled rejection.
       this.answer.catch(() => undefined);
     }
     return this.answer!;

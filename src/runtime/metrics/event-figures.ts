@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { EventLog, EventTail } from '../../modules/events';
 import { MetricsService } from './metrics.service';
 
-/** What is told of events. */
+/** Metrics of events. */
 @Injectable()
 export class EventFigures implements OnModuleInit {
   constructor(

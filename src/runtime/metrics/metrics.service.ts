@@ -9,27 +9,27 @@ import { RequestMetrics } from './request-metrics';
 /** One value, or one for each value of the only label. */
 type Figures = number | Record<string, number>;
 
-/** What the service tells Prometheus, on a port of its own. */
+/** The service's metrics for Prometheus, on their own port. */
 @Injectable()
 export class MetricsService implements OnApplicationShutdown {
   private readonly registry = new Registry();
   private server: Server | null = null;
 
-  /** Has every answer counted, and the process and its runtime watched, under the names that all Node.js programs use. */
+  /** Counts every response, and adds the usual metrics of the process and Node.js. */
   watch(fastify: FastifyInstance): void {
     collectDefaultMetrics({ register: this.registry });
     new RequestMetrics(this.registry).watch(fastify);
     if (cluster.isWorker) {
-      // The process that started this one asks all its workers, and adds up.
+      // In a worker: the first process collects from all workers and adds up.
       AggregatorRegistry.setRegistries(this.registry);
       new AggregatorRegistry();
     }
   }
 
   /**
-   * A figure that is read whenever Prometheus asks.
-   * @param label names what a record's members stand for
-   * @param aggregator what the figures of several workers are together
+   * A value that is read at each scrape.
+   * @param label the label whose values are the keys of a record
+   * @param aggregator how the values of several workers are combined
    */
   gauge(
     name: string,
@@ -47,7 +47,7 @@ export class MetricsService implements OnApplicationShutdown {
     });
   }
 
-  /** As `gauge`, for what only ever grows: it is counted elsewhere and read here. */
+  /** As `gauge`, for a value that only grows: it is counted elsewhere and read here. */
   counter(name: string, help: string, read: () => Figures, label?: string): void {
     new Counter({
       ...this.configurationOf(name, help, label),
@@ -58,7 +58,7 @@ export class MetricsService implements OnApplicationShutdown {
     });
   }
 
-  /** All figures as Prometheus reads them, in its text format 0.0.4. */
+  /** All metrics in Prometheus's text format 0.0.4. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

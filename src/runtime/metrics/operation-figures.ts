@@ -1,4 +1,4 @@
-/** A sample of a histogram; its own name says what of it (`_bucket`, `_sum`, `_count`). */
+/** A sample of a histogram; the suffix of its name says which (`_bucket`, `_sum`, `_count`). */
 interface DurationSample {
   metricName: string;
   labels: Record<string, string | number>;
@@ -7,10 +7,10 @@ interface DurationSample {
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What is counted of one operation and method, in plain numbers: prom-client looks up its labels at each count. */
+/** Counts of one operation and method, in plain numbers: prom-client looks up its labels at each count. */
 class OperationFigures {
   private readonly byStatus = new Map<number, number>();
-  /** Answers by the first of the bounds that they were not slower than; the last are those that were slower than all. */
+  /** Responses by the lowest bound that they did not exceed; the last element counts those that exceeded all. */
   private readonly byLatency = new Array<number>(LATENCY_SECONDS.length + 1).fill(0);
   private seconds = 0;
   private readonly labels: { operation: string; method: string };
@@ -33,7 +33,7 @@ class OperationFigures {
     return [...this.byStatus].map(([status, value]) => ({ labels: { ...this.labels, status }, value }));
   }
 
-  /** The samples of a histogram of this name; each bucket holds the ones before it, too. */
+  /** The samples of a histogram of this name; buckets are cumulative. */
   durations(name: string): DurationSample[] {
     const { labels } = this;
     let count = 0;
@@ -50,7 +50,7 @@ class OperationFigures {
   }
 }
 
-/** The figures of all operations and methods that were ever asked for. */
+/** The counts of all operations and methods that were requested so far. */
 export class FiguresByOperation {
   private readonly byOperation = new Map<string, Map<string, OperationFigures>>();
 

@@ -13,12 +13,12 @@ import { FiguresByOperation } from './operation-figures';
 type Decisions = Record<LimiterDecision, number>;
 
 /**
- * What is counted of every answer. What most requests add to is counted in plain numbers and read whenever Prometheus
- * asks: prom-client looks up its labels at each count, which for three metrics is a tenth of what a request costs.
+ * Metrics of every response. The busiest ones are counted in plain numbers and read at each scrape: prom-client looks up
+ * its labels at each count, and for three metrics that takes a tenth of the time of a request.
  */
 export class RequestMetrics {
   private readonly operations = new FiguresByOperation();
-  // All of them are there from the start, with 0: a rate over what has not been there yet misses its first step.
+  // All of them start at 0: the rate of a series that did not exist yet misses its first increment.
   private readonly decisions = { client: noDecisions(), address: noDecisions() };
   private readonly bans: Counter<'level'>;
   private readonly replays: Counter<'operation'>;
@@ -36,7 +36,7 @@ export class RequestMetrics {
     BAN_LEVELS.forEach((level) => this.bans.inc({ level }, 0));
     this.replays = new Counter({
       name: 'petstore_idempotent_replays_total',
-      help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
+      help: 'Responses replayed for a repeated Idempotency-Key.',
       labelNames: ['operation'],
       registers: [registry],
     });
@@ -83,7 +83,7 @@ export class RequestMetrics {
     });
   }
 
-  /** prom-client has no histogram that can be set, so this is what its registry asks of one. */
+  /** prom-client has no histogram whose values can be set, so this implements what its registry needs. */
   private addDurations(): void {
     const name = 'petstore_http_request_duration_seconds';
     const help = 'Time from the request to the end of its answer.';

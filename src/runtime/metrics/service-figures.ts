@@ -5,7 +5,7 @@ import { lostLogLines } from '../logger';
 import { QuotaStore } from '../../modules/quotas';
 import { MetricsService } from './metrics.service';
 
-/** What the parts of the service know of themselves, told to Prometheus. Read when it is asked for, so that it costs no request. */
+/** Metrics that parts of the service keep anyway. They are read at each scrape, so requests do not pay for them. */
 @Injectable()
 export class ServiceFigures implements OnModuleInit {
   constructor(
@@ -18,7 +18,7 @@ export class ServiceFigures implements OnModuleInit {
   onModuleInit(): void {
     this.metrics.gauge(
       'petstore_limits_degraded',
-      'Whether limits are counted by this instance alone because Redis is away (1) or not (0).',
+      'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
       () => Number(this.quotas.isDegraded()),
       undefined,
       'max',
@@ -31,7 +31,7 @@ export class ServiceFigures implements OnModuleInit {
     );
     this.metrics.counter(
       'petstore_log_lines_lost_total',
-      'Lines of the log that were lost because nobody read it.',
+      'Log lines that were dropped because nothing read the log.',
       lostLogLines,
     );
     this.tellOfPool();
@@ -49,12 +49,12 @@ export class ServiceFigures implements OnModuleInit {
     );
     this.metrics.gauge(
       'petstore_database_pool_max_connections',
-      'The most connections to the database that there may be.',
+      'Maximum number of database connections.',
       () => this.database.poolUse.max,
     );
     this.metrics.gauge(
       'petstore_database_pool_waiting_requests',
-      'Pieces of work that wait for a connection to the database.',
+      'Operations waiting for a database connection.',
       () => this.database.poolUse.waiting,
     );
   }

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DeliveryFigures } from '../../modules/webhooks';
 import { MetricsService } from './metrics.service';
 
-/** What the metrics say about webhooks: no label names a webhook or a client, of which there may be any number. */
+/** Metrics of webhooks. No label names a webhook or a client, because their number is unlimited. */
 @Injectable()
 export class WebhookFigures implements OnModuleInit {
   constructor(

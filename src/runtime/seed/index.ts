@@ -5,7 +5,7 @@ import { SeedService } from './seed.service';
 
 export { DEMO_CLIENT, SeedService, type Seeded } from './seed.service';
 
-/** The first things in the store. */
+/** Sample data for an empty store. */
 @Module({
   imports: [AdministrationModule, CatalogueTransferModule],
   providers: [SeedService],

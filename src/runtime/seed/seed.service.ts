@@ -9,14 +9,14 @@ export const DEMO_CLIENT = 'demo';
 export interface Seeded {
   categories: number;
   pets: number;
-  /** The demo client's key; null when that client was there already. */
+  /** The demo client's key; null if that client already existed. */
   key: string | null;
 }
 
-/** Any number that nothing else locks will do; it keeps two seeding processes from doing it twice. */
+/** An advisory lock, so that two processes do not seed at the same time. Any number that nothing else uses will do. */
 const SEED_LOCK = 0x73656564;
 
-/** Fills an empty store with something to look at, and gives a first key. Does nothing twice. */
+/** Fills an empty store with sample data and issues a first key. Safe to repeat. */
 @Injectable()
 export class SeedService {
   constructor(
@@ -26,7 +26,7 @@ export class SeedService {
     private readonly keys: KeysService,
   ) {}
 
-  /** True when no category and no pet was ever there; clients may be, for the command line can come first. */
+  /** True if no category and no pet ever existed. Clients may exist: the command line can create them first. */
   async isFirstRun(): Promise<boolean> {
     const [row] = await this.database.query<{ used: boolean }>(
       `SELECT categories.is_called OR pets.is_called AS used FROM categories_id_seq categories, pets_id_seq pets`,
@@ -34,7 +34,7 @@ export class SeedService {
     return !row!.used;
   }
 
-  /** All of it or nothing: a demo client without a key would keep a later start from printing one. */
+  /** One transaction: a demo client without a key would keep a later start from issuing one. */
   seed(): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);

@@ -14,7 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import { traceRequests } from './request-spans';
 
 const SERVICE_NAME = 'petstore';
-/** What is not sent by then is lost: nobody waits for a collector that is away. */
+/** Spans that are not sent by then are lost: a stop does not wait for an unavailable collector. */
 const FLUSH_MS = 2_000;
 /** An unavailable collector is reported once in this time. */
 const COMPLAIN_MS = 60_000;
@@ -23,25 +23,25 @@ const COMPLAIN_MS = 60_000;
 export interface Tracing {
   /** Traces the requests of this server. */
   watch(fastify: FastifyInstance): void;
-  /** What a line of the log has to carry to be found from its trace. */
+  /** Fields that link a log line to its trace. */
   logContext(): object;
-  /** What OpenTelemetry says of variables that it cannot use, and replaces by its defaults; a line for each. */
+  /** One line for each variable that OpenTelemetry cannot use and replaces by its default. */
   readonly misreadings: readonly string[];
-  /** Told when traces cannot be sent; at most once a minute. */
+  /** Called when traces cannot be sent; at most once a minute. */
   onFailure(tell: (reason: string) => void): void;
   /** Sends what is waiting, within two seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Begins to trace. Called before anything is loaded that is to be traced (the drivers of PostgreSQL and Redis, which are
- * changed as they are loaded). Where to, how much and under which name is read from the environment by OpenTelemetry's
- * own variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, ...).
+ * Starts tracing. Must run before the drivers of PostgreSQL and Redis are loaded, because they are instrumented while
+ * loading. OpenTelemetry reads the collector, the sampling and the service name from its own environment
+ * variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, ...).
  */
 export function startTracing(): Tracing {
-  // The names of attributes that are stable since 2025, and not those of the drafts before.
+  // Use the attribute names that are stable since 2025, not those of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
-  // A sampler with a slip in its name would silently trace everything.
+  // A misspelled sampler would silently trace everything.
   const misreadings = new Set<string>();
   listen((message) => misreadings.add(message));
   const provider = new NodeTracerProvider({
@@ -64,7 +64,7 @@ export function startTracing(): Tracing {
   };
 }
 
-/** What the service does by itself, without a request, is not traced. Values are not told, and no arguments of Redis's commands. */
+/** Traces database and Redis calls only within a request. Records neither SQL values nor arguments of Redis commands. */
 function traceDrivers(): void {
   new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true });
   new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command });
@@ -80,21 +80,21 @@ function tellOfFailures(tell: (reason: string) => void): void {
   const complain = (reason: string): void => {
     if (performance.now() - toldAt > COMPLAIN_MS) {
       toldAt = performance.now();
-      // It is no matter of the request that happened to start the sending.
+      // The export does not belong to the request that happened to trigger it.
       context.with(ROOT_CONTEXT, () => tell(messageOf(reason)));
     }
   };
   listen(complain);
 }
 
-/** Takes what OpenTelemetry says of failures from now on; whoever took it before hears no more. */
+/** Receives OpenTelemetry's failures from now on, instead of the previous receiver. */
 function listen(take: (message: string) => void): void {
   const ignore = (): void => undefined;
   const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** The SDK writes an error down as a JSON object of all that it has, its stack among it. */
+/** The SDK reports an error as a JSON object with all its fields, including the stack. */
 function messageOf(text: string): string {
   try {
     return (JSON.parse(text) as Error).message;

@@ -19,13 +19,13 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The methods that the conventions know by name; for others they have one name in common. */
+/** The methods that the conventions name; all others share one name. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const OTHER = '_OTHER';
 
 /**
- * A span for each request, which everything that is done for it belongs to, in the trace that the caller names in
- * `traceparent` if there is one. Source: OpenTelemetry's semantic conventions for HTTP servers, and W3C Trace Context.
+ * One span for each request, the parent of all work for it. It joins the trace in the caller's `traceparent`, if there
+ * is one. Source: OpenTelemetry's semantic conventions for HTTP servers, and W3C Trace Context.
  */
 export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -40,13 +40,13 @@ export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
     const name = `${method === OTHER ? 'HTTP' : method}${route === undefined ? '' : ` ${route}`}`;
     const span = tracer.startSpan(name, options, parent);
     request.traceId = span.spanContext().traceId;
-    // Comes whether the answer was sent to its end or the caller left before.
+    // Emitted whether the response was sent completely or the caller disconnected.
     reply.raw.once('close', () => finish(span, reply));
     context.with(trace.setSpan(parent, span), done);
   });
 }
 
-/** Balancers ask every second whether the service is ready, which would be most of what there is to see. */
+/** Load balancers ask every second whether the service is ready; those spans would hide all others. */
 function isProbe(route: string | undefined): boolean {
   return route?.startsWith('/health/') ?? false;
 }
@@ -61,7 +61,7 @@ function attributesOf(request: FastifyRequest, method: string, route: string | u
   };
 }
 
-/** Without the query, and without a key that somebody has put into the path by mistake. */
+/** Without the query, and without a key that was put into the path by mistake. */
 function pathOf(target: string): string {
   return target.split('?', 1)[0]!.replace(/psk_live_[^/]*/g, 'psk_live_…');
 }

@@ -26,10 +26,10 @@ import { terminalLog } from '../terminal-log';
 import { withWebhookKey } from '../webhook-key';
 import { WorkerProcesses } from './worker-processes';
 
-/** Connections for counting. The workers divide the pool among themselves, with so many for each at least. */
+/** Connections for counting, and the minimum for each worker: the workers divide the pool among themselves. */
 const COUNTING_POOL = 2;
 const LEAST_POOL = 2;
-/** How long the rest may take once somebody has asked a second time to stop. */
+/** How long the rest may take after a second signal. */
 const HURRY_MS = 3_000;
 
 @Module({})
@@ -74,7 +74,7 @@ export async function serveWithWorkers(settings: Settings, count: number): Promi
   }
 }
 
-/** What the first process needs of the application: to count for the workers, and to fill a store that is new. */
+/** The parts of the application that the first process needs: to count for the workers, and to seed a new store. */
 function countingContext(settings: Settings, url: string, logger: Logger): Promise<INestApplicationContext> {
   const imports = [
     ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
@@ -104,13 +104,13 @@ function workersOf(
     PETSTORE_SERVICE_ID: String(newServiceId()),
     ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64') }),
   };
-  // What is sent between processes keeps its types (Infinity, undefined), which JSON would change.
+  // Keeps types (Infinity, undefined) that JSON would change.
   cluster.setupPrimary({ serialization: 'advanced' });
   const counter = context.get(WorkerQuotaServer);
   return new WorkerProcesses(count, environment, (worker) => counter.answer(worker), logger);
 }
 
-/** Answers with the figures of all workers, added up. */
+/** Serves the metrics of all workers, added up. */
 function listenForMetrics({ metrics }: Settings): Promise<Server | undefined> {
   if (metrics === undefined) {
     return Promise.resolve(undefined);

@@ -3,13 +3,13 @@ import { EventEmitter, once } from 'node:events';
 import type { Logger } from 'pino';
 import { type StopSignals, listenToStopSignals } from '../stop-signals';
 
-/** A worker that ends soon after its start would end again: the next one waits this long. */
+/** Pause before the next attempt when a worker cannot start: it would probably fail again. */
 const RESTART_MS = 1_000;
 
-/** What a worker is told when it has to stop. */
+/** The message that asks a worker to stop. */
 const STOP = { stop: true };
 
-/** In a worker: being told to stop. Signals of a terminal or a supervisor reach all processes; the first one passes them on. */
+/** In a worker: the requests to stop. Signals may reach all processes, so only the first process handles them and passes them on. */
 export function listenToPrimary(): StopSignals {
   const signals = new EventEmitter();
   process.on('SIGINT', () => undefined);
@@ -28,7 +28,7 @@ export class WorkerProcesses {
   private readonly listening = new Set<number>();
 
   /**
-   * @param environment what a worker's environment has besides this process's own
+   * @param environment additional variables for the workers
    * @param onStart called with each worker before it runs
    */
   constructor(
@@ -39,8 +39,8 @@ export class WorkerProcesses {
   ) {}
 
   /**
-   * Starts all workers; the first one alone, so that what is wrong is said once.
-   * @returns the address that all of them listen on, or null when one has ended before it listened
+   * Starts the first worker alone, so that a failure is reported once, and then the others.
+   * @returns the address that all of them listen on, or null if one has exited before it listened
    */
   async start(): Promise<{ port: number } | null> {
     const first = await this.fork();
@@ -48,7 +48,7 @@ export class WorkerProcesses {
     return others?.includes(null) ? null : first;
   }
 
-  /** Tells all workers to stop; once more, that they shall hurry. Resolves when none is left. */
+  /** Asks all workers to stop; the second call, to hurry. Resolves when none is left. */
   async stop(): Promise<void> {
     this.stopping = true;
     const running = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
@@ -81,9 +81,9 @@ export class WorkerProcesses {
     if (this.stopping) {
       return;
     }
-    // A worker that never listened was being waited for: at the start that ends the service, later it is tried again.
+    // If it never listened, `fork` returns null: the start then fails, and `replace` tries again.
     if (this.listening.delete(worker.id)) {
-      this.logger.warn(`Worker ${worker.id} has ended (${how}): another one takes its place.`);
+      this.logger.warn(`Worker ${worker.id} exited (${how}); starting another.`);
       void this.replace();
     }
   }

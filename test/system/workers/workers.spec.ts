@@ -90,7 +90,7 @@ it('replaces a killed worker, and keeps the counts', async () => {
     );
   });
   expect(tally(await statusesOf(key, 30))).toEqual({ 200: 20, 429: 10 });
-  expect(service.stdout).toContain('another one takes its place');
+  expect(service.stdout).toContain('starting another.');
 });
 
 it('answers what has begun before it stops, and keeps the day’s counts', async () => {

@@ -26,7 +26,7 @@ export class ArchiveWriter {
       },
       { signal },
     );
-    // Whoever adds the next entry is told as well.
+    // A failed write makes adding the next entry fail, too.
     this.written.catch((error: Error) => this.archive.destroy(error));
   }
 
@@ -58,7 +58,7 @@ export class ArchiveWriter {
     await this.written;
   }
 
-  /** Gives it up. Resolves once nothing is written any more. */
+  /** Aborts the archive. Resolves once nothing is written any more. */
   async abandon(): Promise<void> {
     this.archive.destroy();
     await this.written.catch(() => undefined);
@@ -86,7 +86,7 @@ function deferred(): { promise: Promise<void>; settle: (error?: Error | null) =>
   const promise = new Promise<void>((resolve, reject) => {
     settle = (error) => (error ? reject(error) : resolve());
   });
-  // Heard again by whoever waits for it.
+  // Prevents an unhandled rejection; callers still get it when they await the promise.
   promise.catch(() => undefined);
   return { promise, settle };
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { codeOf } from '../errors';
 
 const CHUNK = 256 * 1024;
-/** Read last, and as a whole. */
+/** Read last, and in one piece. */
 export const CONTROL_FILE = 'global/pg_control';
 
-/** Folders whose content a server makes anew. Source: PostgreSQL's manual, "Backing Up the Data Directory". */
+/** Folders whose content a server recreates. Source: PostgreSQL's manual, "Backing Up the Data Directory". */
 const CONTENT_LEFT_OUT = new Set([
   'pg_wal',
   'pg_replslot',
@@ -26,7 +26,7 @@ export interface ClusterEntry {
   isFolder: boolean;
 }
 
-/** What of a cluster belongs into a backup, the log excepted; folders before what is in them. */
+/** The files and folders of a backup, except the log; folders before their content. */
 export async function* clusterEntries(cluster: string, folder = ''): AsyncGenerator<ClusterEntry> {
   for (const entry of await readFolder(join(cluster, folder))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
@@ -38,7 +38,7 @@ export async function* clusterEntries(cluster: string, folder = ''): AsyncGenera
   }
 }
 
-/** Tables are dropped while the backup goes on. */
+/** Tables may be dropped during the backup. */
 async function readFolder(path: string) {
   try {
     return await readdir(path, { withFileTypes: true });
@@ -49,9 +49,9 @@ async function readFolder(path: string) {
 }
 
 /**
- * Reads a file as long as it is now, and as long it is given on: what is cut off meanwhile is zeros, which the log repairs.
+ * Passes on a file in its present length. If it is truncated meanwhile, the rest is zeros, which the log repairs.
  *
- * @returns its size; 0 where it is gone
+ * @returns its size; 0 if it no longer exists
  */
 export async function readClusterFile(
   path: string,
@@ -83,7 +83,7 @@ async function* readExactly(handle: FileHandle, size: number): AsyncGenerator<Bu
   }
 }
 
-/** The control file is written over in place, and its checksum has to fit: it is read until two readings agree. */
+/** The control file is overwritten in place, and its checksum must match: it is read until two reads agree. */
 export async function readControlFile(cluster: string): Promise<Buffer> {
   for (let last: Buffer | undefined; ; ) {
     const now = await readFile(join(cluster, CONTROL_FILE));

@@ -9,9 +9,9 @@ export const CLUSTER = 'data';
 /** The folder of the application's own files in the archive. */
 export const BESIDE = 'beside';
 
-/** Read by nobody but this program. A change that an older one cannot read takes the next number. */
+/** The version of this format. A change that an older program cannot read increases it. */
 const FORMAT = 1;
-/** Without these no server starts on what was restored. */
+/** No server starts on a restored cluster without these. */
 const NEEDED = [
   PASSWORD,
   ...['PG_VERSION', 'global/pg_control', 'backup_label'].map((name) => `${CLUSTER}/${name}`),
@@ -37,7 +37,7 @@ export interface Manifest {
   files: BackedUpFile[];
 }
 
-/** The archive is not what a backup wrote. */
+/** The archive differs from what a backup wrote. */
 export class DamagedBackupError extends EmbeddedPostgresError {
   constructor(what: string) {
     super(`${what}; nothing was changed`);
@@ -84,7 +84,7 @@ function parse(text: string): Manifest {
 }
 
 /**
- * Compares what came out of the archive with what the manifest says went in.
+ * Compares the unpacked files with the manifest.
  *
  * @throws DamagedBackupError naming the first difference
  */
