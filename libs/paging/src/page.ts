@@ -37,16 +37,11 @@ function pageWith(kind: CursorKind) {
  * the target may name a host that is not ours.
  */
 function nextTarget(request: FastifyRequest, cursor: string): string {
-  const path = pathOf(request);
-  const parameters = new URLSearchParams();
   // Written anew from what was understood: the same text can be read in more than one way (`?name=a?b`, `%FF`).
-  for (const [name, values] of Object.entries(request.query as Record<string, string | string[]>)) {
-    for (const value of [values].flat()) {
-      parameters.append(name, value);
-    }
-  }
-  parameters.set('cursor', cursor);
-  return `${path}?${parameters.toString()}`;
+  const others = Object.entries(request.query as Record<string, string | string[]>)
+    .filter(([name]) => name !== 'cursor')
+    .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}`));
+  return `${pathOf(request)}?${[...others, `cursor=${cursor}`].join('&')}`;
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -118,9 +118,9 @@ it('quotas and deprecations are shown in coloured tables that fit the terminal',
   const plain = (text = '') => text.replaceAll(/\u001b\[\d+m/g, '');
   expect(show).toContain('\u001b[32mactive\u001b[39m');
   expect(plain(show)).toMatch(
-    /plan +free\n\nwindow +minute\nlimit +60\nused +not known\n[^]*used +250\nremaining +750\n/,
+    /plan +free\n\nwindow +limit +used +remaining +resetAt *\nminute +60 +0 +60 +- *\nday +1000 +250 +750 +in /,
   );
-  expect(plain(show)).toContain('\n\nThe current minute is known to the running server only');
+  expect(plain(show)).toContain('\n\nThe minute is what the running server has counted');
   expect(plain(top)).toMatch(
     /^client +a-client-\S+\nplan +free\nrequests +250\nperDay +1000\nusedPercent +25\n$/,
   );

@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import { GUIDES, INDEX_PATH, guidePath } from '../guides/guides-list';
 import { guidePage } from '../guides/guide-page';
 import { readGuides } from '../guides/guides-markdown';
-import { operationsPage } from '../page/operations-page';
 import { type StaticAnswer, sendStatic, staticAnswer } from '../static-answer';
+import { operationsPage } from './operations-page';
 import { searchIndex } from './search-index';
 
 const HTML = 'text/html; charset=utf-8';
@@ -18,9 +18,8 @@ const TYPES: Record<string, string> = {
 
 /** What the pages load: our own files, and what they use of packages; the rest of those is not served. */
 const FILES = [
-  ...['docs.css', 'docs.js'].map((name) => join(__dirname, name)),
-  ...['page.css', 'page.js', 'key.js', 'samples.js', 'words.js'].map((name) =>
-    join(__dirname, '../page', name),
+  ...['docs.css', 'docs.js', 'page.css', 'page.js', 'key.js', 'samples.js', 'words.js'].map((name) =>
+    join(__dirname, '../browser', name),
   ),
   ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map((name) =>
     require.resolve(`swagger-ui-dist/${name}`),

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Guide } from '../guides/guides-markdown';
-import { htmlOf, sideBar } from '../pages/frame';
+import { htmlOf, sideBar } from './frame';
 
 const SWAGGER_UI = `<link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/page.css">
