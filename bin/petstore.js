@@ -4,6 +4,7 @@
 // Builds what is not built yet, or was built from older sources, and runs it. An installed package comes built.
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, statSync } = require('node:fs');
+const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
 
 const root = join(__dirname, '..');
@@ -45,6 +46,8 @@ function build() {
 if (isStale()) {
   build();
 }
+// Node 22 and newer keep what they have compiled of the server, which is not in the bundle.
+enableCompileCache?.(join(root, 'dist', '.compiled'));
 // Serving needs nothing of the command line's own machinery, and starts sooner without it.
 if (process.argv.length === 3 && process.argv[2] === 'serve') {
   require('../dist/src/main.js');

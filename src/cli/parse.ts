@@ -3,31 +3,30 @@ import { UsageError } from './command-failure';
 
 /** Parses a whole number. */
 export function wholeNumber(option: string, text: string, range: { min: number; max: number }): number {
+  return numberWithin(range, text, `${option} takes a whole number from ${range.min} to ${range.max}`);
+}
+
+/** @param rule what the message says of valid values */
+function numberWithin({ min, max }: { min: number; max: number }, text: string, rule: string): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (!(value >= range.min && value <= range.max)) {
-    throw new UsageError(`${option} takes a whole number from ${range.min} to ${range.max}, not "${text}".`);
+  if (!(value >= min && value <= max)) {
+    throw new UsageError(`${rule}, not "${text}".`);
   }
   return value;
 }
 
+const ID = { min: 1, max: Number.MAX_SAFE_INTEGER };
+
 /** Parses the id of anything. */
 export function identifier(option: string, text: string): number {
-  return parseId(`${option} takes an id, which is a whole number`, text);
+  return numberWithin(ID, text, `${option} takes an id, which is a whole number`);
 }
 
 /** Parses a reference to a key: its id, or the whole key. */
 export function keyReference(option: string, text: string): number | string {
   return text.startsWith('psk_live_')
     ? text
-    : parseId(`${option} takes the id of a key, or the whole key`, text);
-}
-
-function parseId(rule: string, text: string): number {
-  const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (id < 1 || id > Number.MAX_SAFE_INTEGER) {
-    throw new UsageError(`${rule}, not "${text}".`);
-  }
-  return id;
+    : numberWithin(ID, text, `${option} takes the id of a key, or the whole key`);
 }
 
 /** Parses a time in the future: RFC 3339, or a day, which means its end in UTC. */

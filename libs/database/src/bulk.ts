@@ -49,3 +49,8 @@ export async function numberRows(
   const [row] = await transaction.query<{ count: string }[]>(`SELECT count(*) AS count FROM ${table}`);
   return Number(row!.count);
 }
+
+/** The names in a column definition list such as `name text, status text`. */
+export function columnNames(definitions: string): string {
+  return definitions.replace(/ \w+(?=,|$)/g, '');
+}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { escapeLiteral } from 'pg';
-import type { Transaction } from '#libs/database';
+import { type Transaction, columnNames } from '#libs/database';
 import { BulkCategories } from '../categories';
 import { BulkStock, FIRST_QUANTITY } from '../inventory';
 import { BulkPets, PET_COLUMNS } from '../pets';
@@ -49,10 +49,6 @@ const PETS = CATALOGUE.flatMap(({ name: category, pets }) =>
 /** A query that returns these rows in order. @param columns as in a PostgreSQL column definition list */
 function asRows(rows: readonly object[], columns: string): string {
   const json = escapeLiteral(JSON.stringify(rows));
-  return `SELECT * FROM ROWS FROM (json_to_recordset(${json}) AS (${columns})) WITH ORDINALITY AS rows (${names(columns)}, place)
+  return `SELECT * FROM ROWS FROM (json_to_recordset(${json}) AS (${columns})) WITH ORDINALITY AS rows (${columnNames(columns)}, place)
     ORDER BY place`;
-}
-
-function names(columns: string): string {
-  return columns.replace(/ \w+(?=,|$)/g, '');
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type Transaction, numberRows } from '#libs/database';
+import { type Transaction, columnNames, numberRows } from '#libs/database';
 
 /** Columns that are copied unchanged, with their types; the store assigns the id and resolves the category. */
 export const PET_COLUMNS = 'name text, status text';
-const COLUMNS = PET_COLUMNS.replace(/ \w+(?=,|$)/g, '');
+const COLUMNS = columnNames(PET_COLUMNS);
 
 /** Bulk operations on pets, for import and export. */
 @Injectable()

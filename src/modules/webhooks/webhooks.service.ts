@@ -13,17 +13,18 @@ import type { ListWebhooksQuery } from './webhooks.dto';
 @Injectable()
 export class WebhooksService {
   private readonly webhooks: RowReader<Webhook>;
+  private readonly pages: PageReader<Webhook, ListWebhooksQuery & { clientId: number }>;
 
   constructor(private readonly database: Database) {
     this.webhooks = new RowReader(database, Webhook);
-  }
-
-  list(clientId: number, query: ListWebhooksQuery): Promise<Page<Webhook>> {
-    const reader = new PageReader(this.database, Webhook, (_filters: ListWebhooksQuery, parameter) => ({
+    this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
       statement: 'webhooks-page',
       conditions: [`client_id = ${parameter(clientId)}`, 'deleted_at IS NULL'],
     }));
-    return reader.read(query);
+  }
+
+  list(clientId: number, query: ListWebhooksQuery): Promise<Page<Webhook>> {
+    return this.pages.read({ ...query, clientId });
   }
 
   /** @throws ApiError 404, also for a webhook of another client */

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { ClientsService, KeysService, describeKey } from '../../auth/administration';
 import { banLevel, isBanned, newBanState } from '../rules/ban-rules';
 import { limitsOf } from '../rules/plans';
-import { type Limits, type WindowStanding, standings } from '../rules/rate-window';
+import { type WindowStanding, standings } from '../rules/rate-window';
 import { StandingQuestions } from '../counting/standing-questions';
+import type { ClientSubject } from '../counting/subject';
 import { type CounterReading, CounterReader, type RedisPart } from './counter-reader';
 
 /** Null: not known, because nobody who counts has answered. (Type aliases, because interfaces do not fit a Record.) */
@@ -52,7 +53,8 @@ export class QuotaOverview {
     );
     const limits = limitsOf(client);
     const [minute, day] = standings(reading.windows, limits, reading.now);
-    const running = await this.runningMinute(reading.redis, minute!, client.id, keys[0]?.id, limits);
+    const subject = keys[0] && ({ kind: 'client', clientId: client.id, keyId: keys[0].id, limits } as const);
+    const running = await this.runningMinute(reading.redis, minute!, subject);
     return {
       client: client.name,
       plan: client.plan,
@@ -70,18 +72,17 @@ export class QuotaOverview {
    * Undefined if nobody who counts has answered. Without Redis, it is that of the instance that counted most, because each counts
    * on its own.
    * @param read the minute in Redis; that of a client without requests if Redis is not used
+   * @param subject undefined for a client without keys
    */
   private async runningMinute(
     redis: RedisPart,
     read: WindowStanding,
-    clientId: number,
-    keyId: number | undefined,
-    limits: Limits,
+    subject: ClientSubject | undefined,
   ): Promise<WindowStanding | undefined> {
-    if (redis !== 'off' || keyId === undefined) {
+    if (redis !== 'off' || subject === undefined) {
       return redis === 'silent' ? undefined : read;
     }
-    const answers = await this.questions.ask({ kind: 'client', clientId, keyId, limits });
+    const answers = await this.questions.ask(subject);
     if (answers === null) {
       return read;
     }
