@@ -1,9 +1,9 @@
 import { Command, Option } from 'nest-commander';
 import type { AuditFilter, RecordedEntry } from '../modules/audit';
 import { detailsInShort } from './audit-details';
-import { ListingCommand, administerAccounts } from './command';
-import { type OutputOptions, type Row, isForPeople, printMany } from './output';
-import { keyReference, pastInstant, wholeNumber } from './parse';
+import { ListingCommand, administerAccounts } from './command/command';
+import { type OutputOptions, type Row, isForPeople, printMany } from './output/output';
+import { keyReference, pastInstant, wholeNumber } from './command/parse';
 
 interface AuditOptions extends OutputOptions {
   client?: string;

@@ -1,20 +1,20 @@
 import { Module } from '@nestjs/common';
 import { AuditCommand } from './audit.command';
-import { CLIENT_COMMANDS } from './clients.command';
+import { CLIENT_COMMANDS } from './accounts/clients.command';
 import { CompletionCommand } from './completion.command';
-import { DB_COMMANDS } from './db.command';
-import { EventsCommand } from './events.command';
+import { DB_COMMANDS } from './database/db.command';
+import { EventsCommand } from './store/events.command';
 import { DeprecationsCommand } from './deprecations.command';
-import { ExportCommand } from './export.command';
-import { ImportCommand } from './import.command';
-import { KEY_COMMANDS } from './keys.command';
+import { ExportCommand } from './store/export.command';
+import { ImportCommand } from './store/import.command';
+import { KEY_COMMANDS } from './accounts/keys.command';
 import { OpenapiCommand } from './openapi.command';
-import { QUOTA_COMMANDS } from './quotas.command';
+import { QUOTA_COMMANDS } from './accounts/quotas.command';
 import { ServeCommand } from './serve.command';
-import { WEBHOOK_COMMANDS } from './webhooks.command';
+import { WEBHOOK_COMMANDS } from './store/webhooks.command';
 import { STORE_COMMANDS } from './store';
 import { VersionCommand } from './version.command';
-import { StoreStatusCommand } from './status.command';
+import { StoreStatusCommand } from './database/status.command';
 
 /** All commands. They load their dependencies when they run, to keep --help fast. */
 @Module({

@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { Command } from 'nest-commander';
-import { PetstoreCommand } from './command';
+import { PetstoreCommand } from './command/command';
 import { SHELLS, completionScript } from './completion-script';
-import { writeOutput } from './standard-output';
-import { UsageError } from './command-failure';
+import { writeOutput } from './output/standard-output';
+import { UsageError } from './command/command-failure';
 
 @Command({
   name: 'completion',

@@ -1,8 +1,8 @@
 import { Command, Option } from 'nest-commander';
 import type { DeprecatedUse } from '../modules/deprecations';
-import { ListingCommand, administer } from './command';
-import { type OutputOptions, type Row, printMany } from './output';
-import { wholeNumber } from './parse';
+import { ListingCommand, administer } from './command/command';
+import { type OutputOptions, type Row, printMany } from './output/output';
+import { wholeNumber } from './command/parse';
 
 interface ReportOptions extends OutputOptions {
   days: string;

@@ -2,10 +2,10 @@ import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../runtime/start';
 import { CliModule } from './cli.module';
-import { BAD_USAGE, writeUsageError } from './command';
-import { CommandFailure } from './command-failure';
-import { fail } from './failure-output';
-import { OutputFailure, isReaderGone, writeOutput } from './standard-output';
+import { BAD_USAGE, writeUsageError } from './command/command';
+import { CommandFailure } from './command/command-failure';
+import { fail } from './output/failure-output';
+import { OutputFailure, isReaderGone, writeOutput } from './output/standard-output';
 
 const VERSION_OPTIONS = ['-v', '-V', '--version'];
 

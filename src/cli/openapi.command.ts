@@ -1,6 +1,6 @@
 import { Command, Option } from 'nest-commander';
-import { PetstoreCommand } from './command';
-import { writeOutput } from './standard-output';
+import { PetstoreCommand } from './command/command';
+import { writeOutput } from './output/standard-output';
 
 @Command({
   name: 'openapi',

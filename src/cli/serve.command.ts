@@ -1,5 +1,5 @@
 import { Command } from 'nest-commander';
-import { PetstoreCommand } from './command';
+import { PetstoreCommand } from './command/command';
 
 @Command({
   name: 'serve',

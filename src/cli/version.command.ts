@@ -1,7 +1,7 @@
 import { Command } from 'nest-commander';
 import { VERSION } from '../runtime/version';
-import { type OutputOptions, isForPeople, print, printOne } from './output';
-import { ReportingCommand } from './command';
+import { type OutputOptions, isForPeople, print, printOne } from './output/output';
+import { ReportingCommand } from './command/command';
 
 @Command({ name: 'version', description: 'print the version; also: -v, --version' })
 export class VersionCommand extends ReportingCommand {

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { PETSTORE } from './command-name';
+import { PETSTORE } from './messages';
 import type { OpenDatabase } from './open-database';
 import { DEMO_CLIENT, SeedService } from './seed';
 

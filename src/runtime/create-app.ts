@@ -9,7 +9,7 @@ import { MetricsService } from './metrics';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { instanceName } from './instance-name';
 import { bindWithoutDeprecatedProperty } from './lean-async-bind';
-import { nestLogger } from './logger';
+import { nestLogger } from './logging';
 import type { Settings } from '../settings';
 import type { Tracing } from './tracing';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type FoundData, findData, isPackageInstalled, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import type { Settings } from '../settings';
-import { PETSTORE } from './command-name';
+import { PETSTORE } from './messages';
 import { StartError } from './failures';
 
 /** The name of the database on the embedded server. */

@@ -7,13 +7,14 @@ import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
-import { createLogger, nestLogger } from '../../src/runtime/logger';
+import { createLogger, nestLogger } from '../../src/runtime/logging/logger';
 import { agreedPlan } from '../../src/modules/quotas';
-import { TIMING_OF_REDIS } from '../../src/modules/quotas/fleet/provide-quota-store';
-import type { RedisTiming } from '../../src/modules/quotas/fleet/script-calls';
+import { REDIS_BUDGET, REDIS_CONNECTION } from '../../src/modules/quotas/fleet/provide-quota-store';
+import { connectRedis } from '../../src/modules/quotas/fleet/redis-connection';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
+import { onClock } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
@@ -102,6 +103,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     ...readSettings({ METRICS_PORT: 'off', WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' }),
     ...options.settings,
   };
+  const { redisUrl } = settings;
   const database = options.database ?? (await createTestDatabase());
   const clock = new ManualClock();
   const { TEST_LOG_LEVEL: level } = process.env;
@@ -112,8 +114,10 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
     .overrideProvider(Clock)
     .useValue(clock)
-    .overrideProvider(TIMING_OF_REDIS)
-    .useValue({ budgetMs: PATIENT_REDIS_MS, now: () => clock.now() } satisfies RedisTiming)
+    .overrideProvider(REDIS_BUDGET)
+    .useValue(PATIENT_REDIS_MS)
+    .overrideProvider(REDIS_CONNECTION)
+    .useFactory({ factory: () => (redisUrl === undefined ? null : onClock(connectRedis(redisUrl), clock)) })
     .setLogger(nestLogger(logger))
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(

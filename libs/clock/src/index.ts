@@ -1,5 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 
+export { Alarm } from './alarm';
+
 /** The source of time. Tests replace it. */
 export abstract class Clock {
   /** Milliseconds of unix time. */

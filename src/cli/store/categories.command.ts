@@ -1,6 +1,6 @@
 import { Command, Option, SubCommand } from 'nest-commander';
-import { CommandGroup } from '../command';
-import type { OutputOptions } from '../output';
+import { CommandGroup } from '../command/command';
+import type { OutputOptions } from '../output/output';
 import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
 
 @SubCommand({ name: 'list', description: 'list categories' })

@@ -5,10 +5,10 @@ import {
   ConfirmedCommand,
   type ConfirmedOptions,
   administer,
-} from '../command';
-import { confirm } from '../confirm';
-import { counted, printOne } from '../output';
-import { identifier } from '../parse';
+} from '../command/command';
+import { confirm } from '../command/confirm';
+import { counted, printOne } from '../output/output';
+import { identifier } from '../command/parse';
 
 @SubCommand({
   name: 'complete',

@@ -1,7 +1,7 @@
 import { Command, Option, SubCommand } from 'nest-commander';
-import { CommandGroup } from '../command';
-import type { OutputOptions } from '../output';
-import { identifier } from '../parse';
+import { CommandGroup } from '../command/command';
+import type { OutputOptions } from '../output/output';
+import { identifier } from '../command/parse';
 import { CancelOrderCommand, CompleteOrderCommand } from './change-order.command';
 import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
 

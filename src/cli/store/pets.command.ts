@@ -1,8 +1,8 @@
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { PetStatus } from '../../modules/pets';
-import { CommandGroup } from '../command';
-import type { OutputOptions } from '../output';
-import { identifier, petStatuses } from '../parse';
+import { CommandGroup } from '../command/command';
+import type { OutputOptions } from '../output/output';
+import { identifier, petStatuses } from '../command/parse';
 import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
 
 interface PetFilters extends ListOptions {

@@ -1,8 +1,8 @@
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { PetStatus } from '../../modules/pets';
-import { CommandGroup } from '../command';
-import type { OutputOptions } from '../output';
-import { petStatuses } from '../parse';
+import { CommandGroup } from '../command/command';
+import type { OutputOptions } from '../output/output';
+import { petStatuses } from '../command/parse';
 import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
 
 @SubCommand({ name: 'list', description: 'list how many of each pet are in stock' })

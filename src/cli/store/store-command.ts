@@ -1,9 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'nest-commander';
 import type { Page } from '#libs/paging';
-import { ListingCommand, ReportingCommand, administer } from '../command';
-import { type OutputOptions, type Row, isForPeople, printMany, printOne } from '../output';
-import { identifier, wholeNumber } from '../parse';
+import { ListingCommand, ReportingCommand, administer } from '../command/command';
+import { type OutputOptions, type Row, isForPeople, printMany, printOne } from '../output/output';
+import { identifier, wholeNumber } from '../command/parse';
 
 export interface ListOptions extends OutputOptions {
   limit: string;

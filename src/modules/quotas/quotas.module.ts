@@ -12,7 +12,7 @@ import { ADDRESS_LIMITS } from './rules/plans';
 import { MINUTE_MS } from './rules/rate-window';
 import { RequestLimiter } from './request-limiter';
 import { QuotaStore } from './counting/quota-store';
-import { QUOTA_STORE, REDIS_TIMING_PROVIDER } from './fleet/provide-quota-store';
+import { QUOTA_STORE, REDIS } from './fleet/provide-quota-store';
 
 /** Rate limits: plans, windows, bans and their headers. */
 @Module({
@@ -24,14 +24,7 @@ import { QUOTA_STORE, REDIS_TIMING_PROVIDER } from './fleet/provide-quota-store'
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
-  providers: [
-    RequestLimiter,
-    PlanThrottlerGuard,
-    QUOTA_STORE,
-    InstanceWatch,
-    REDIS_TIMING_PROVIDER,
-    ChangesListener,
-  ],
+  providers: [RequestLimiter, PlanThrottlerGuard, QUOTA_STORE, InstanceWatch, ...REDIS, ChangesListener],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
 })
 export class QuotasModule {}

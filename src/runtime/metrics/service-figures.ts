@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
-import { lostLogLines } from '../logger';
+import { lostLogLines } from '../logging';
 import { QuotaStore } from '../../modules/quotas';
 import { MetricsService } from './metrics.service';
 

@@ -14,15 +14,12 @@ import { type Settings, asConfiguration } from '../../settings';
 import { announce } from '../announce';
 import { NEST_OPTIONS } from '../create-app';
 import { connectAndMigrate, dataSourceOptions } from '../data-source';
-import { explainAddress } from '../explain-address';
-import { ReportedStartError } from '../failures';
-import { endLog } from '../log-output';
-import { createLogger, nestLogger } from '../logger';
+import { ReportedStartError, explainAddress } from '../failures';
+import { createLogger, endLog, nestLogger, terminalLog } from '../logging';
 import { serveMetrics } from '../metrics';
 import { openDatabase } from '../open-database';
 import { SeedModule } from '../seed';
 import { type StopSignals, listenToStopSignals } from '../stop-signals';
-import { terminalLog } from '../terminal-log';
 import { withWebhookKey } from '../webhook-key';
 import { WorkerProcesses } from './worker-processes';
 

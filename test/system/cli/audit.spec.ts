@@ -1,4 +1,4 @@
-import { operator } from '../../../src/cli/operator';
+import { operator } from '../../../src/cli/command/operator';
 import { detailsInShort } from '../../../src/cli/audit-details';
 import { complaint, petstore, petstoreJson } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';

@@ -1,6 +1,6 @@
 import { AdministrationError } from '../../../src/modules/auth';
-import { writeUsageError } from '../../../src/cli/command';
-import { complaint } from '../../../src/runtime/complaint';
+import { writeUsageError } from '../../../src/cli/command/command';
+import { complaint } from '../../../src/runtime/messages/complaint';
 import { explain } from '../../../src/runtime/failures';
 import * as commandLine from '../../support/command-line';
 

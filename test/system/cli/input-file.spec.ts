@@ -2,8 +2,8 @@ import { exec } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { readInput } from '../../../src/cli/input-file';
-import { CommandFailure } from '../../../src/cli/command-failure';
+import { readInput } from '../../../src/cli/command/input-file';
+import { CommandFailure } from '../../../src/cli/command/command-failure';
 import { cleanEnvironment, petstoreScript } from '../../support/command-line';
 
 async function read(stream: Readable, signal = new AbortController().signal) {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { type Unit, withProgress } from '../../../src/cli/progress';
+import { type Unit, withProgress } from '../../../src/cli/output/progress';
 import { until } from '../../support/eventually';
 import { installation } from '../../support/installation';
 

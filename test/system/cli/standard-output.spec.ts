@@ -2,7 +2,7 @@ import { exec } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OutputFailure, isReaderGone, writeWhole } from '../../../src/cli/standard-output';
+import { OutputFailure, isReaderGone, writeWhole } from '../../../src/cli/output/standard-output';
 import { cleanEnvironment, petstoreScript } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '../../../src/runtime/logger';
+import { createLogger } from '../../../src/runtime/logging/logger';
 import { until } from '../../support/eventually';
 
 interface Line {

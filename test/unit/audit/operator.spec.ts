@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { operator } from '../../../src/cli/operator';
+import { operator } from '../../../src/cli/command/operator';
 
 const here = `${userInfo().username}@${hostname()}`;
 

@@ -1,4 +1,4 @@
-import { clientName, duration, futureInstant, wholeNumber } from '../../../src/cli/parse';
+import { clientName, duration, futureInstant, wholeNumber } from '../../../src/cli/command/parse';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;

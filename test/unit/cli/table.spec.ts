@@ -1,8 +1,8 @@
-import { barLines } from '../../../src/cli/bar-chart';
-import { relativeTime } from '../../../src/cli/relative-time';
-import { type Row, recordLines, tableLines } from '../../../src/cli/table';
+import { barLines } from '../../../src/cli/output/bar-chart';
+import { relativeTime } from '../../../src/cli/output/relative-time';
+import { type Row, recordLines, tableLines } from '../../../src/cli/output/table';
 import { type Terminal, terminalOf } from '#libs/terminal';
-import { printable, printableJson, widthOf, wrap } from '../../../src/runtime/text';
+import { printable, printableJson, widthOf, wrap } from '../../../src/runtime/messages/text';
 
 const PIPE: Terminal = { columns: undefined, colours: false };
 const wide = (columns: number): Terminal => ({ columns, colours: false });

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
-import { createLogger } from '../../../src/runtime/logger';
-import { terminalLog } from '../../../src/runtime/terminal-log';
+import { createLogger } from '../../../src/runtime/logging/logger';
+import { terminalLog } from '../../../src/runtime/logging/terminal-log';
 import { until } from '../../support/eventually';
 
 /** The request's line as the log of requests writes it. */

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { Provider } from '@nestjs/common';
+import type { Cluster, Redis } from 'ioredis';
 import { Clock } from '#libs/clock';
 import { SETTINGS, type Settings } from '../../../settings';
 import { MemoryQuotaStore } from '../counting/memory-quota-store';
@@ -9,30 +10,39 @@ import { WorkerQuotaStore } from '../workers/worker-quota-store';
 import { FleetQuotaStore } from './fleet-quota-store';
 import { connectRedis } from './redis-connection';
 import { RedisQuotaStore } from './redis-quota-store';
-import { REDIS_TIMING, type RedisTiming } from './script-calls';
+import { REDIS_BUDGET_MS } from './script-calls';
 
-export const TIMING_OF_REDIS = Symbol('TIMING_OF_REDIS');
-export const REDIS_TIMING_PROVIDER: Provider = { provide: TIMING_OF_REDIS, useValue: REDIS_TIMING };
+export const REDIS_BUDGET = Symbol('REDIS_BUDGET');
+export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
+
+export const REDIS: Provider[] = [
+  { provide: REDIS_BUDGET, useValue: REDIS_BUDGET_MS },
+  {
+    provide: REDIS_CONNECTION,
+    inject: [SETTINGS],
+    useFactory: ({ redisUrl }: Settings) => (redisUrl === undefined ? null : connectRedis(redisUrl)),
+  },
+];
 
 /** Counts in memory (of the primary process if there are workers), or in Redis if REDIS_URL is set. */
 export const QUOTA_STORE: Provider = {
   provide: QuotaStore,
-  inject: [SETTINGS, QuotaRecords, Clock, TIMING_OF_REDIS],
+  inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION, REDIS_BUDGET],
   useFactory: (
-    { redisUrl, instances }: Settings,
+    { instances }: Settings,
     records: QuotaRecords,
     clock: Clock,
-    timing: RedisTiming,
+    redis: Redis | Cluster | null,
+    budgetMs: number,
   ): QuotaStore => {
-    const shares = redisUrl === undefined ? 1 : instances;
+    const shares = redis === null ? 1 : instances;
     const alone = cluster.isWorker
       ? new WorkerQuotaStore(process, clock)
       : new MemoryQuotaStore(records, clock, shares);
-    if (redisUrl === undefined) {
+    if (redis === null) {
       return alone;
     }
-    const client = connectRedis(redisUrl);
-    const together = new RedisQuotaStore(client, records, timing);
-    return new FleetQuotaStore(client, together, alone, clock, instances);
+    const together = new RedisQuotaStore(redis, records, budgetMs);
+    return new FleetQuotaStore(redis, together, alone, clock, instances);
   },
 };

@@ -18,7 +18,7 @@ function list(fields: Record<string, string>): string {
  * One call runs all steps that one turn of the event loop has brought; each of them is one subject's and stands alone.
  * KEYS: for each step the windows of the client or address; then the bans of the key, for a client only. Both carry the
  * client's hash tag, so that a cluster keeps them together.
- * ARGV: the time, empty for the server's own; then for each step: its name (take, refund, look, ban, reset, mark stale); how many
+ * ARGV: for each step its name (take, refund, look, ban, reset, mark stale); how many
  * keys it has; requests a minute; requests a day, -1 for none; for refund when the request was taken; how many values
  * of what the database remembers follow: none if it was not asked, or five: day, requests of that day, level and end of
  * the ban, the last reset of the windows.
@@ -33,11 +33,8 @@ local REFUSALS, FORGIVENESS = ${REFUSALS_BEFORE_BAN}, ${FORGIVENESS_MS}
 local BANS = {${BAN_DURATIONS_MS.join(', ')}}
 local redis_call, to_number, floor, max, min = redis.call, tonumber, math.floor, math.max, math.min
 
-local now = to_number(ARGV[1])
-if not now then
-  local time = redis_call('TIME')
-  now = to_number(time[1]) * 1000 + floor(to_number(time[2]) / 1000)
-end
+local time = redis_call('TIME')
+local now = to_number(time[1]) * 1000 + floor(to_number(time[2]) / 1000)
 local today = floor(now / DAY)
 
 -- Every instance that hears of a reset asks for it; the first one does it, and later ones must not do it again.
@@ -183,7 +180,7 @@ local function answer(step, windows, key_bans, at, asked)
 end
 
 local answers = {}
-local key, at = 1, 2
+local key, at = 1, 1
 while at <= #ARGV do
   local keys, values = to_number(ARGV[at + 1]), to_number(ARGV[at + 5])
   local asked = values > 0 and at + 6 or nil

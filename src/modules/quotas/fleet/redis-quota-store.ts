@@ -5,7 +5,7 @@ import type { ClientSubject, Subject } from '../counting/subject';
 import type { QuotaRecords } from '../counting/quota-records';
 import { QuotaStore, type Receipt, type Standing } from '../counting/quota-store';
 import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './redis-state';
-import { type RedisTiming, ScriptCalls, type ScriptStep } from './script-calls';
+import { ScriptCalls, type ScriptStep } from './script-calls';
 
 type Remembered = Awaited<ReturnType<QuotaRecords['remembered']>>;
 type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
@@ -24,10 +24,10 @@ export class RedisQuotaStore extends QuotaStore {
   constructor(
     client: Redis | Cluster,
     private readonly records: QuotaRecords,
-    timing?: RedisTiming,
+    budgetMs?: number,
   ) {
     super();
-    this.calls = new ScriptCalls(client, timing);
+    this.calls = new ScriptCalls(client, budgetMs);
   }
 
   take(subject: Subject): Promise<Decision> {

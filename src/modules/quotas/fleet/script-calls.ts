@@ -3,14 +3,8 @@ import { QUOTA_SCRIPT } from './quota-script';
 import type { Reply } from './redis-state';
 import { withinBudget } from './within-budget';
 
-export interface RedisTiming {
-  /** Timeout of one call, in milliseconds. After it the request is decided without Redis. */
-  budgetMs: number;
-  /** Returns unix milliseconds for the script; null uses the clock of Redis, which all instances share. */
-  now: (() => number) | null;
-}
-
-export const REDIS_TIMING: RedisTiming = { budgetMs: 50, now: null };
+/** Timeout of one call. After it the request is decided without Redis. */
+export const REDIS_BUDGET_MS = 50;
 /** Limited, because Redis is single-threaded. */
 const STEPS_PER_CALL = 100;
 
@@ -53,7 +47,7 @@ export class ScriptCalls {
 
   constructor(
     client: Redis | Cluster,
-    private readonly timing: RedisTiming = REDIS_TIMING,
+    private readonly budgetMs = REDIS_BUDGET_MS,
   ) {
     client.defineCommand('quota', { lua: QUOTA_SCRIPT });
     this.redis = client as unknown as WithScript;
@@ -86,7 +80,7 @@ export class ScriptCalls {
   private async call(waiting: WaitingStep[]): Promise<void> {
     try {
       const replies = this.redis.quota(...this.argumentsFor(waiting));
-      const inTime = await withinBudget(replies, this.timing.budgetMs, (late) => {
+      const inTime = await withinBudget(replies, this.budgetMs, (late) => {
         waiting.forEach(({ onLate }, index) => onLate?.(late[index]!));
       });
       waiting.forEach((one, index) => settle(one, inTime[index]!));
@@ -98,7 +92,7 @@ export class ScriptCalls {
 
   private argumentsFor(waiting: WaitingStep[]): (string | number)[] {
     const keys: string[] = [];
-    const values: (string | number)[] = [this.timing.now?.() ?? ''];
+    const values: (string | number)[] = [];
     for (const { step } of waiting) {
       keys.push(...step.keys);
       values.push(step.name, step.keys.length, step.perMinute, step.perDay, step.takenAt);

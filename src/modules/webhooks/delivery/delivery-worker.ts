@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Clock } from '#libs/clock';
+import { Alarm, Clock } from '#libs/clock';
 import { SecretVault } from '../secret-vault';
-import { Alarm } from './alarm';
 import { Allowances, FIRST } from './allowances';
 import { type Outcome, DeliveryQueue, type TakenDelivery } from './delivery-queue';
 import { Receivers } from './receivers';

@@ -1,9 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Clock } from '#libs/clock';
+import { Alarm, Clock } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber } from '#libs/database';
 import { EventReader, EventTail, toEventDto } from '../../events';
-import { Alarm } from './alarm';
 import { DeliveryWorker } from './delivery-worker';
 
 /** Maximum deliveries that one transaction creates, and events that it reads. */

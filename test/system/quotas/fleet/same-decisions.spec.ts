@@ -7,6 +7,7 @@ import type { Limits } from '../../../../src/modules/quotas/rules/rate-window';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/counting/memory-quota-store';
 import type { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
 import type { Subject } from '../../../../src/modules/quotas/counting/subject';
+import { onClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
 
 /** Whether Redis answers in time is not the subject here. */
@@ -14,13 +15,14 @@ const BUDGET_MS = 60_000;
 
 const START = Date.UTC(2026, 10, 21, 23, 58);
 
+const clock = new ManualClock(START);
 let server: RedisServer;
 let client: Redis;
 let clients = 0;
 
 beforeAll(async () => {
   server = await RedisServer.start();
-  client = new Redis(server.url);
+  client = onClock(new Redis(server.url), clock);
 });
 
 afterAll(async () => {
@@ -82,7 +84,7 @@ function aSubject(limits: Limits): Subject {
 }
 
 /** Runs the steps in both stores and holds their answers against each other. */
-async function compare(redis: RedisQuotaStore, memory: MemoryQuotaStore, clock: ManualClock, run: History) {
+async function compare(redis: RedisQuotaStore, memory: MemoryQuotaStore, run: History) {
   const subject = aSubject(run.limits);
   let lastTaken = NOTHING_TAKEN;
   const refundLast = async () => {
@@ -115,11 +117,11 @@ async function compare(redis: RedisQuotaStore, memory: MemoryQuotaStore, clock: 
 test('Redis and this process answer every history alike', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (run) => {
-      const clock = new ManualClock(START);
-      const redis = new RedisQuotaStore(client, FORGETFUL, { budgetMs: BUDGET_MS, now: () => clock.now() });
+      clock.set(START);
+      const redis = new RedisQuotaStore(client, FORGETFUL, BUDGET_MS);
       const memory = new MemoryQuotaStore(FORGETFUL, clock);
       try {
-        await compare(redis, memory, clock, run);
+        await compare(redis, memory, run);
       } finally {
         memory.onModuleDestroy();
       }

@@ -1,0 +1,24 @@
+/** Lets a loop sleep until there is work. A ring while nobody waits is kept for the next wait. */
+export class Alarm {
+  private rung = false;
+  private wakeUp?: () => void;
+
+  ring(): void {
+    this.rung = true;
+    this.wakeUp?.();
+  }
+
+  /** Resolves on a ring, or after the timeout in milliseconds if there is one. */
+  async wait(timeoutMs?: number): Promise<void> {
+    if (!this.rung) {
+      await new Promise<void>((resolve) => {
+        const timer = timeoutMs === undefined ? undefined : setTimeout(resolve, timeoutMs);
+        this.wakeUp = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.rung = false;
+  }
+}

@@ -1,0 +1,103 @@
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { CommandFailure, systemMessage } from './command-failure';
+import { OutputFailure, isReaderGone, writeOutput } from '../output/standard-output';
+
+/** A file or standard output. */
+export interface OutputFile {
+  write(content: string | Buffer): Promise<void>;
+  /** Call when everything is written. */
+  complete(): Promise<void>;
+  /** Call on failure; removes a partial file. */
+  abandon(): Promise<void>;
+}
+
+/** The reader closed the pipe (`petstore export | head`). */
+export class ReaderGoneError extends Error {}
+
+/**
+ * @param file `-` for standard output
+ * @param mode who may read and write a new file, before the umask
+ */
+export function openOutput(file: string, overwrite: boolean, mode?: number): Promise<OutputFile> {
+  return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite, mode);
+}
+
+class StandardOutput implements OutputFile {
+  // Each write gets the error too. Without a listener it would end the process before the database is closed.
+  private readonly ignoreError = () => undefined;
+
+  constructor() {
+    process.stdout.on('error', this.ignoreError);
+  }
+
+  write(content: string | Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      writeOutput(content, (error) => (error ? reject(explainedOutput(error)) : resolve()));
+    });
+  }
+
+  complete(): Promise<void> {
+    return this.abandon();
+  }
+
+  abandon(): Promise<void> {
+    process.stdout.removeListener('error', this.ignoreError);
+    return Promise.resolve();
+  }
+}
+
+function explainedOutput(error: Error): Error {
+  return isReaderGone(error) ? new ReaderGoneError() : new OutputFailure(error);
+}
+
+/** Writes to a temporary file and renames it, so that the file is never incomplete. */
+class FileOutput implements OutputFile {
+  private constructor(
+    private readonly file: string,
+    private readonly partial: string,
+    private readonly handle: FileHandle,
+    private readonly overwrite: boolean,
+  ) {}
+
+  static async open(file: string, overwrite: boolean, mode?: number): Promise<FileOutput> {
+    await assertFree(file, overwrite);
+    const partial = `${file}.${process.pid}.partial`;
+    const handle = await explained(file, open(partial, 'w', mode));
+    return new FileOutput(file, partial, handle, overwrite);
+  }
+
+  write(content: string | Buffer): Promise<void> {
+    return explained(this.file, this.handle.writeFile(content));
+  }
+
+  async complete(): Promise<void> {
+    await explained(this.file, this.handle.sync());
+    await this.handle.close();
+    // The file may have been created in the meantime.
+    await assertFree(this.file, this.overwrite);
+    await explained(this.file, rename(this.partial, this.file));
+  }
+
+  async abandon(): Promise<void> {
+    await this.handle.close();
+    await rm(this.partial, { force: true });
+  }
+}
+
+async function assertFree(file: string, overwrite: boolean): Promise<void> {
+  const stats = await stat(file).catch(() => undefined);
+  if (stats !== undefined && !stats.isFile()) {
+    throw new CommandFailure(`${file} is not a file. Omit it to write to standard output.`);
+  }
+  if (stats !== undefined && !overwrite) {
+    throw new CommandFailure(`${file} already exists; --force overwrites it.`);
+  }
+}
+
+async function explained<Result>(file: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new CommandFailure(systemMessage('write', file, error));
+  }
+}

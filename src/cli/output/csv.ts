@@ -1,0 +1,25 @@
+// CSV (RFC 4180), with LF line ends.
+import { printable, printableJson } from '../../runtime/messages';
+import type { Row } from './table';
+
+/** A header with the columns of all rows, and a line for each row. */
+export function csvLines(rows: readonly Row[]): string[] {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = rows.map((row) => columns.map((column) => row[column]));
+  return columns.length === 0 ? [] : [columns, ...lines].map((line) => line.map(field).join(','));
+}
+
+function field(value: unknown): string {
+  const text = printable(textOf(value));
+  return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) {
+    return '';
+  }
+  if (Array.isArray(value) && value.every((entry) => typeof entry !== 'object')) {
+    return value.join(',');
+  }
+  return typeof value === 'object' ? printableJson(value) : String(value as string | number | boolean);
+}

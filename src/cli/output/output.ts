@@ -1,0 +1,134 @@
+import { terminalOf } from '#libs/terminal';
+import { PETSTORE, printable, printableJson } from '../../runtime/messages';
+import { CommandFailure, UsageError } from '../command/command-failure';
+import { csvLines } from './csv';
+import { OutputFailure, writeOutput } from './standard-output';
+import { type Look, type Row, recordLines, tableLines } from './table';
+
+export type { Row } from './table';
+
+export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Options of every command with output. */
+export interface OutputOptions {
+  output?: Format;
+  /** Short for `output: 'json'`. */
+  json?: boolean;
+  columns?: string[];
+  /** A column; a leading dash sorts in descending order. */
+  sort?: string;
+}
+
+export function formatOf({ output, json }: OutputOptions): Format {
+  return output ?? (json ? 'json' : 'table');
+}
+
+/** True if the output is for people: tables and explanations. */
+export function isForPeople(options: OutputOptions): boolean {
+  return formatOf(options) === 'table';
+}
+
+/** Prints one record: in the given format, or one line per field. */
+export async function printOne(row: Row, options: OutputOptions): Promise<void> {
+  const [chosen = {}] = chosenColumns([row], options);
+  if (isForPeople(options)) {
+    recordLines(chosen, look()).forEach(print);
+  } else {
+    await printForPrograms(chosen, options);
+  }
+}
+
+/** Prints a list: in the given format, or as a table. */
+export async function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): Promise<void> {
+  const chosen = chosenColumns(sorted(rows, options.sort), options);
+  if (!isForPeople(options)) {
+    await printForPrograms(chosen, options);
+  } else if (chosen.length === 0) {
+    print(printable(whenEmpty));
+  } else {
+    tableLines(chosen, look()).forEach(print);
+  }
+}
+
+/** Prints a new key. This is the only chance, so on failure it says how to revoke the key. */
+export async function printKey(
+  row: Row & { id: number; key: string },
+  options: OutputOptions,
+): Promise<void> {
+  try {
+    await printOne(row, options);
+    if (isForPeople(options)) {
+      print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
+    }
+  } catch (error) {
+    throw error instanceof OutputFailure
+      ? new CommandFailure(
+          `${error.message} Key ${row.id} was issued but could not be shown. Revoke it: ${PETSTORE} keys revoke ${row.id}`,
+        )
+      : error;
+  }
+}
+
+export function print(line: string): void {
+  writeOutput(`${line}\n`);
+}
+
+/** `1 pet`, `1,000 pets` */
+export function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}
+
+async function printForPrograms(value: Row | Row[], options: OutputOptions): Promise<void> {
+  const format = formatOf(options);
+  if (format === 'json') {
+    print(printableJson(value));
+  } else if (format === 'csv') {
+    csvLines([value].flat()).forEach(print);
+  } else {
+    const { stringify } = await import('yaml');
+    stringify(value).trimEnd().split('\n').map(printable).forEach(print);
+  }
+}
+
+/** Relative times on a terminal only, so that piped output is stable. */
+function look(): Look {
+  const terminal = terminalOf(process.stdout, process.env);
+  return { ...terminal, now: process.stdout.isTTY ? Date.now() : undefined };
+}
+
+function chosenColumns(rows: Row[], { columns }: OutputOptions): Row[] {
+  if (columns === undefined || rows.length === 0) {
+    return rows;
+  }
+  columns.forEach((column) => assertColumn(rows, '--columns', column));
+  return rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? null])));
+}
+
+function sorted(rows: Row[], sort: string | undefined): Row[] {
+  if (sort === undefined || rows.length === 0) {
+    return rows;
+  }
+  const column = sort.replace(/^-/, '');
+  assertColumn(rows, '--sort', column);
+  const direction = sort === column ? 1 : -1;
+  return rows.toSorted((a, b) => direction * compare(a[column], b[column]));
+}
+
+function assertColumn(rows: Row[], option: string, column: string): void {
+  const known = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  if (!known.includes(column)) {
+    throw new UsageError(`${option} takes ${known.join(', ')}, not "${column}".`);
+  }
+}
+
+/** Compares numbers as numbers, everything else as text; empty values come first. */
+function compare(a: unknown, b: unknown): number {
+  return typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : sortText(a).localeCompare(sortText(b), 'en', { numeric: true });
+}
+
+function sortText(value: unknown): string {
+  return value === null || value === undefined ? '' : printableJson(value);
+}
