@@ -38,13 +38,10 @@ describe('a plan', () => {
     ['enterprise without the minute', ['enterprise', undefined, 10], /--per-minute and --per-day/],
     ['a fixed plan with a minute of its own', ['free', 10], /fixed limits/],
     ['a fixed plan with a day of its own', ['pro', undefined, 10], /fixed limits/],
-  ] as [string, Parameters<typeof agreedPlan>, RegExp][])(
-    'is rejected with %s',
-    (_what, choice, message) => {
-      expect(() => agreedPlan(...choice)).toThrow(InvalidPlanError);
-      expect(() => agreedPlan(...choice)).toThrow(message);
-    },
-  );
+  ] as [string, Parameters<typeof agreedPlan>, RegExp][])('is rejected with %s', (_what, choice, message) => {
+    expect(() => agreedPlan(...choice)).toThrow(InvalidPlanError);
+    expect(() => agreedPlan(...choice)).toThrow(message);
+  });
 
   it.each(['enterprise', 'gold'])('%s is never unlimited when the database has no limits for it', (plan) => {
     expect(() => limitsOf({ plan, ...NONE })).toThrow();
