@@ -20,7 +20,11 @@ import { Webhook } from '../modules/webhooks/webhook.entity';
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export function dataSourceOptions(url: string, poolSize: number): DataSourceOptions {
+export function dataSourceOptions(
+  url: string,
+  poolSize: number,
+  connectTimeoutMS = CONNECT_TIMEOUT_MS,
+): DataSourceOptions {
   return {
     type: 'postgres',
     url,
@@ -43,7 +47,7 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     migrationsTableName: 'schema_migrations',
     synchronize: false,
     poolSize,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    connectTimeoutMS,
     applicationName: 'petstore',
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
