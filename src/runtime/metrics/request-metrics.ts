@@ -56,7 +56,7 @@ export class RequestMetrics {
     const decision = limiterDecisionOf(request);
     if (decision !== null) {
       this.decisions[request.verdict!.subject.kind][decision] += 1;
-      // Nobody is banned to level 0.
+      // There is no ban of level 0.
       const level = decision === 'banned' ? earnedBanLevel(request) : 0;
       if (level > 0) {
         this.bans.inc({ level });
@@ -83,7 +83,7 @@ export class RequestMetrics {
     });
   }
 
-  /** prom-client has no histogram whose values can be set, so this implements what its registry needs. */
+  /** prom-client has no histogram with settable values, so this implements what its registry needs. */
   private addDurations(): void {
     const name = 'petstore_http_request_duration_seconds';
     const help = 'Time from the request to the end of its answer.';

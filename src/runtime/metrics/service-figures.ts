@@ -5,7 +5,7 @@ import { lostLogLines } from '../logging';
 import { QuotaStore } from '../../modules/quotas';
 import { MetricsService } from './metrics.service';
 
-/** Metrics that parts of the service keep anyway. They are read at each scrape, so requests do not pay for them. */
+/** Metrics of values that the service has anyway. They are read at each scrape, so they cost requests nothing. */
 @Injectable()
 export class ServiceFigures implements OnModuleInit {
   constructor(

@@ -13,18 +13,18 @@ function list(fields: Record<string, string>): string {
 
 /**
  * The rules of rate-window.ts, ban-rules.ts and decision.ts as atomic steps inside Redis, on its clock. A test runs
- * both against the same histories, so they cannot come to differ unnoticed.
+ * both against the same histories to detect any difference.
  *
- * One call runs all steps that one turn of the event loop has brought; each of them is one subject's and stands alone.
- * KEYS: for each step the windows of the client or address; then the bans of the key, for a client only. Both carry the
+ * One call runs all steps of one turn of the event loop; each belongs to one subject and is independent.
+ * KEYS: for each step the windows of the client or address, then, for a client, the bans of the key. Both have the
  * client's hash tag, so that a cluster keeps them together.
- * ARGV: for each step its name (take, refund, look, ban, reset, mark stale); how many
- * keys it has; requests a minute; requests a day, -1 for none; for refund when the request was taken; how many values
- * of what the database remembers follow: none if it was not asked, or five: day, requests of that day, level and end of
- * the ban, the last reset of the windows.
- * Returns for each step {outcome (of refund: refunded, when the day's count was lowered), exhausted window or '', newly
- * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}, or {'unknown'} when the state is not there and the
- * database has to be asked, or {'failed', why}.
+ * ARGV: for each step its name (take, refund, look, ban, reset, mark stale), its number of keys, requests per minute,
+ * requests per day (-1 for none), for refund the time when the request was taken, and the number of values from the
+ * database that follow: none if it was not read, or five: day, requests of that day, level and end of the ban, the last
+ * reset of the windows.
+ * Returns for each step {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly
+ * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}; or {'unknown'} if the state is missing and must be
+ * read from the database; or {'failed', why}.
  */
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
