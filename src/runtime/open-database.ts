@@ -26,7 +26,7 @@ export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void 
   if (findEmbedded(settings) === undefined) {
     throw new StartError(
       `There is no database in ${settings.dataDirectory} (DATA_DIR). The service creates one: ${PETSTORE} serve. ` +
-        'Or set DATA_DIR or DATABASE_URL to the one that is meant.',
+        'Or set DATA_DIR or DATABASE_URL to an existing one.',
     );
   }
 }

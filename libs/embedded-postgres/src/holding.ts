@@ -17,7 +17,7 @@ export function withFolder<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const onWait = (): void =>
-    log(`waiting for another process which starts or stops PostgreSQL in ${folder.path}`);
+    log(`waiting for another process that starts or stops PostgreSQL in ${folder.path}`);
   return withLock(folder.file(FILES.lock), onWait, work);
 }
 
@@ -98,7 +98,7 @@ export class Holding {
       if (this.stopping) return;
       await restart();
       this.postmaster = postmasterIdentity(cluster);
-      log(`PostgreSQL in ${cluster} had died and runs again`);
+      log(`PostgreSQL in ${cluster} had died and is running again`);
     });
   }
 }

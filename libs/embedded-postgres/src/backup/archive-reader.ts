@@ -34,7 +34,7 @@ export async function unpack(source: AsyncIterable<Buffer>, target: string): Pro
   try {
     for await (const entry of archive) {
       if (manifest !== undefined)
-        throw new DamagedBackupError('the backup is damaged: it goes on after its end');
+        throw new DamagedBackupError('the backup is damaged: it has data after its end');
       if (entry.header.name === MANIFEST) {
         manifest = await textOf(entry);
       } else {
@@ -45,7 +45,7 @@ export async function unpack(source: AsyncIterable<Buffer>, target: string): Pro
   } catch (error) {
     const cause = isDamage(fault) ? fault : error;
     throw isDamage(cause)
-      ? new DamagedBackupError(`this is no backup, or only a part of one: ${messageOf(cause)}`)
+      ? new DamagedBackupError(`this is not a backup, or only a part of one: ${messageOf(cause)}`)
       : error;
   }
   if (manifest === undefined)
@@ -57,7 +57,7 @@ async function unpackEntry(entry: Entry, target: string, files: Map<string, Back
   const { name, type } = entry.header;
   if (!SAFE_PATH.test(name) || (type !== 'file' && type !== 'directory')) {
     throw new DamagedBackupError(
-      `this is no backup: ${JSON.stringify(name.slice(0, 100))} does not belong into one`,
+      `this is not a backup: ${JSON.stringify(name.slice(0, 100))} does not belong in one`,
     );
   }
   const path = join(target, name);

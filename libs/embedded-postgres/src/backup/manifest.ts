@@ -96,8 +96,6 @@ export function checkFiles({ files }: Manifest, found: ReadonlyMap<string, Backe
   });
   const damage = missing ?? changed?.path;
   if (damage !== undefined || files.length !== found.size) {
-    throw new DamagedBackupError(
-      `the backup is damaged: ${damage ?? 'it holds other files than its manifest'}`,
-    );
+    throw new DamagedBackupError(`the backup is damaged: ${damage ?? 'its files differ from its manifest'}`);
   }
 }
