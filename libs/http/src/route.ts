@@ -7,7 +7,7 @@ const ROUTE = Symbol('route');
 type Route = FastifyRequest['routeOptions'];
 
 /**
- * `request.routeOptions`, cached because Fastify builds it anew at each read. It is read a second time only if no route
+ * `request.routeOptions`, cached because Fastify rebuilds it at each read. It is read a second time only if no route
  * matches in the end (`/pets/` begins as `/pets/:petId`).
  */
 export function routeOf(request: FastifyRequest): Route {
