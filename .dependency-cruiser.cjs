@@ -21,7 +21,7 @@ const MAY_IMPORT = {
 const REPORT_EVENTS = ['orders', 'inventory', 'pets', 'categories'];
 const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
 /** Folders that are imported only through their index. */
-const FOLDER = '(?:modules|runtime)/[^/]+|migrations';
+const FOLDER = '(?:modules|runtime)/[^/]+|migrations|http/document|cli/store';
 /** `administration.ts` is a second index, for the command line: it loads quickly. */
 const INDEX = `^src/(?:(?:${FOLDER})/index|modules/[^/]+/administration)\\.ts$`;
 /** Files without imports, whose facts the command line prints in its help. */
@@ -54,15 +54,19 @@ const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
   },
 }));
 
+const modulesWithoutAuth = Object.keys(MAY_IMPORT).filter(
+  (module) => module !== 'auth' && !MAY_IMPORT[module].includes('auth'),
+);
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     ...moduleRules,
     {
-      name: 'Modules of the store import auth in controllers only',
+      name: 'Modules import auth in controllers only',
       severity: 'error',
       from: {
-        path: '^src/modules/(orders|inventory|pets|categories|events|webhooks|catalogue|deprecations)/',
+        path: `^src/modules/(${modulesWithoutAuth.join('|')})/`,
         pathNot: '\\.controller\\.ts$',
       },
       to: { path: '^src/modules/auth/' },
@@ -151,6 +155,18 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/modules/quotas/counting/' },
       to: { path: '^src/modules/quotas/(admin|fleet|workers)/' },
+    },
+    {
+      name: 'Migrations import only each other',
+      severity: 'error',
+      from: { path: '^src/migrations/' },
+      to: { path: '^(src|libs)/', pathNot: '^src/migrations/' },
+    },
+    {
+      name: 'Settings import only libraries',
+      severity: 'error',
+      from: { path: '^src/settings\\.ts$' },
+      to: { path: '^src/' },
     },
     {
       name: 'Nothing imports the command line',

@@ -3,15 +3,11 @@ import { AuditCommand } from './audit.command';
 import { CLIENT_COMMANDS } from './accounts/clients.command';
 import { CompletionCommand } from './completion.command';
 import { DB_COMMANDS } from './database/db.command';
-import { EventsCommand } from './store/events.command';
 import { DeprecationsCommand } from './deprecations.command';
-import { ExportCommand } from './store/export.command';
-import { ImportCommand } from './store/import.command';
 import { KEY_COMMANDS } from './accounts/keys.command';
 import { OpenapiCommand } from './openapi.command';
 import { QUOTA_COMMANDS } from './accounts/quotas.command';
 import { ServeCommand } from './serve.command';
-import { WEBHOOK_COMMANDS } from './store/webhooks.command';
 import { STORE_COMMANDS } from './store';
 import { VersionCommand } from './version.command';
 import { StoreStatusCommand } from './database/status.command';
@@ -23,13 +19,9 @@ import { StoreStatusCommand } from './database/status.command';
     ...CLIENT_COMMANDS,
     ...KEY_COMMANDS,
     ...QUOTA_COMMANDS,
-    ...WEBHOOK_COMMANDS,
     ...STORE_COMMANDS,
     DeprecationsCommand,
-    EventsCommand,
     AuditCommand,
-    ImportCommand,
-    ExportCommand,
     ...DB_COMMANDS,
     StoreStatusCommand,
     OpenapiCommand,

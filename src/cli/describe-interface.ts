@@ -3,7 +3,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { stringify } from 'yaml';
 import { AppModule } from '../app.module';
 import { readSettings } from '../settings';
-import { buildDocument } from '../http/document/build-document';
+import { buildDocument } from '../http/document';
 
 /** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;

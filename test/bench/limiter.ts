@@ -34,7 +34,7 @@ class EmptyRecords extends QuotaRecords {
     return Promise.resolve({ requests: 0, resetAt: 0 });
   }
 
-  override banOf(): Promise<null> {
+  override readBan(): Promise<null> {
     return Promise.resolve(null);
   }
 }

@@ -9,7 +9,7 @@ import { NEST_OPTIONS, configureServer } from '../../src/runtime/create-app';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging/logger';
 import { agreedPlan } from '../../src/modules/quotas';
-import { REDIS_BUDGET, REDIS_CONNECTION } from '../../src/modules/quotas/fleet/provide-quota-store';
+import { REDIS_BUDGET, REDIS_CONNECTION } from '../../src/modules/quotas/quota-store.provider';
 import { connectRedis } from '../../src/modules/quotas/fleet/redis-connection';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';

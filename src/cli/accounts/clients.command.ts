@@ -1,14 +1,15 @@
 import { Command, Option, SubCommand } from 'nest-commander';
 import { PETSTORE } from '../../runtime/messages';
-import { withClients } from './client-services';
+import { withAccounts } from './account-services';
 import {
   type ChangeOptions,
   ChangingCommand,
   CommandGroup,
+  ConfirmedCommand,
+  type ConfirmedOptions,
   ListingCommand,
   ReportingCommand,
 } from '../command/command';
-import { ConfirmedCommand, type ConfirmedOptions } from '../command/command';
 import { confirm } from '../command/confirm';
 import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from '../output/output';
 import { clientName } from '../command/parse';
@@ -33,8 +34,8 @@ export class CreateClientCommand extends PlanCommand {
 
   async run(_arguments: string[], options: PlanOptions & { name: string }): Promise<void> {
     const choice = await chosenPlan(options);
-    const row = await withClients(async ({ clients, describe }) => {
-      return describe(await clients.create(options.name, choice));
+    const row = await withAccounts(async ({ clients, describeClient }) => {
+      return describeClient(await clients.create(options.name, choice));
     }, options.reason);
     await printOne(row, options);
   }
@@ -45,7 +46,9 @@ export class ListClientsCommand extends ListingCommand {
   protected override readonly examples = ['clients list', 'clients list --sort plan --columns name,plan'];
 
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    const rows = await withClients(async ({ clients, describe }) => (await clients.list()).map(describe));
+    const rows = await withAccounts(async ({ clients, describeClient }) =>
+      (await clients.list()).map(describeClient),
+    );
     await printMany(rows, options, 'There are no clients yet.');
   }
 }
@@ -55,9 +58,9 @@ export class ShowClientCommand extends ReportingCommand {
   protected override readonly examples = ['clients show acme', 'clients show acme --output yaml'];
 
   async run([name = '']: string[], options: OutputOptions): Promise<void> {
-    const { row, described } = await withClients(async ({ clients, keys, describe, describeKey }) => {
+    const { row, described } = await withAccounts(async ({ clients, keys, describeClient, describeKey }) => {
       const client = await clients.named(name);
-      return { row: describe(client), described: (await keys.list(name)).map(describeKey) };
+      return { row: describeClient(client), described: (await keys.list(name)).map(describeKey) };
     });
     if (!isForPeople(options) || options.columns !== undefined) {
       await printOne({ ...row, keys: described }, options);
@@ -87,8 +90,8 @@ export class SetPlanCommand extends PlanCommand {
 
   async run([name = '']: string[], options: PlanOptions): Promise<void> {
     const choice = await chosenPlan(options);
-    const row = await withClients(async ({ clients, describe }) => {
-      return describe(await clients.setPlan(name, choice));
+    const row = await withAccounts(async ({ clients, describeClient }) => {
+      return describeClient(await clients.setPlan(name, choice));
     }, options.reason);
     await printOne(row, options);
   }
@@ -104,8 +107,8 @@ export class RenameClientCommand extends ChangingCommand {
 
   async run([name = '', text = '']: string[], options: ChangeOptions): Promise<void> {
     const newName = clientName(text);
-    const row = await withClients(async ({ clients, describe }) => {
-      return describe(await clients.rename(name, newName));
+    const row = await withAccounts(async ({ clients, describeClient }) => {
+      return describeClient(await clients.rename(name, newName));
     }, options.reason);
     await printOne(row, options);
   }
@@ -123,10 +126,10 @@ export class DeleteClientCommand extends ConfirmedCommand {
   ];
 
   async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const row = await withClients(async ({ clients, keys, describe }) => {
+    const row = await withAccounts(async ({ clients, keys, describeClient }) => {
       const { length } = (await keys.list(name)).filter(({ revokedAt }) => revokedAt === null);
       await confirm(`Delete ${name}, which cuts off ${counted(length, 'key', 'keys')}?`, options.yes);
-      return { ...describe(await clients.delete(name)), deleted: true };
+      return { ...describeClient(await clients.delete(name)), deleted: true };
     }, options.reason);
     await printOne(row, options);
   }

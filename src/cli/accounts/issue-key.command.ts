@@ -1,7 +1,7 @@
 import { Option, SubCommand } from 'nest-commander';
 import type { Scope } from '../../modules/auth';
 import { type ChangeOptions, ChangingCommand } from '../command/command';
-import { keysAndBans } from './key-services';
+import { withAccounts } from './account-services';
 import { printKey } from '../output/output';
 import { futureInstant } from '../command/parse';
 import { UsageError } from '../command/command-failure';
@@ -46,9 +46,9 @@ export class IssueKeyCommand extends ChangingCommand {
     _arguments: string[],
     { client, scopes, expires, reason, ...output }: IssueOptions,
   ): Promise<void> {
-    const row = await keysAndBans(async ({ keys, describe }) => {
+    const row = await withAccounts(async ({ keys, describeKey }) => {
       const { key, record } = await keys.issue({ client, scopes, expiresAt: expires });
-      const { id, ...rest } = describe(record);
+      const { id, ...rest } = describeKey(record);
       return { id, key, ...rest };
     }, reason);
     await printKey(row, output);

@@ -1,7 +1,7 @@
 import { Option, SubCommand } from 'nest-commander';
 import { type ChangeOptions, ChangingCommand } from '../command/command';
 import { CommandFailure } from '../command/command-failure';
-import { keysAndBans } from './key-services';
+import { withAccounts } from './account-services';
 import { printKey, printOne } from '../output/output';
 import { duration, keyReference } from '../command/parse';
 
@@ -32,12 +32,12 @@ export class RotateKeyCommand extends ChangingCommand {
   async run([text = '']: string[], options: ChangeOptions & { overlap: string }): Promise<void> {
     const reference = keyReference('<key>', text);
     const overlapMs = duration('--overlap', options.overlap, OVERLAP);
-    const row = await keysAndBans(async ({ keys, bans, describe }) => {
+    const row = await withAccounts(async ({ keys, bans, describeKey }) => {
       const { id: oldId } = await keys.byReference(reference);
       const { key, record } = await keys.rotate(oldId, overlapMs, (transaction, newId) =>
         bans.inherit(transaction, oldId, newId),
       );
-      const { id, ...rest } = describe(record);
+      const { id, ...rest } = describeKey(record);
       return { id, key, ...rest, replaces: oldId };
     }, options.reason);
     await printKey(row, options);
@@ -66,7 +66,7 @@ export class BanKeyCommand extends ChangingCommand {
 
   async run([text = '']: string[], options: ChangeOptions & { for?: number }): Promise<void> {
     const reference = keyReference('<key>', text);
-    const row = await keysAndBans(async ({ keys, bans }) => {
+    const row = await withAccounts(async ({ keys, bans }) => {
       const { id, revokedAt } = await keys.byReference(reference);
       if (revokedAt !== null) {
         throw new CommandFailure(`Key ${id} is already revoked and cannot be used, so it needs no ban.`, {
@@ -90,7 +90,7 @@ export class UnbanKeyCommand extends ChangingCommand {
 
   async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const reference = keyReference('<key>', text);
-    const row = await keysAndBans(async ({ keys, bans }) => {
+    const row = await withAccounts(async ({ keys, bans }) => {
       const { id } = await keys.byReference(reference);
       await bans.unban(id);
       return { id, bannedUntil: null };

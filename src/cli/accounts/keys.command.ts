@@ -9,7 +9,7 @@ import {
 import { confirm } from '../command/confirm';
 import { IssueKeyCommand } from './issue-key.command';
 import { BanKeyCommand, RotateKeyCommand, UnbanKeyCommand } from './key-bans.command';
-import { keysAndBans } from './key-services';
+import { withAccounts } from './account-services';
 import { type OutputOptions, printMany, printOne } from '../output/output';
 import { keyReference } from '../command/parse';
 
@@ -27,10 +27,10 @@ export class ListKeysCommand extends ListingCommand {
   }
 
   async run(_arguments: string[], options: OutputOptions & { client?: string }): Promise<void> {
-    const rows = await keysAndBans(async ({ keys, bans, describe }) => {
+    const rows = await withAccounts(async ({ keys, bans, describeKey }) => {
       const [list, running] = await Promise.all([keys.list(options.client), bans.running()]);
       return list.map((key) => ({
-        ...describe(key),
+        ...describeKey(key),
         bannedUntil: running.get(key.id)?.toISOString() ?? null,
       }));
     });
@@ -49,11 +49,11 @@ export class ShowKeyCommand extends ReportingCommand {
 
   async run([text = '']: string[], options: OutputOptions): Promise<void> {
     const reference = keyReference('<key>', text);
-    const row = await keysAndBans(async ({ keys, bans, describe }) => {
+    const row = await withAccounts(async ({ keys, bans, describeKey }) => {
       const key = await keys.byReference(reference);
       const bannedUntil = (await bans.running()).get(key.id);
       return {
-        ...describe(key),
+        ...describeKey(key),
         revokedAt: key.revokedAt?.toISOString() ?? null,
         bannedUntil: bannedUntil?.toISOString() ?? null,
       };
@@ -76,12 +76,12 @@ export class RevokeKeyCommand extends ConfirmedCommand {
 
   async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
     const reference = keyReference('<key>', text);
-    const row = await keysAndBans(async ({ keys, describe }) => {
+    const row = await withAccounts(async ({ keys, describeKey }) => {
       const { id, last4, client, revokedAt } = await keys.byReference(reference);
       if (revokedAt === null) {
         await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, options.yes);
       }
-      return describe(await keys.revoke(id));
+      return describeKey(await keys.revoke(id));
     }, options.reason);
     await printOne(row, options);
   }

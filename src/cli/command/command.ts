@@ -5,8 +5,6 @@ import { asksForJson, failureAsJson } from '../output/failure-output';
 import { FORMATS, type Format, type OutputOptions } from '../output/output';
 import { UsageError } from './command-failure';
 
-export { UsageError } from './command-failure';
-
 type Command = Parameters<CommandRunner['setCommand']>[0];
 
 export const BAD_USAGE = 2;
@@ -123,7 +121,7 @@ type Work<Result> = (services: INestApplicationContext) => Promise<Result>;
  */
 export async function administer<Result>(work: Work<Result>, reason?: string): Promise<Result> {
   const { withServices } = await import('./administration.js');
-  const { STORE_MODULES } = await import('../store/store-modules.js');
+  const { STORE_MODULES } = await import('./store-modules.js');
   return withServices(work, reason, STORE_MODULES);
 }
 

@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { UsageError } from './command';
-import { CommandFailure } from './command-failure';
+import { CommandFailure, UsageError } from './command-failure';
 
 /**
  * Asks for confirmation. Scripts must pass --yes.

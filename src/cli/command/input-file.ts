@@ -1,8 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type Readable, addAbortSignal } from 'node:stream';
-import { UsageError } from './command';
-import { CommandFailure, systemMessage } from './command-failure';
+import { CommandFailure, systemMessage, UsageError } from './command-failure';
 
 const CHUNK_BYTES = 256 * 1024;
 const STANDARD_INPUT = 0;

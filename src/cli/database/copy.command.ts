@@ -1,5 +1,6 @@
 import { Option, SubCommand } from 'nest-commander';
-import { ReportingCommand, UsageError } from '../command/command';
+import { ReportingCommand } from '../command/command';
+import { UsageError } from '../command/command-failure';
 import { interruptible } from '../command/interruption';
 import { type OutputOptions, counted, isForPeople, print, printMany } from '../output/output';
 

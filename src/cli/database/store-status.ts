@@ -4,9 +4,9 @@ import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import {
   RUNNING_INSTANCES,
-  type RedisState,
+  type RedisStatus,
   type RunningInstance,
-  redisState,
+  redisStatus,
   shareLimits,
 } from '../../modules/quotas';
 import { WEBHOOK_STATE, type WebhookState } from '../../modules/webhooks';
@@ -52,7 +52,7 @@ export interface StoreStatus {
   database: DatabaseStatus;
   instances: InstanceStatus[];
   limits: { shared: boolean };
-  redis: RedisState | null;
+  redis: RedisStatus | null;
   /** Null if unknown. */
   webhooks: WebhookState | null;
   tables: TableStatus[];
@@ -70,7 +70,7 @@ export async function storeStatus(settings: Settings): Promise<StoreStatus> {
   const { redisUrl } = settings;
   const [found, redis] = await Promise.all([
     lookAtDatabase(settings),
-    redisUrl === undefined ? null : redisState(redisUrl),
+    redisUrl === undefined ? null : redisStatus(redisUrl),
   ]);
   return { version: VERSION, ...found, redis };
 }

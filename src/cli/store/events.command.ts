@@ -1,6 +1,7 @@
 import { Command, Option } from 'nest-commander';
 import type { EventDto, EventType } from '../../modules/events';
-import { ReportingCommand, UsageError, administer } from '../command/command';
+import { ReportingCommand, administer } from '../command/command';
+import { UsageError } from '../command/command-failure';
 import { followEvents } from './follow-events';
 import { type OutputOptions, type Row, isForPeople, print, printMany } from '../output/output';
 import { identifier, wholeNumber } from '../command/parse';

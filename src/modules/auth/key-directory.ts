@@ -40,7 +40,6 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(KeyDirectory.name);
   private readonly known = new LRUCache<string, KeyHolder>({ max: MAX_KNOWN });
   private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN });
-  private readonly underWay = new Map<string, Promise<KeyHolder | null>>();
   private readonly listener: NotificationListener;
   /** Cache statistics. */
   readonly uses = { hit: 0, miss: 0 };
@@ -89,17 +88,8 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Reads the holder of a key from the database; null if no valid key has this digest. */
-  lookUp(digest: string): Promise<KeyHolder | null> {
+  async lookUp(digest: string): Promise<KeyHolder | null> {
     this.uses.miss += 1;
-    let lookUp = this.underWay.get(digest);
-    if (!lookUp) {
-      lookUp = this.read(digest).finally(() => this.underWay.delete(digest));
-      this.underWay.set(digest, lookUp);
-    }
-    return lookUp;
-  }
-
-  private async read(digest: string): Promise<KeyHolder | null> {
     const { generation } = this;
     const startedAt = performance.now();
     const holder = await this.lookUps.load(digest);
@@ -124,7 +114,6 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
 
   private forget(clientId: number): void {
     this.generation += 1;
-    this.underWay.clear();
     this.unknown.clear();
     for (const [digest, holder] of this.known.entries()) {
       if (holder.clientId === clientId) {
@@ -136,7 +125,6 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   /** Notifications may have been missed, so the whole cache is dropped. */
   private changeOfState(listening: boolean): void {
     this.generation += 1;
-    this.underWay.clear();
     this.known.clear();
     this.unknown.clear();
     if (listening) {

@@ -15,6 +15,6 @@ export class KeyBan {
   bannedUntil!: Date;
 }
 
-export function banOf({ level, bannedUntil }: KeyBan): Pick<BanState, 'level' | 'bannedUntil'> {
+export function toBanState({ level, bannedUntil }: KeyBan): Pick<BanState, 'level' | 'bannedUntil'> {
   return { level, bannedUntil: bannedUntil.getTime() };
 }

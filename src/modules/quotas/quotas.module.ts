@@ -12,7 +12,7 @@ import { ADDRESS_LIMITS } from './rules/plans';
 import { MINUTE_MS } from './rules/rate-window';
 import { RequestLimiter } from './request-limiter';
 import { QuotaStore } from './counting/quota-store';
-import { QUOTA_STORE, REDIS } from './fleet/provide-quota-store';
+import { QUOTA_STORE, REDIS } from './quota-store.provider';
 
 /** Rate limits: plans, windows, bans and their headers. */
 @Module({

@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import type { ApiError } from '#libs/errors';
-import { type Decision, NOTHING_TAKEN, type Outcome } from './rules/decision';
+import { type Decision, NOTHING_TAKEN } from './rules/decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { rateLimitHeaders } from './rules/rate-limit-headers';
-import type { WindowName, WindowStanding } from './rules/rate-window';
-import { QuotaStore, type Receipt, type Standing, type Taken } from './counting/quota-store';
+import { QuotaStore, type Standing, type Taken } from './counting/quota-store';
 import { type Subject, addressSubject, subjectOf } from './counting/subject';
 
 /** The limiter's decision on one request, and what its response reports. */
@@ -14,13 +13,9 @@ export interface Verdict {
   subject: Subject;
   /** The error for a request over the limit or with a banned key. */
   refusal: ApiError | null;
-  outcome: Outcome;
-  /** Level of the ban that this request triggered, 1 to 5; 0 for none. */
-  earnedBanLevel: number;
-  standings: WindowStanding[];
-  exhausted: WindowName | null;
-  /** For the refund; `takenAt` is NOTHING_TAKEN if the request was refused or already refunded. */
-  receipt: Receipt;
+  decision: Taken;
+  /** Whether the request has been refunded, which happens at most once. */
+  isRefunded: boolean;
   /** How far the counter's clock is ahead of ours, in milliseconds. */
   clockOffset: number;
 }
@@ -36,7 +31,7 @@ declare module 'fastify' {
 const OUTDATED_MS = 1_000;
 
 /** 304 and 5xx responses use no quota. */
-function isRefunded(status: number): boolean {
+function usesNoQuota(status: number): boolean {
   return status === 304 || status >= 500;
 }
 
@@ -66,19 +61,19 @@ export class RequestLimiter {
     if (!verdict) {
       return this.headersOfUncounted(request);
     }
-    const { receipt } = verdict;
-    if (receipt.takenAt === NOTHING_TAKEN || !isRefunded(status)) {
+    const { decision } = verdict;
+    if (decision.takenAt === NOTHING_TAKEN || verdict.isRefunded || !usesNoQuota(status)) {
       return this.isOutdated(verdict) ? this.headersOfOutdated(verdict) : this.headersOf(verdict);
     }
-    verdict.receipt = { takenAt: NOTHING_TAKEN };
-    const refunded = this.store.refund(verdict.subject, receipt);
+    verdict.isRefunded = true;
+    const refunded = this.store.refund(verdict.subject, decision);
     return refunded instanceof Promise
       ? refunded.then(
-          ({ standings }) => this.headersOf({ ...verdict, standings }),
+          ({ standings }) => this.headersOf(verdict, standings),
           // Redis has become unavailable; use the last known standing.
           () => this.headersOf(verdict),
         )
-      : this.headersOf({ ...verdict, standings: refunded.standings });
+      : this.headersOf(verdict, refunded.standings);
   }
 
   /**
@@ -87,27 +82,27 @@ export class RequestLimiter {
    */
   async takeAddress(ip: string): Promise<{ refusal: ApiError | null; headers: Record<string, string> }> {
     const decision = await this.store.take(addressSubject(ip));
-    return {
-      refusal: refusalOf(decision),
-      headers: this.headersOf({ ...decision, clockOffset: this.offsetTo(decision) }),
-    };
+    const { standings, decidedAt, exhausted } = decision;
+    return { refusal: refusalOf(decision), headers: rateLimitHeaders(standings, decidedAt, exhausted) };
   }
 
-  private isOutdated({ receipt, clockOffset }: Verdict): boolean {
-    const { takenAt } = receipt;
-    return takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS;
+  private isOutdated({ decision, isRefunded, clockOffset }: Verdict): boolean {
+    const { takenAt } = decision;
+    return takenAt !== NOTHING_TAKEN && !isRefunded && this.clock.now() + clockOffset - takenAt > OUTDATED_MS;
   }
 
   /** Other requests of the sender were counted while this one waited. */
   private async headersOfOutdated(verdict: Verdict): Promise<Record<string, string>> {
     // As with refunds, fall back to the last known standing.
-    const { standings } = await Promise.resolve(this.store.look(verdict.subject)).catch(() => verdict);
-    return this.headersOf({ ...verdict, standings });
+    const { standings } = await Promise.resolve(this.store.look(verdict.subject)).catch(
+      () => verdict.decision,
+    );
+    return this.headersOf(verdict, standings);
   }
 
   private async headersOfUncounted(request: FastifyRequest): Promise<Record<string, string>> {
-    const standing = await this.standingOf(request);
-    return this.headersOf({ ...standing, exhausted: null, clockOffset: this.offsetTo(standing) });
+    const { standings, decidedAt } = await this.standingOf(request);
+    return rateLimitHeaders(standings, decidedAt, null);
   }
 
   /** The sender's standing, or that of its address if the former cannot be read. */
@@ -121,30 +116,17 @@ export class RequestLimiter {
   }
 
   private headersOf(
-    verdict: Pick<Verdict, 'standings' | 'exhausted' | 'clockOffset'>,
+    { decision, clockOffset }: Pick<Verdict, 'decision' | 'clockOffset'>,
+    standings = decision.standings,
   ): Record<string, string> {
-    return rateLimitHeaders(verdict.standings, this.clock.now() + verdict.clockOffset, verdict.exhausted);
+    return rateLimitHeaders(standings, this.clock.now() + clockOffset, decision.exhausted);
   }
 
   private note(request: FastifyRequest, subject: Subject, decision: Taken): ApiError | null {
-    const { outcome, earnedBanLevel, standings, exhausted } = decision;
-    const clockOffset = this.offsetTo(decision);
     const refusal = refusalOf(decision);
-    request.verdict = {
-      subject,
-      refusal,
-      outcome,
-      earnedBanLevel,
-      standings,
-      exhausted,
-      receipt: decision,
-      clockOffset,
-    };
+    const clockOffset = decision.decidedAt - this.clock.now();
+    request.verdict = { subject, refusal, decision, isRefunded: false, clockOffset };
     return refusal;
-  }
-
-  private offsetTo({ decidedAt }: { decidedAt: number }): number {
-    return decidedAt - this.clock.now();
   }
 }
 
@@ -173,4 +155,16 @@ function ofTheMinute(decision: Decision): ApiError {
     REFUSED_ADDRESSES.set(retryAfterSeconds, refusal);
   }
   return refusal;
+}
+
+/** The limiter's decision in metrics: `minute` and `day` are the windows whose limit refused the request. */
+export const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'] as const;
+export type LimiterDecision = (typeof LIMITER_DECISIONS)[number];
+
+/** The limiter's decision; null if the request was not counted. */
+export function limiterDecisionOf({ verdict }: FastifyRequest): LimiterDecision | null {
+  if (verdict === undefined) {
+    return null;
+  }
+  return verdict.decision.exhausted ?? (verdict.decision.outcome === 'banned' ? 'banned' : 'allowed');
 }

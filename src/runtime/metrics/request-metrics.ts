@@ -1,13 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, type Metric, type Registry } from 'prom-client';
 import { routeOf } from '#libs/http';
-import {
-  BAN_LEVELS,
-  LIMITER_DECISIONS,
-  type LimiterDecision,
-  earnedBanLevel,
-  limiterDecisionOf,
-} from '../../modules/quotas';
+import { BAN_LEVELS, LIMITER_DECISIONS, type LimiterDecision, limiterDecisionOf } from '../../modules/quotas';
 import { FiguresByOperation } from './operation-figures';
 
 type Decisions = Record<LimiterDecision, number>;
@@ -56,8 +50,7 @@ export class RequestMetrics {
     const decision = limiterDecisionOf(request);
     if (decision !== null) {
       this.decisions[request.verdict!.subject.kind][decision] += 1;
-      // There is no ban of level 0.
-      const level = decision === 'banned' ? earnedBanLevel(request) : 0;
+      const { earnedBanLevel: level } = request.verdict!.decision;
       if (level > 0) {
         this.bans.inc({ level });
       }

@@ -110,7 +110,7 @@ describe('with Redis', () => {
     expect(await look.keys('*')).toEqual([]);
 
     const records = new QuotaRecords(service.app.get(Database), clock, service.app.get(AuditTrail));
-    const store = new RedisQuotaStore(look, records);
+    const store = new RedisQuotaStore(look, records, 60_000);
     const subject: Subject = { kind: 'client', clientId: found.id, keyId, limits: limitsOf(found) };
     const first = await store.take(subject);
     const minute = first.standings.find(({ name }) => name === 'minute')!;

@@ -27,7 +27,7 @@ class Records {
     this.lookUps += 1;
     return Promise.resolve({ requests: this.counts.get(clientId) ?? 0, resetAt: 0 });
   }
-  banOf(keyId: number): Promise<BanState | null> {
+  readBan(keyId: number): Promise<BanState | null> {
     return Promise.resolve(this.bans.get(keyId) ?? null);
   }
   countFrom(source: (write: CountWriter) => void): void {

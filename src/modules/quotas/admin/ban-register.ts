@@ -3,7 +3,7 @@ import { MoreThan } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { KeyBan, banOf } from '../key-ban.entity';
+import { KeyBan, toBanState } from '../key-ban.entity';
 import { type BanState, ban, isBanned, newBanState, unban } from '../rules/ban-rules';
 
 /** Bans, for operators. Changes apply on every instance within a second. */
@@ -71,7 +71,7 @@ export class BanRegister {
 
 async function stateOf(keyId: number, transaction: Transaction): Promise<BanState> {
   const stored = await transaction.findOne(KeyBan, { where: { keyId }, lock: { mode: 'pessimistic_write' } });
-  return { ...newBanState(), ...(stored ? banOf(stored) : {}) };
+  return { ...newBanState(), ...(stored ? toBanState(stored) : {}) };
 }
 
 async function save(keyId: number, bans: BanState, transaction: Transaction): Promise<void> {

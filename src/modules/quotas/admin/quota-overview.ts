@@ -63,7 +63,7 @@ export class QuotaOverview {
       day: known(day!, reading.windows.dayCount),
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, reading.now);
-        return { id, endsWith, ...banOf(reading, id, state) };
+        return { id, endsWith, ...banColumns(reading, id, state) };
       }),
     };
   }
@@ -105,7 +105,7 @@ function known({ limit, remaining, resetAt }: WindowStanding, used: number): Win
 }
 
 /** Revoked and expired take precedence over banned. */
-function banOf(
+function banColumns(
   { bans, now }: CounterReading,
   keyId: number,
   state: KeyOverview['state'],

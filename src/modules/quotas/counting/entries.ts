@@ -1,5 +1,5 @@
 /** What a sweep does with an entry. */
-export type Verdict = 'keep' | 'mark stale' | 'forget';
+export type Fate = 'keep' | 'mark stale' | 'forget';
 
 /**
  * Cached clients or keys, by id. An entry is fresh, or stale: it must be read again before use. Fresh and stale entries
@@ -35,18 +35,18 @@ export class Entries<Entry> {
     this.fresh = new Map();
   }
 
-  sweep(verdictOn: (entry: Entry) => Verdict): void {
+  sweep(fateOf: (entry: Entry) => Fate): void {
     for (const [id, entry] of this.stale) {
-      if (verdictOn(entry) === 'forget') {
+      if (fateOf(entry) === 'forget') {
         this.stale.delete(id);
       }
     }
     for (const [id, entry] of this.fresh) {
-      const verdict = verdictOn(entry);
-      if (verdict !== 'keep') {
+      const fate = fateOf(entry);
+      if (fate !== 'keep') {
         this.fresh.delete(id);
       }
-      if (verdict === 'mark stale') {
+      if (fate === 'mark stale') {
         this.stale.set(id, entry);
       }
     }

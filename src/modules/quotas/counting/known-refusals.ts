@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Decision } from '../rules/decision';
-import type { Subject } from '../counting/subject';
+import type { Subject } from './subject';
 
 /** How long a refusal is cached. Below a second, because an unban must apply everywhere within a second. */
 const KNOWN_MS = 900;

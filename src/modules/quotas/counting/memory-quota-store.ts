@@ -1,3 +1,4 @@
+import type { Settings } from '../../../settings';
 import type { Clock } from '#libs/clock';
 import { type Decision, decide } from '../rules/decision';
 import { type Limits, type WindowState, isDayOver, refund, standings } from '../rules/rate-window';
@@ -125,4 +126,9 @@ export class MemoryQuotaStore extends QuotaStore {
     }
     return shareOf(limits, this.instances, client?.usedBefore ?? 0);
   }
+}
+
+/** With Redis, an instance that cannot reach it allows only its share of the limits. */
+export function sharesOf({ redisUrl, instances }: Pick<Settings, 'redisUrl' | 'instances'>): number {
+  return redisUrl === undefined ? 1 : instances;
 }

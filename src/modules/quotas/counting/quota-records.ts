@@ -4,7 +4,7 @@ import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 import { AuditTrail } from '../../audit';
-import { KeyBan, banOf } from '../key-ban.entity';
+import { KeyBan, toBanState } from '../key-ban.entity';
 import { QuotaReset } from '../quota-reset.entity';
 import type { BanState } from '../rules/ban-rules';
 import { DAY_MS } from '../rules/rate-window';
@@ -137,9 +137,9 @@ export class QuotaRecords implements OnApplicationShutdown {
     return resets.map((one) => ({ clientId: one.clientId, resetAt: one.resetAt.getTime() }));
   }
 
-  async banOf(keyId: number): Promise<Pick<BanState, 'level' | 'bannedUntil'> | null> {
+  async readBan(keyId: number): Promise<Pick<BanState, 'level' | 'bannedUntil'> | null> {
     const stored = await this.database.reader.findOneBy(KeyBan, { keyId });
-    return stored && banOf(stored);
+    return stored && toBanState(stored);
   }
 
   /** Today's count and the key's ban from the database, for a counter that does not have them. */
@@ -148,7 +148,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     keyId: number,
   ): Promise<Used & { day: number; level: number; bannedUntil: number }> {
     const day = Math.floor(this.clock.now() / DAY_MS);
-    const [used, ban] = await Promise.all([this.usedOf(clientId, day), this.banOf(keyId)]);
+    const [used, ban] = await Promise.all([this.usedOf(clientId, day), this.readBan(keyId)]);
     return { day, ...used, level: ban?.level ?? 0, bannedUntil: ban?.bannedUntil ?? 0 };
   }
 

@@ -2,9 +2,9 @@
 // are several times slower to read.
 import type { BanState } from '../rules/ban-rules';
 import { type WindowState, newWindowState } from '../rules/rate-window';
-import type { Uncounted } from './unwritten-counts';
+import type { UnwrittenCount } from './unwritten-counts';
 
-export interface ClientEntry extends WindowState, Uncounted {
+export interface ClientEntry extends WindowState, UnwrittenCount {
   /** The client's daily count when it was loaded here. */
   usedBefore: number;
   /** The last reset applied to the windows, in unix milliseconds; 0 for none. */

@@ -121,7 +121,7 @@ export class SubjectMemory {
   }
 
   private async loadKey(clientId: number, keyId: number): Promise<void> {
-    const ban = await this.unchanged(() => this.records.banOf(keyId));
+    const ban = await this.unchanged(() => this.records.readBan(keyId));
     const known = this.keys.known(keyId);
     const client = this.clients.find(clientId);
     // The client may have been evicted or marked stale in the meantime; then both are read again.

@@ -1,5 +1,5 @@
 /** A client's counted requests that are not yet written. */
-export interface Uncounted {
+export interface UnwrittenCount {
   clientId: number;
   /** The day of `unwritten`, in days since 1970-01-01 UTC. */
   unwrittenDay: number;
@@ -15,10 +15,10 @@ export type CountWriter = (clientId: number, day: number, requests: number) => v
  */
 export class UnwrittenCounts {
   /** May contain a client twice; the second time nothing is left to pass on. */
-  private waiting: Uncounted[] = [];
-  private readonly earlier: Uncounted[] = [];
+  private waiting: UnwrittenCount[] = [];
+  private readonly earlier: UnwrittenCount[] = [];
 
-  add(client: Uncounted, day: number, requests: number): void {
+  add(client: UnwrittenCount, day: number, requests: number): void {
     if (client.unwritten === 0) {
       client.unwrittenDay = day;
       this.waiting.push(client);

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { withinBudget } from './within-budget';
 
 const OPTIONS: RedisOptions = {
   connectTimeout: 2_000,
@@ -27,4 +29,25 @@ export function connectRedis(url: string): Redis | Cluster {
     clusterRetryStrategy: (attempt) => retryStrategy!(attempt) as number,
     redisOptions: { ...redisOptions, ...credentials },
   });
+}
+
+/** After this, commands do without Redis. */
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Runs the work of a command on a connection of its own.
+ * @throws Error if Redis does not answer in time
+ */
+export async function withRedis<Result>(
+  url: string,
+  work: (redis: Redis | Cluster) => Promise<Result>,
+): Promise<Result> {
+  const redis = connectRedis(url);
+  redis.on('error', () => undefined);
+  try {
+    await once(redis, 'ready', { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return await withinBudget(work(redis), TIMEOUT_MS);
+  } finally {
+    redis.disconnect();
+  }
 }

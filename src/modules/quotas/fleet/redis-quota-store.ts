@@ -24,7 +24,7 @@ export class RedisQuotaStore extends QuotaStore {
   constructor(
     client: Redis | Cluster,
     private readonly records: QuotaRecords,
-    budgetMs?: number,
+    budgetMs: number,
   ) {
     super();
     this.calls = new ScriptCalls(client, budgetMs);

@@ -3,8 +3,6 @@ import { QUOTA_SCRIPT } from './quota-script';
 import type { Reply } from './redis-state';
 import { withinBudget } from './within-budget';
 
-/** Timeout of one call. After it the request is decided without Redis. */
-export const REDIS_BUDGET_MS = 50;
 /** Limited, because Redis is single-threaded. */
 const STEPS_PER_CALL = 100;
 
@@ -47,7 +45,7 @@ export class ScriptCalls {
 
   constructor(
     client: Redis | Cluster,
-    private readonly budgetMs = REDIS_BUDGET_MS,
+    private readonly budgetMs: number,
   ) {
     client.defineCommand('quota', { lua: QUOTA_SCRIPT });
     this.redis = client as unknown as WithScript;

@@ -14,6 +14,7 @@ export const BAN_DURATIONS_MS: readonly number[] = [
 /** After the end of a ban, one level is forgiven per period without a new ban. */
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
+export const BAN_LEVELS = BAN_DURATIONS_MS.map((_duration, index) => index + 1);
 const HIGHEST_LEVEL = BAN_DURATIONS_MS.length;
 
 /** The ban state of a key. Addresses are never banned. Times are unix milliseconds. */

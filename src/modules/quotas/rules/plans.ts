@@ -19,7 +19,7 @@ const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_L
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 
 /** Plans whose limits are agreed with each client. */
-const AGREED = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
+export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
 /** A plan, with its limits if they are agreed with the client. */
 export interface AgreedPlan {
@@ -45,7 +45,7 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number): A
   }
   if (perMinute !== undefined || perDay !== undefined) {
     throw new InvalidPlanError(
-      `The plan ${plan} has fixed limits; only ${AGREED.join(' and ')} takes --per-minute and --per-day.`,
+      `The plan ${plan} has fixed limits; only ${AGREED_PLANS.join(' and ')} takes --per-minute and --per-day.`,
     );
   }
   return { plan, perMinute: null, perDay: null };

@@ -2,7 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { isDatabaseUnavailable } from '#libs/database';
 import { SETTINGS, type Settings } from '../../../settings';
-import { MemoryQuotaStore } from '../counting/memory-quota-store';
+import { MemoryQuotaStore, sharesOf } from '../counting/memory-quota-store';
 import { QuotaRecords } from '../counting/quota-records';
 import {
   type Channel,
@@ -80,8 +80,8 @@ function failureOf(error: unknown): QuotaReply {
       provide: MemoryQuotaStore,
       inject: [SETTINGS, QuotaRecords, Clock],
       // With Redis, this counts only this instance's share while Redis is unavailable.
-      useFactory: ({ redisUrl, instances }: Settings, records: QuotaRecords, clock: Clock) =>
-        new MemoryQuotaStore(records, clock, redisUrl === undefined ? 1 : instances),
+      useFactory: (settings: Settings, records: QuotaRecords, clock: Clock) =>
+        new MemoryQuotaStore(records, clock, sharesOf(settings)),
     },
     WorkerQuotaServer,
   ],

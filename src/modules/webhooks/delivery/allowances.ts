@@ -54,10 +54,13 @@ export class Allowances {
   }
 
   private forgetOldest(): void {
-    if (this.uses.size > MAX_REMEMBERED) {
-      const idle = [...this.uses].find(([, { underWay }]) => underWay === 0);
-      if (idle !== undefined) {
-        this.uses.delete(idle[0]);
+    if (this.uses.size <= MAX_REMEMBERED) {
+      return;
+    }
+    for (const [id, { underWay }] of this.uses) {
+      if (underWay === 0) {
+        this.uses.delete(id);
+        return;
       }
     }
   }

@@ -8,6 +8,7 @@ import { RedisServer } from '../../../support/redis-server';
 import { TcpProxy } from '../../../support/tcp-proxy';
 
 const SUBJECT: Subject = { kind: 'address', address: '192.0.2.1', limits: { perMinute: 100, perDay: null } };
+const BUDGET_MS = 50;
 /** More than the time that one answer of Redis may take. */
 const BUSY_MS = 70;
 const TIMES = 5;
@@ -31,7 +32,7 @@ async function connectedTo(url: string): Promise<RedisQuotaStore> {
   const client = connectRedis(url) as Redis;
   clients.push(client);
   await once(client, 'ready');
-  const store = new RedisQuotaStore(client, {} as QuotaRecords);
+  const store = new RedisQuotaStore(client, {} as QuotaRecords, BUDGET_MS);
   await store.probe();
   return store;
 }

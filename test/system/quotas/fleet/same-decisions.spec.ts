@@ -36,7 +36,7 @@ const FORGETFUL = {
   countFrom: () => undefined,
   saveBan: () => undefined,
   usedOf: () => Promise.resolve({ requests: 0, resetAt: 0 }),
-  banOf: () => Promise.resolve(null),
+  readBan: () => Promise.resolve(null),
   remembered: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0 }),
 } as unknown as QuotaRecords;
 

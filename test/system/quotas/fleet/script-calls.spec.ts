@@ -13,7 +13,7 @@ let calls: ScriptCalls;
 beforeAll(async () => {
   server = await RedisServer.start();
   client = new Redis(server.url);
-  calls = new ScriptCalls(client);
+  calls = new ScriptCalls(client, 60_000);
   // The first call brings the script along, and counts as another command.
   await calls.run(aTakeOf('somebody'));
   await calls.run(aTakeOf('somebody'));

@@ -1,27 +1,29 @@
 import type { ClientsService, KeyDescription, KeysService } from '../../modules/auth/administration';
+import type { BanRegister } from '../../modules/quotas/administration';
 import { administerAccounts } from '../command/command';
 import type { Row } from '../output/output';
 
 type Client = Awaited<ReturnType<ClientsService['named']>>;
 type Key = Awaited<ReturnType<KeysService['byId']>>;
 
-export interface ClientServices {
+export interface AccountServices {
   clients: ClientsService;
   keys: KeysService;
-  describe: (client: Client) => Row;
+  bans: BanRegister;
+  describeClient: (client: Client) => Row;
   describeKey: (key: Key) => KeyDescription;
 }
 
-/** Runs a command on clients. */
-export async function withClients<Result>(
-  work: (services: ClientServices) => Promise<Result>,
+/** Runs a command on clients and keys. */
+export async function withAccounts<Result>(
+  work: (services: AccountServices) => Promise<Result>,
   reason?: string,
 ): Promise<Result> {
-  const [auth, { limitsOf }] = await Promise.all([
+  const [auth, { BanRegister, limitsOf }] = await Promise.all([
     import('../../modules/auth/administration.js'),
     import('../../modules/quotas/administration.js'),
   ]);
-  const describe = (client: Client): Row => {
+  const describeClient = (client: Client): Row => {
     const { id, name, plan, createdAt } = client;
     const { perMinute, perDay } = limitsOf(client);
     return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
@@ -29,6 +31,6 @@ export async function withClients<Result>(
   const describeKey = (key: Key) => auth.describeKey(key, Date.now());
   return administerAccounts((services) => {
     const [clients, keys] = [services.get(auth.ClientsService), services.get(auth.KeysService)];
-    return work({ clients, keys, describe, describeKey });
+    return work({ clients, keys, bans: services.get(BanRegister), describeClient, describeKey });
   }, reason);
 }
