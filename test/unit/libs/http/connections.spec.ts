@@ -17,8 +17,7 @@ let opened: RawConnection[];
 
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
-  pending = [];
-  opened = [];
+  [pending, opened] = [[], []];
   server = createServer((_request, answer) => {
     pending.push(answer);
     server.emit('asked');
@@ -91,11 +90,6 @@ describe('From the announcement of the end', () => {
 });
 
 describe('The end', () => {
-  it('is there at once when nothing is connected', async () => {
-    await connections.end(PATIENCE_MS);
-    expect(jest.getTimerCount()).toBe(0);
-  });
-
   it('takes no new connections, and answers a request on a connection that was unused', async () => {
     const unused = await open();
     const { port } = server.address() as AddressInfo;
@@ -106,6 +100,9 @@ describe('The end', () => {
     expect(await unused.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await ended;
     expect(connections.open).toBe(0);
+    // With nothing connected it is there at once.
+    await connections.end(PATIENCE_MS);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('closes what stays unused, and waits for what was begun', async () => {
