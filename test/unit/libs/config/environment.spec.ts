@@ -2,79 +2,50 @@ import { EnvironmentError, EnvironmentReader } from '#libs/config';
 
 const read = (value?: string) => new EnvironmentReader({ NAME: value });
 
-describe('text', () => {
-  test.each([
-    ['a', 'a'],
-    ['  a b ', 'a b'],
-    ['', 'fallback'],
-    [' \t', 'fallback'],
-    [undefined, 'fallback'],
-  ])('%j is read as %j', (value, expected) => {
-    expect(read(value).text('NAME', 'fallback')).toBe(expected);
-  });
+/** What each text is read as; `fallback` stands for an absent value. */
+function readings(
+  parse: (value?: string) => unknown,
+  texts: Record<string, unknown>,
+  fallback: unknown,
+): void {
+  for (const [text, value] of Object.entries(texts)) {
+    expect([text, parse(text)]).toEqual([text, value]);
+  }
+  expect(parse()).toEqual(fallback);
+}
 
-  it('is undefined without a value and without a fallback', () => {
-    expect(read().text('NAME')).toBeUndefined();
-  });
+it('A text is read without the white space around it, and is absent when nothing is left', () => {
+  const text = (value?: string) => read(value).text('NAME', 'fallback');
+  readings(text, { a: 'a', '  a b ': 'a b', '': 'fallback', ' \t': 'fallback' }, 'fallback');
+  expect(read().text('NAME')).toBeUndefined();
 });
 
-describe('integer', () => {
+it('An integer is decimal digits within its bounds', () => {
   const integer = (value?: string) => read(value).integer('NAME', 5, { min: 1, max: 10 });
-
-  test.each([
-    ['1', 1],
-    ['10', 10],
-    ['007', 7],
-    [undefined, 5],
-  ])('%j is read as %j', (value, expected) => {
-    expect(integer(value)).toBe(expected);
-  });
-
-  test.each(['0', '11', '-1', '+1', '1.0', '1e0', 'x', '99999999999999999999', 'Infinity', 'NaN', '١'])(
-    '%j is refused',
-    (value) => {
-      expect(() => integer(value)).toThrow(
-        `NAME takes a whole number from 1 to 10, not ${JSON.stringify(value)}.`,
-      );
-    },
-  );
+  readings(integer, { 1: 1, 10: 10, '007': 7 }, 5);
+  for (const value of '0 11 -1 +1 1.0 1e0 x 99999999999999999999 Infinity NaN ١'.split(' ')) {
+    const message = `NAME takes a whole number from 1 to 10, not ${JSON.stringify(value)}.`;
+    expect(() => integer(value)).toThrow(message);
+  }
 });
 
-describe('oneOf', () => {
+it('One of several is one of them', () => {
   const oneOf = (value?: string) => read(value).oneOf('NAME', ['a', 'b'], 'b');
-
-  it('takes a choice, and the fallback without a value', () => {
-    expect([oneOf('a'), oneOf('b'), oneOf()]).toEqual(['a', 'b', 'b']);
-  });
-
-  it('refuses anything else', () => {
-    expect(() => oneOf('c')).toThrow('NAME takes one of a, b, not "c".');
-  });
+  readings(oneOf, { a: 'a', b: 'b' }, 'b');
+  expect(() => oneOf('c')).toThrow('NAME takes one of a, b, not "c".');
 });
 
-describe('list', () => {
+it('A list is separated by commas, and names the entry that is refused', () => {
   const list = (value?: string) => read(value).list('NAME', 'small words', (entry) => /^[a-z]+$/.test(entry));
-
-  test.each([
-    ['a', ['a']],
-    [' a , b,c', ['a', 'b', 'c']],
-    ['a,,b,', ['a', 'b']],
-    [',', []],
-    [undefined, []],
-  ])('%j is read as %j', (value, expected) => {
-    expect(list(value)).toEqual(expected);
-  });
-
-  it('names the entry that is refused', () => {
-    expect(() => list('a,B')).toThrow('NAME takes small words, not "B".');
-  });
+  readings(list, { a: ['a'], ' a , b,c': ['a', 'b', 'c'], 'a,,b,': ['a', 'b'], ',': [] }, []);
+  expect(() => list('a,B')).toThrow('NAME takes small words, not "B".');
 });
 
 describe('url', () => {
   const url = (value?: string) => read(value).url('NAME', ['a:', 'b:']);
 
   it('accepts the given schemes, and does not change the text', () => {
-    expect([url('a://x:p%20w@h/d'), url('b://h'), url()]).toEqual(['a://x:p%20w@h/d', 'b://h', undefined]);
+    readings(url, { 'a://x:p%20w@h/d': 'a://x:p%20w@h/d', 'b://h': 'b://h' }, undefined);
   });
 
   test.each(['c://h', 'a:h', 'a:/h', '//h', 'h', 'ab://h'])('refuses %j without repeating it', (value) => {
