@@ -114,7 +114,7 @@ it('The service starts with an empty environment', () => {
 });
 
 test.each(TABLE)(
-  '%s is absent when it is empty, and takes what it should',
+  '%s counts as absent when it is empty, and accepts what it should',
   (variable, setting, absent, good) => {
     const values = { '': absent, '  ': absent, ...good };
     for (const [text, value] of Object.entries(values)) {
@@ -125,7 +125,7 @@ test.each(TABLE)(
 
 // HOST and DATA_DIR take any text; whether it can be listened on or written to is found out at the start.
 test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(
-  '%s refuses anything else in one line, without a password',
+  '%s rejects anything else in one line, and reveals no password',
   (variable, _setting, _absent, _good, bad) => {
     for (const text of [...bad.split('|'), 'x\ny', 'x'.repeat(1_000), '://me:hunter2@db']) {
       const failure = failureOf({ [variable]: text });
@@ -139,7 +139,7 @@ test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(
   },
 );
 
-it('Other variables are left alone', () => {
+it('Other variables are ignored', () => {
   expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));
 });
 

@@ -63,7 +63,7 @@ describe('db restore that is killed', () => {
       { node: ['--require', require.resolve('./support/kill-at.js')] },
     );
 
-  it('at any step leaves the old store or the new one, whole, and can be run again', async () => {
+  it('at any step leaves either the old store or the new one, whole, and can be repeated', async () => {
     await restore('killed', OLD);
     const found: boolean[] = [];
     let [before, after] = ['old', 'new'];
@@ -80,7 +80,7 @@ describe('db restore that is killed', () => {
     expect(new Set(found)).toEqual(new Set([false, true]));
   });
 
-  it('in an empty folder leaves what is no store, and can be run again', async () => {
+  it('in an empty folder leaves no store, and can be repeated', async () => {
     expect((await restore('empty', NEW, 2)).code).toBeNull();
     expect(leftIn(path('empty'))).toHaveLength(1);
     expect(await stateIn(path('empty'))).toMatch(/There is no database/);
@@ -89,12 +89,12 @@ describe('db restore that is killed', () => {
   });
 });
 
-describe('db copy half way', () => {
+describe('an interrupted db copy', () => {
   it.each([
     ['loses its connection', (_copy: RunningCommand, proxy: TcpProxy) => proxy.cut(), 1],
     ['is interrupted', ({ child }: RunningCommand) => child.kill('SIGINT'), 130],
     ['is killed', ({ child }: RunningCommand) => child.kill('SIGKILL'), null],
-  ])('%s: the target is empty, and it can be run again', async (_how, breakIt, expected) => {
+  ])('%s: the target is empty, and the copy can be repeated', async (_how, breakIt, expected) => {
     const target = await createTestDatabase('template1');
     const proxy = await TcpProxy.start(target.url);
     const copy = new RunningCommand(['db', 'copy', '--to', proxy.url], { environment, cwd: bench.root });
@@ -135,7 +135,7 @@ describeOnSmallDisk('A disk that fills up', () => {
   // Its database is out of the bench's sight.
   afterAll(() => there.end());
 
-  it('during db backup: fails in one line, removes what it wrote, and can be run again', async () => {
+  it('during db backup: fails in one line, removes its file, and can be repeated', async () => {
     disk.fill({ leaving: MEBIBYTE });
     const file = disk.path('store.tar.gz');
     expect(await petstore(['db', 'backup', file], environment)).toEqual(
@@ -146,7 +146,7 @@ describeOnSmallDisk('A disk that fills up', () => {
     expect(await petstore(['db', 'backup', file], environment)).toMatchObject({ code: 0 });
   });
 
-  it('during db copy, below the target: it stays empty, and the copy can be run again', async () => {
+  it('during db copy, on the target: it stays empty, and the copy can be repeated', async () => {
     await query(url, 'CREATE DATABASE target');
     const target = url.replace(/petstore$/, 'target');
     disk.fill({ leaving: 8 * MEBIBYTE });
@@ -164,7 +164,7 @@ describeOnSmallDisk('A disk that fills up', () => {
     expect(await petstore(['db', 'copy', '--to', target], environment)).toMatchObject({ code: 0 });
   });
 
-  it('during db restore: fails in one line, keeps the old store, and can be run again', () => {
+  it('during db restore: fails in one line, keeps the old store, and can be repeated', () => {
     const small = new SmallDisk(bench.folder('small'), MEBIBYTES);
     const script = `
       petstore() { "$NODE" "$PETSTORE" "$@" 2>&1; echo "= $?"; }

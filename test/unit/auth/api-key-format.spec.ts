@@ -9,7 +9,7 @@ function replaced(key: string, place: number, text: string): string {
 }
 
 describe('a new key', () => {
-  it('is psk_live_ and 36 base62 characters, never issued twice, and uses the whole alphabet at random', () => {
+  it('is psk_live_ followed by 36 base62 characters, never issued twice, with the whole alphabet at every position', () => {
     const keys = Array.from({ length: 2_000 }, newApiKey);
     expect(keys.filter((key) => !/^psk_live_[0-9A-Za-z]{36}$/.test(key) || !isWellFormedKey(key))).toEqual(
       [],
@@ -20,7 +20,7 @@ describe('a new key', () => {
     }
   });
 
-  it('has the CRC32 of its random part at its end, with the digits in the order 0-9A-Za-z', () => {
+  it('ends with the CRC32 of its random part, in the digits 0-9A-Za-z', () => {
     const key = newApiKey();
     const random = key.slice(PREFIX.length, PREFIX.length + 30);
     const value = [...key.slice(-6)].reduce((sum, digit) => sum * 62 + ALPHABET.indexOf(digit), 0);
@@ -41,7 +41,7 @@ function crc32Of(text: string): number {
 }
 
 describe('a mistyped key is detected', () => {
-  it('at every place, with every other character', () => {
+  it('at every position, with every other character', () => {
     const key = newApiKey();
     const mistyped = Array.from(key).flatMap((_character, place) =>
       [...ALPHABET].map((character) => replaced(key, place, character)),
@@ -49,7 +49,7 @@ describe('a mistyped key is detected', () => {
     expect(new Set(mistyped.filter(isWellFormedKey))).toEqual(new Set([key]));
   });
 
-  it('when two neighbours are swapped', () => {
+  it('when two neighbouring characters are swapped', () => {
     fc.assert(
       fc.property(
         fc.constant(null).map(newApiKey),

@@ -55,22 +55,25 @@ describe('a line of a catalogue', () => {
     ['another kind', { ...pet, kind: 'order' }, /^kind must be one of category, pet/],
     ['no kind', without('kind', pet), /^kind is required and must be one of category, pet/],
     ['several mistakes', { ...pet, status: 1, quantity: 'x' }, /^status must.*; quantity must/],
-  ])('may not be %s', (_what, line, problem) =>
+  ])('is rejected with %s', (_what, line, problem) =>
     expect(read(line)).toEqual({ problem: expect.stringMatching(problem) }),
   );
 
-  it.each(['', '{', 'nope', '{"kind":"pet"', '[1]', '"pet"', 'null', '7', '[]'])('may not be %j', (text) => {
-    expect(readCatalogueLine(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
-  });
+  it.each(['', '{', 'nope', '{"kind":"pet"', '[1]', '"pet"', 'null', '7', '[]'])(
+    'is rejected as %j',
+    (text) => {
+      expect(readCatalogueLine(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
+    },
+  );
 
-  it('may not reach into prototypes', () => {
+  it('cannot reach into prototypes', () => {
     const text = JSON.stringify(pet).replace('{', '{"__proto__":{"quantity":5},');
     expect(readCatalogueLine(text)).toEqual({
       problem: expect.stringMatching(/^"__proto__" is not allowed/),
     });
   });
 
-  it('may not be a category where only pets are wanted', () => {
+  it('cannot be a category where only pets are expected', () => {
     expect(readCatalogueLine(JSON.stringify(category), true)).toEqual({
       problem: expect.stringMatching(/^kind must be pet/),
     });
@@ -78,7 +81,7 @@ describe('a line of a catalogue', () => {
   });
 });
 
-it('Whatever a line is, it is a record or a problem, and a record is read as itself again', () => {
+it('Any input is a record or a problem, and a record can be written and read again', () => {
   const or = <Value>(usual: fc.Arbitrary<Value>) => fc.oneof(usual, fc.jsonValue({ maxDepth: 1 }));
   const word = fc.string({ unit: 'binary' });
   const fields = fc.record(
@@ -108,7 +111,7 @@ it('Whatever a line is, it is a record or a problem, and a record is read as its
 
 const MOST = 3;
 
-it('The first bad lines are reported in the order of the file, however they were found, and all are counted', () => {
+it('Bad lines are reported in file order, whatever the order in which they were found, and all are counted', () => {
   fc.assert(
     fc.property(fc.array(fc.uniqueArray(fc.nat(50))), (found) => {
       const badLines = new BadLines(MOST);

@@ -19,7 +19,7 @@ it('An open order may stay so, be completed or be cancelled; a complete one stay
 });
 
 describe('the status of a pet', () => {
-  it('is one of those that the specification names, and every change by hand is allowed but sold to pending', () => {
+  it('is one of those that the specification names, and every change by hand is allowed except sold to pending', () => {
     expect(PET_STATUSES).toEqual(['available', 'pending', 'sold']);
     const refused = PET_STATUSES.flatMap((from) =>
       PET_STATUSES.filter((to) => !mayChangeByHand(from, to)).map((to) => [from, to]),

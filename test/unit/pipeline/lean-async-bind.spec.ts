@@ -46,7 +46,7 @@ describe.each([
     expect(storage.getStore()).toBeUndefined();
   });
 
-  it('takes as many arguments as what it is made of', () => {
+  it('has as many parameters as the original', () => {
     const works = [
       () => 0,
       (a: unknown) => a,
@@ -56,7 +56,7 @@ describe.each([
     expect(works.map((work) => bind(work).length)).toEqual([0, 1, 2, 0]);
   });
 
-  it('cannot be made of what is no function', () => {
+  it('cannot be made of anything but a function', () => {
     for (const work of [1, 'text', {}, { name: 'run' }]) {
       expect(() => bind(work)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_TYPE' }) as Error);
     }
@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-test('what is bound has no property that is deprecated, and a second call replaces nothing', () => {
+test('a bound function has no deprecated property, and installing twice changes nothing', () => {
   const bound = ours.call(AsyncResource, () => 0);
   expect(Object.hasOwn(bound, 'asyncResource')).toBe(false);
   bindWithoutDeprecatedProperty();

@@ -23,7 +23,7 @@ function strikes(count: number, bans: BanState, now = NOW, resetAt = RESET): boo
 }
 
 describe('a series of refused requests', () => {
-  it('bans at the 11th and at none before', () => {
+  it('bans at the 11th, not earlier', () => {
     const bans = newBanState();
     const left = Array.from({ length: 10 }, () => [strike(bans, NOW, RESET), refusalsBeforeBan(bans, NOW)]);
     expect(left).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((count) => [false, count]));
@@ -31,7 +31,7 @@ describe('a series of refused requests', () => {
     expect(isBanned(bans, NOW)).toBe(true);
   });
 
-  it('is over when the announced wait is', () => {
+  it('ends with the announced wait', () => {
     const bans = newBanState();
     strikes(10, bans);
     expect(refusalsBeforeBan(bans, RESET - 1)).toBe(1);
@@ -109,8 +109,8 @@ describe('the duration of bans', () => {
   });
 });
 
-describe('by hand', () => {
-  it('a ban lasts as long as the operator says and counts as one; one during a ban replaces it', () => {
+describe('manually', () => {
+  it('a ban lasts as long as the operator sets and counts as one; one during a ban replaces it', () => {
     const bans = newBanState();
     ban(bans, NOW, 5_000);
     expect(bans).toMatchObject({ bannedUntil: NOW + 5_000, level: 1 });
@@ -118,7 +118,7 @@ describe('by hand', () => {
     expect(bans).toMatchObject({ bannedUntil: NOW + 6_001, level: 1 });
   });
 
-  it('lifting a ban ends it at once and takes its level back; lifting none changes nothing', () => {
+  it('lifting a ban ends it at once and removes its level; lifting none changes nothing', () => {
     const bans = newBanState();
     strikes(11, bans);
     const before = { ...bans };

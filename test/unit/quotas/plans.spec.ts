@@ -29,7 +29,7 @@ it.each<[string, Parameters<typeof agreedPlan>, RegExp]>([
   ['enterprise without the minute', ['enterprise', undefined, 10], /--per-minute and --per-day/],
   ['a fixed plan with a minute of its own', ['free', 10], /fixed limits/],
   ['a fixed plan with a day of its own', ['pro', undefined, 10], /fixed limits/],
-])('A plan is not agreed on with %s', (_what, choice, message) => {
+])('A plan is rejected with %s', (_what, choice, message) => {
   expect(() => agreedPlan(...choice)).toThrow(InvalidPlanError);
   expect(() => agreedPlan(...choice)).toThrow(message);
 });
@@ -38,7 +38,7 @@ it.each(['enterprise', 'gold'])('%s is never unlimited when the database has no 
   expect(() => limitsOf({ plan, perMinute: null, perDay: null })).toThrow();
 });
 
-it('A fixed plan ignores limits that are left over from enterprise, and an address has no day', () => {
+it('A fixed plan ignores limits left over from enterprise, and an address has no daily limit', () => {
   const free = { perMinute: 60, perDay: 1_000 };
   expect(limitsOf({ plan: 'free', perMinute: 9_999, perDay: 9_999 })).toEqual(free);
   expect(ADDRESS_LIMITS).toEqual({ perMinute: 60, perDay: null });

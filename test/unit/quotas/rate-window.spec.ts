@@ -27,7 +27,7 @@ function takeTimes(count: number, state: WindowState, limits: Limits, now: numbe
 const endOfMinute = (state: WindowState, limits: Limits, now: number) =>
   standings(state, limits, now)[0]!.resetAt;
 
-it('The minute starts at the first request in it, refused ones aside, and its end belongs to the next one', () => {
+it('The minute starts at its first request that is not refused, and ends exactly 60 s later', () => {
   const limits: Limits = { perMinute: 2, perDay: null };
   const state = newWindowState(NOON);
   expect(standings(state, limits, NOON + 5)).toEqual([
@@ -42,7 +42,7 @@ it('The minute starts at the first request in it, refused ones aside, and its en
   expect(endOfMinute(state, limits, NOON + 7 + MINUTE_MS)).toBe(NOON + 7 + 2 * MINUTE_MS);
 });
 
-it('The day is the UTC day, whole again at midnight, and does not exist without a daily limit', () => {
+it('The day is the UTC day, full again at midnight, and does not exist without a daily limit', () => {
   const limits: Limits = { perMinute: 10, perDay: 3 };
   const last = MIDNIGHT + DAY_MS - 1;
   const state = newWindowState(NOON);
@@ -70,7 +70,7 @@ it.each([
   expect(takeTimes(2, newWindowState(now), { perMinute: 1, perDay: 1 }, now)).toEqual([null, expected]);
 });
 
-it('Raised limits count at the next request, for refusals used nothing; lowered ones make no negative remaining', () => {
+it('Raised limits apply from the next request, because refusals used no quota; lowered ones never produce a negative remaining', () => {
   const state = newWindowState(NOON);
   takeTimes(50, state, { perMinute: 2, perDay: 10 }, NOON);
   expect(takeTimes(4, state, { perMinute: 5, perDay: 10 }, NOON)).toEqual([null, null, null, 'minute']);
@@ -80,7 +80,7 @@ it('Raised limits count at the next request, for refusals used nothing; lowered 
 describe('a refund', () => {
   const limits: Limits = { perMinute: 5, perDay: 8 };
 
-  it('restores both counts, never below zero, and leaves the announced end where it is', () => {
+  it('restores both counts, never below zero, and keeps the announced end', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
     for (let i = 0; i < 3; i += 1) refund(state, limits, NOON);
@@ -91,7 +91,7 @@ describe('a refund', () => {
   it.each([
     ['the minute', NOON, NOON + MINUTE_MS],
     ['the day', MIDNIGHT + DAY_MS - 1, MIDNIGHT + DAY_MS],
-  ])('restores only the other window when %s is another one', (_which, takenAt, now) => {
+  ])('restores only the other window when %s has changed', (_which, takenAt, now) => {
     const state = newWindowState(takenAt);
     take(state, limits, takenAt);
     take(state, limits, now);
@@ -99,7 +99,7 @@ describe('a refund', () => {
     expect(remaining(state, limits, now)).toEqual([4, 7]);
   });
 
-  it('as many as the limit is the last one of the window, and not of the next one or of a greater plan', () => {
+  it('is refused after as many as the limit, and possible again in the next window and on a larger plan', () => {
     const state = newWindowState(NOON);
     const refunded = (count: number, now: number, given = limits): number[] => {
       for (let sent = 0; sent < count; sent += 1) {
@@ -118,7 +118,7 @@ describe('a refund', () => {
 });
 
 describe('a clock that steps back', () => {
-  it('keeps the minute’s count and lets it end a minute from now', () => {
+  it('keeps the minute’s count and ends it a minute from now', () => {
     const limits: Limits = { perMinute: 2, perDay: null };
     const state = newWindowState(NOON);
     takeTimes(2, state, limits, NOON);
@@ -127,7 +127,7 @@ describe('a clock that steps back', () => {
     expect(take(state, limits, NOON - 1_000_000 + MINUTE_MS)).toBeNull();
   });
 
-  it('spends the later day once, when it was an hour wrong across midnight', () => {
+  it('uses up the later day once, when it was an hour wrong across midnight', () => {
     const limits: Limits = { perMinute: 1_000, perDay: 100 };
     const before = MIDNIGHT - 20 * MINUTE_MS;
     const state = newWindowState(before);
@@ -140,7 +140,7 @@ describe('a clock that steps back', () => {
     expect(spent(MIDNIGHT + DAY_MS)).toBe(100);
   });
 
-  it('locks nobody out beyond today if it was wrong by days', () => {
+  it('locks nobody out beyond today if it was days wrong', () => {
     const limits: Limits = { perMinute: 1_000, perDay: 3 };
     const state = newWindowState(NOON + 10 * DAY_MS);
     takeTimes(3, state, limits, NOON + 10 * DAY_MS);

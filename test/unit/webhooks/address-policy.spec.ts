@@ -42,7 +42,7 @@ test('public addresses are connected to over https, not over http', () => {
   expect(allowed(open, addresses)).toEqual(over('https', addresses));
 });
 
-test('networks that are named are connected to over http and https, and their neighbours are not', () => {
+test('allowed networks are connected to over http and https, and their neighbours are not', () => {
   const policy = new AddressPolicy(['10.20.0.0/16', '192.168.7.9', 'fd00::/8']);
   const addresses = '10.20.0.1 10.20.255.255 192.168.7.9 fd12::1 ::ffff:10.20.3.4';
   expect(allowed(policy, addresses).sort()).toEqual(
@@ -51,7 +51,7 @@ test('networks that are named are connected to over http and https, and their ne
   expect(allowed(policy, '10.21.0.1 192.168.7.10 127.0.0.1 fe80::1')).toEqual([]);
 });
 
-/** URLs, before anything is looked up. */
+/** URLs, before any lookup. */
 const OBJECTIONS = Object.entries({
   'must use https': 'http://shop.example/ ftp://shop.example/ file:///etc/passwd javascript:alert(1)',
   'must be an absolute URL': 'shop.example //shop.example https://',
@@ -75,6 +75,6 @@ test.each(OBJECTIONS)('a refused URL is told that it %s', (objection, urls) => {
 });
 
 test.each(['shop.example/', 'shop.example:8443/x?y=z', '8.8.8.8/', '[2606:4700::1]/'])(
-  'nothing speaks against https://%s',
+  'https://%s is allowed',
   (rest) => expect(open.objection(`https://${rest}`)).toBeUndefined(),
 );

@@ -47,7 +47,7 @@ describe('a closed circuit', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('stays closed when there is a success between them', async () => {
+  it('stays closed when a success comes between failures', async () => {
     await fail(2);
     breaker.attempt();
     breaker.succeeded();
@@ -55,7 +55,7 @@ describe('a closed circuit', () => {
     expect(changes).toEqual([]);
   });
 
-  it('takes failures that were under way together for one', async () => {
+  it('counts concurrent failures as one', async () => {
     for (let pause = 1; pause <= 2; pause += 1) {
       const attempts = Array.from({ length: 50 }, () => breaker.attempt());
       await pass(1);
@@ -66,7 +66,7 @@ describe('a closed circuit', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  it('opens at once when the dependency is known to be away, and does not call it before that', async () => {
+  it('opens at once when the dependency is known to be unavailable, and does not probe before that', async () => {
     await fail(2);
     await pass(10 * PROBE_MS);
     expect(probes).toHaveLength(0);
@@ -79,7 +79,7 @@ describe('a closed circuit', () => {
 describe('an open circuit', () => {
   beforeEach(() => breaker.open());
 
-  it('asks after each pause, once at a time, until it is answered', async () => {
+  it('probes after each pause, one at a time, until a probe succeeds', async () => {
     await pass(PROBE_MS - 1);
     expect(probes).toHaveLength(0);
     await pass(1);
@@ -97,7 +97,7 @@ describe('an open circuit', () => {
     expect([probes.length, breaker.isOpen, changes]).toEqual([2, false, [true, false]]);
   });
 
-  it('needs as many failures as ever to open again once it is closed', async () => {
+  it('needs the full number of failures to open again once it is closed', async () => {
     await pass(PROBE_MS);
     probes[0]!.answer();
     await pass(0);
@@ -108,19 +108,16 @@ describe('an open circuit', () => {
     expect([changes, probes.length]).toEqual([[true, false, true], 2]);
   });
 
-  it.each(['fail', 'answer'] as const)(
-    'asks no more and says nothing when it is stopped: %s',
-    async (how) => {
-      await pass(PROBE_MS);
-      breaker.stop();
-      probes[0]![how]();
-      await pass(5 * PROBE_MS);
-      expect([probes.length, changes]).toEqual([1, [true]]);
-    },
-  );
+  it.each(['fail', 'answer'] as const)('does not probe or report after it is stopped: %s', async (how) => {
+    await pass(PROBE_MS);
+    breaker.stop();
+    probes[0]![how]();
+    await pass(5 * PROBE_MS);
+    expect([probes.length, changes]).toEqual([1, [true]]);
+  });
 });
 
-it('does not open any more when it is stopped', async () => {
+it('does not open after it is stopped', async () => {
   breaker.stop();
   breaker.open();
   await fail(3);

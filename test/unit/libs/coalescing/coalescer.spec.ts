@@ -25,7 +25,7 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 const asked = () => questions.map(({ keys }) => keys);
 const load = (...keys: string[]) => Promise.all(keys.map((key) => coalescer.load(key)));
 
-test('the requests of one turn are one batch, each key once; a missing value is null, and zero is a value', async () => {
+test('all requests of one turn are one batch, each key once; a missing value is null, and zero is a value', async () => {
   const loading = load('a', 'b', 'a', 'c');
   expect(asked()).toEqual([]);
   await aTurn();
@@ -49,7 +49,7 @@ test('one batch runs at a time; later requests wait for the next', async () => {
   expect(await second).toEqual([2, 10]);
 });
 
-test('a question has no more keys than allowed, and those left over follow in their order', async () => {
+test('a batch has at most the allowed number of keys; the rest follow in order', async () => {
   const loading = load('a', 'b', 'c', 'd', 'e');
   await aTurn();
   expect(asked()).toEqual([['a', 'b', 'c']]);
@@ -72,7 +72,7 @@ test('a failed batch rejects its own requests and no others', async () => {
   expect(await second).toEqual([1]);
 });
 
-test('it asks again after it has come to rest', async () => {
+test('it loads again after it was idle', async () => {
   for (const value of [1, 2]) {
     const loading = load('a');
     await aTurn();
@@ -83,7 +83,7 @@ test('it asks again after it has come to rest', async () => {
   expect(asked()).toEqual([['a'], ['a']]);
 });
 
-describe('while questions stay without an answer', () => {
+describe('while batches are unanswered', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => jest.useRealTimers());
 

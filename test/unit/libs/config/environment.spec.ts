@@ -35,7 +35,7 @@ it('One of several is one of them', () => {
   expect(() => oneOf('c')).toThrow('NAME takes one of a, b, not "c".');
 });
 
-it('A list is separated by commas, and names the entry that is refused', () => {
+it('A list is separated by commas, and names the rejected entry', () => {
   const list = (value?: string) => read(value).list('NAME', 'small words', (entry) => /^[a-z]+$/.test(entry));
   readings(list, { a: ['a'], ' a , b,c': ['a', 'b', 'c'], 'a,,b,': ['a', 'b'], ',': [] }, []);
   expect(() => list('a,B')).toThrow('NAME takes small words, not "B".');
@@ -48,14 +48,14 @@ describe('url', () => {
     readings(url, { 'a://x:p%20w@h/d': 'a://x:p%20w@h/d', 'b://h': 'b://h' }, undefined);
   });
 
-  test.each(['c://h', 'a:h', 'a:/h', '//h', 'h', 'ab://h'])('refuses %j without repeating it', (value) => {
+  test.each(['c://h', 'a:h', 'a:/h', '//h', 'h', 'ab://h'])('rejects %j without repeating it', (value) => {
     expect(() => url(value)).toThrow(
       new EnvironmentError('NAME', 'a URL that starts with a:// or b://', '…'),
     );
   });
 
   test.each(['a://[', 'a://h:65536', 'a://x:p%@h', 'a://%zz@h', 'a://h/%zz'])(
-    'refuses %j, which no client could take apart, and tells of port and encoding',
+    'rejects %j, which no client can parse, and mentions port and encoding',
     (value) => {
       expect(() => url(value)).toThrow(/^NAME takes a URL with a port .+ percent-encoded .+, not "…"\.$/);
     },

@@ -26,7 +26,7 @@ it('A defined error carries its code, status, message and header fields, and its
   expect(error.toBody()).toEqual(body);
 });
 
-it('One kind of error is no other, and has no header fields of another', () => {
+it('Each kind of error matches only itself, and has only its own header fields', () => {
   expect(new PlainError()).not.toBeInstanceOf(TeapotError);
   expect(new PlainError().headers).toEqual({});
 });
@@ -47,7 +47,7 @@ it('The catalogue is ordered by status and then by code', () => {
   expect(rows).toEqual([...rows].sort(([a, b], [c, d]) => a - c || (b < d ? -1 : 1)));
 });
 
-it('A code is defined once', () => {
+it('A code can be defined only once', () => {
   const again = () => defineError({ ...PlainError.definition, message: () => '', example: [] });
   expect(again).toThrow('The error code test_plain is defined twice.');
 });

@@ -53,7 +53,7 @@ async function ask(connection: RawConnection, count = 1): Promise<void> {
   }
 }
 
-test('It knows how many connections are open and how many requests wait', async () => {
+test('Open connections and pending requests are counted', async () => {
   const [asking] = [await open(), await open()];
   await ask(asking);
   expect([connections.open, connections.requestsInProgress]).toEqual([2, 1]);
@@ -63,8 +63,8 @@ test('It knows how many connections are open and how many requests wait', async 
   expect([connections.open, connections.requestsInProgress]).toEqual([2, 0]);
 });
 
-describe('From the announcement of the end', () => {
-  it('each answer closes its connection, those under way too, and new connections are taken', async () => {
+describe('Once the shutdown is announced', () => {
+  it('each response closes its connection, even for requests in progress, and new connections are accepted', async () => {
     const before = await open();
     await ask(before);
     connections.announceEnd();
@@ -77,7 +77,7 @@ describe('From the announcement of the end', () => {
     }
   });
 
-  it('requests that were sent in one go are all answered, and the last answer closes', async () => {
+  it('pipelined requests are all answered, and the last response closes the connection', async () => {
     const connection = await open();
     await ask(connection, 2);
     connections.announceEnd();
@@ -105,7 +105,7 @@ describe('The end', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('closes what stays unused, and waits for what was begun', async () => {
+  it('closes idle connections, and waits for requests in progress', async () => {
     const [silent, asking] = [await open(), await open()];
     await ask(asking);
     let over = false;
@@ -118,7 +118,7 @@ describe('The end', () => {
     await ended;
   });
 
-  it('closes after an answer whose header was sent before', async () => {
+  it('closes after a response whose headers were already sent', async () => {
     const connection = await open();
     await ask(connection);
     pending[0]!.setHeader('Content-Length', 4).flushHeaders();
@@ -133,7 +133,7 @@ describe('The end', () => {
     await ended;
   });
 
-  it('breaks off what takes longer than its patience', async () => {
+  it('aborts what exceeds its timeout', async () => {
     const connection = await open();
     await ask(connection);
     const ended = connections.end(PATIENCE_MS);

@@ -102,11 +102,11 @@ it('Errors of every operation, of the method and of the operation are documented
   expect(plain).not.toHaveProperty(NOTES);
 });
 
-it('A code that nothing defines is a defect', () => {
+it('An undefined code is a defect', () => {
   expect(() => complete('get', { errors: ['test_nowhere'] })).toThrow('no code defines: test_nowhere.');
 });
 
-it('Header fields are documented on the answers that carry them', () => {
+it('Header fields are documented on the responses that have them', () => {
   const operation = complete('post', {
     errors: ['test_refused'],
     headers: [
@@ -121,7 +121,7 @@ it('Header fields are documented on the answers that carry them', () => {
   expect(headersOf(operation, 500)).toEqual(['Everywhere', 'Old']);
 });
 
-it('If-None-Match brings its 304, and only to the methods it is for', () => {
+it('If-None-Match adds a 304, only to the methods it applies to', () => {
   const parameters = [{ name: 'If-None-Match', onlyFor: ['get'] }];
   const [get, put] = ['get', 'put'].map((method) => complete(method, { parameters }));
   expect(Object.keys(get!.responses)).toContain('304');
@@ -130,7 +130,7 @@ it('If-None-Match brings its 304, and only to the methods it is for', () => {
   expect(put!.parameters).toEqual([]);
 });
 
-it('A body has the further types of its method, its examples, and nothing that its schema does not know', () => {
+it('A body has the additional media types of its method and its examples, and rejects unknown members', () => {
   const merge = ['application/json', 'application/merge-patch+json'];
   expect(Object.keys(complete('patch').requestBody.content)).toEqual(merge);
   const bodies = { first: { summary: 'One', value: {} } };
@@ -140,12 +140,12 @@ it('A body has the further types of its method, its examples, and nothing that i
   expect(components.schemas.Body!.additionalProperties).toBe(false);
 });
 
-test('an operation that is exempt from an error does not document it', () => {
+test('An operation that is exempt from an error does not document it', () => {
   const { responses } = complete('get', { errors: ['test_refused'], never: ['test_refused'] });
   expect(JSON.stringify(responses)).not.toContain('test_refused');
 });
 
-it('An error reads as the operation notes it, with the header fields that come with it', () => {
+it("An error uses the operation's own message and header fields", () => {
   const { responses } = complete('get', {
     errors: [
       errorWith(OtherError, 'Here'),
@@ -164,7 +164,7 @@ it('An error reads as the operation notes it, with the header fields that come w
   });
 });
 
-it("A header field whose value is the operation's own is a component of its own", () => {
+it('A header field with a value specific to an operation is a separate component', () => {
   const note = { on: 'success', name: 'Tag', example: '<{path}?a>', description: 'Here.' };
   const { responses, components } = complete('get', { headers: [note] });
   expect(responses[200]!.headers!.Tag).toEqual({ $ref: '#/components/headers/doIt.Tag' });
@@ -174,7 +174,7 @@ it("A header field whose value is the operation's own is a component of its own"
   });
 });
 
-it('A value that would not be true of a status is another one there', () => {
+it('A value that is wrong for a status is replaced there', () => {
   const { responses } = complete('get', { errors: ['test_other'] });
   expect(responses[400]!.headers!.Everywhere).toMatchObject({ example: 'wrong' });
   expect(responses[500]!.headers!.Everywhere).toEqual({ $ref: '#/components/headers/Everywhere' });

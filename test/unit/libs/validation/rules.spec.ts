@@ -17,7 +17,7 @@ describe('identifier', () => {
   });
 });
 
-it('An integer is within its bounds, and is not what is excepted', () => {
+it('An integer is within its bounds, and not the excluded value', () => {
   const rule = integer({ min: 0, max: 10 });
   expect([0, 10, -1, 11, 1.5, '1', 1e400, null].filter((value) => rule.accepts(value))).toEqual([0, 10]);
   const nonZero = except(rule, 0, 'not 0');
@@ -49,9 +49,9 @@ describe('text', () => {
     ['a number', 1],
     ['null', null],
     ['an array', ['a']],
-  ])('refuses %s', (_what, value) => expect(name.accepts(value)).toBe(false));
+  ])('rejects %s', (_what, value) => expect(name.accepts(value)).toBe(false));
 
-  it('accepts nothing and blanks where it may', () => {
+  it('accepts empty and blank text where allowed', () => {
     const description = text({ min: 0, max: 2_000 });
     const good = ['', ' ', DOG.repeat(2_000)];
     expect(good.filter((value) => description.accepts(value))).toEqual(good);
@@ -61,7 +61,7 @@ describe('text', () => {
 test.each([
   ['one of the values', oneOf(['a', 'b']), ['a', 'b'], ['c', 'A', '', 1, null, ['a']]],
   ['true or false', boolean, [true, false], ['true', 1, 0, null]],
-])('%s is all that is accepted', (_what, rule, good, bad) => {
+])('%s is the only accepted value', (_what, rule, good, bad) => {
   expect([...good, ...bad].filter((value) => rule.accepts(value))).toEqual(good);
 });
 

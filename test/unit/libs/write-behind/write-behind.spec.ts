@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
-describe('entries that are collected', () => {
+describe('collected entries', () => {
   it('are written at the interval, merged by key in their order', async () => {
     behind.add('a', '1');
     behind.add('a', '2');
@@ -36,13 +36,13 @@ describe('entries that are collected', () => {
     expect(batches).toEqual([{ a: '12', b: '5' }]);
   });
 
-  it('cost nothing when there are none', async () => {
+  it('cause no write when there are none', async () => {
     await jest.advanceTimersByTimeAsync(10_000);
     expect(await behind.flush()).toBe(true);
     expect(batches).toEqual([]);
   });
 
-  it('that come while a batch is under way wait for the next one: there is at most one', async () => {
+  it('that arrive during a batch wait for the next one: only one runs at a time', async () => {
     behind.add('a', '1');
     void behind.flush();
     behind.add('a', '2');
@@ -57,7 +57,7 @@ describe('entries that are collected', () => {
     expect(batches).toHaveLength(2);
   });
 
-  it('are idle only when nothing waits and nothing is under way', async () => {
+  it('are idle only when none is waiting or being written', async () => {
     const idle = [behind.idle];
     behind.add('a', '1');
     idle.push(behind.idle);
@@ -70,7 +70,7 @@ describe('entries that are collected', () => {
 });
 
 describe('a batch that fails', () => {
-  it('is reported, merged with later values, and written at the next turn', async () => {
+  it('is reported, merged with later entries, and written at the next interval', async () => {
     behind.add('a', '1');
     behind.add('b', '2');
     const flushed = behind.flush();
@@ -84,7 +84,7 @@ describe('a batch that fails', () => {
     expect(batches[1]).toEqual({ a: '13', b: '2', c: '4' });
   });
 
-  it('by throwing at once is one that fails, and the next one is written', async () => {
+  it('by throwing synchronously is handled alike, and the next one is written', async () => {
     behind.add('a', '1');
     throws = true;
     expect(await behind.flush()).toBe(false);
@@ -96,7 +96,7 @@ describe('a batch that fails', () => {
 });
 
 describe('closing', () => {
-  it('writes what is left, after the batch under way, and stops the timer', async () => {
+  it('writes the remaining entries after the running batch, and stops the timer', async () => {
     behind.add('a', '1');
     void behind.flush();
     behind.add('b', '2');
@@ -109,7 +109,7 @@ describe('closing', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('reports if the rest could not be written', async () => {
+  it('reports that the remaining entries could not be written', async () => {
     behind.add('a', '1');
     const closed = behind.close();
     underWay[0]!.reject(new Error('database is away'));
