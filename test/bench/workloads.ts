@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CATEGORIES, petOf } from './harness/databases';
-import { send } from './harness/send';
+import { sendAll } from './harness/send';
 import type { RunningContender } from './harness/start-contender';
 
 export interface WorkloadRequest {
@@ -110,6 +110,8 @@ function write(
 const orderOf = (id: number) => ({ id, petId: id, quantity: 1, complete: false });
 const stockOf = (id: number) => `/store/inventory/${id}`;
 const equals = (expected: unknown) => (body: Body) => isDeepStrictEqual(body, expected);
+const isStock = ({ petId, quantity, status }: Body) =>
+  petId === 1 && Number.isInteger(quantity) && status === 'available';
 
 function order(headers?: Record<string, string>): Omit<Described, 'title'> {
   return {
@@ -154,8 +156,7 @@ function adjustment(headers?: Record<string, string>): Omit<Described, 'title'> 
       () => ({ delta: 1 }),
       headers,
     ),
-    isRight: ({ petId, quantity, status }) =>
-      petId === 1 && Number.isInteger(quantity) && status === 'available',
+    isRight: isStock,
     readBack: () => stockOf(1),
     grows: headers ? [STOCK, RECORDS] : [STOCK],
   };
@@ -188,94 +189,81 @@ async function conditionalReads(target: RunningContender): Promise<WorkloadReque
 
 /** The tags of the answers to some requests. */
 async function tagsOf(
-  { url, apiKey, signal }: RunningContender,
+  { url, apiKey: key, signal }: RunningContender,
   requests: readonly WorkloadRequest[],
 ): Promise<string[]> {
-  const tags: string[] = [];
-  const turns = requests.entries();
-  const work = async () => {
-    for (const [index, request] of turns) {
-      const { headers } = await send(url, request, { 'X-API-Key': apiKey }, signal);
-      tags[index] = headers.etag ?? '"none"';
-    }
-  };
-  await Promise.all(Array.from({ length: ABREAST }, work));
-  return tags;
+  const tags = new Map<WorkloadRequest, string>();
+  const asked = requests.map((request) => ({ request, key }));
+  await sendAll(url, asked, ABREAST, signal, ({ headers }, request) => {
+    tags.set(request, headers.etag ?? '"none"');
+  });
+  return requests.map((request) => tags.get(request)!);
+}
+
+function read(
+  title: string,
+  goal: number,
+  requests: Described['requests'],
+  isRight: Described['isRight'],
+): Described {
+  return { title, kind: 'read', goal, requests, isRight };
 }
 
 const WORKLOADS = {
-  'get-pet': {
-    title: 'GET /pets/{id}',
-    kind: 'read',
-    goal: 1.3,
-    requests: getEach((id) => `/pets/${id}`),
-    isRight: equals(petOf(1)),
-  },
-  'find-pet': {
-    title: 'GET /pets?id=',
-    kind: 'read',
-    goal: BY_ID,
-    requests: getEach((id) => `/pets?id=${id}`),
-    isRight: equals([petOf(1)]),
-  },
-  'get-category': {
-    title: 'GET /categories/{id}',
-    kind: 'read',
-    goal: BY_ID,
-    requests: () => idsOf(CATEGORIES).map((id) => get(`/categories/${id}`)),
-    isRight: equals({ id: 1, name: 'Category 1' }),
-  },
-  'get-order': {
-    title: 'GET /store/orders/{id}',
-    kind: 'read',
-    goal: BY_ID,
-    requests: getEach((id) => `/store/orders/${id}`),
-    isRight: equals(orderOf(1)),
-  },
-  'get-stock': {
-    title: 'GET /store/inventory/{petId}',
-    kind: 'read',
-    goal: BY_ID,
-    requests: getEach(stockOf),
-    isRight: ({ petId, quantity, status }) =>
-      petId === 1 && Number.isInteger(quantity) && status === 'available',
-  },
+  'get-pet': read(
+    'GET /pets/{id}',
+    1.3,
+    getEach((id) => `/pets/${id}`),
+    equals(petOf(1)),
+  ),
+  'find-pet': read(
+    'GET /pets?id=',
+    BY_ID,
+    getEach((id) => `/pets?id=${id}`),
+    equals([petOf(1)]),
+  ),
+  'get-category': read(
+    'GET /categories/{id}',
+    BY_ID,
+    () => idsOf(CATEGORIES).map((id) => get(`/categories/${id}`)),
+    equals({ id: 1, name: 'Category 1' }),
+  ),
+  'get-order': read(
+    'GET /store/orders/{id}',
+    BY_ID,
+    getEach((id) => `/store/orders/${id}`),
+    equals(orderOf(1)),
+  ),
+  'get-stock': read('GET /store/inventory/{petId}', BY_ID, getEach(stockOf), isStock),
   'get-unchanged': {
-    title: 'GET /pets/{id}, unchanged: 304',
-    kind: 'read',
-    goal: BY_ID,
-    requests: conditionalReads,
+    ...read('GET /pets/{id}, unchanged: 304', BY_ID, conditionalReads, undefined),
     counting: 'refunded',
     status: 304,
   },
-  'list-pets': {
-    title: 'GET /pets, the same page',
-    kind: 'read',
-    goal: PAGES,
-    requests: () => [get(`/pets?limit=${PAGE}`)],
-    isRight: equals(pageAfter(0, petOf)),
-  },
-  'walk-pets': {
-    title: 'GET /pets, page by page',
-    kind: 'read',
-    goal: PAGES,
-    requests: pagesAfter('/pets', (pets) => idsOf(pets - PAGE, Math.min(VARIETY, pets / PAGE - 1))),
-    isRight: equals(pageAfter(1, petOf)),
-  },
-  'jump-pets': {
-    title: 'GET /pets, pages anywhere',
-    kind: 'read',
-    goal: PAGES,
-    requests: pagesAfter('/pets', (pets) => idsOf(pets - PAGE)),
-    isRight: equals(pageAfter(1, petOf)),
-  },
-  'list-orders': {
-    title: 'GET /store/orders, pages anywhere',
-    kind: 'read',
-    goal: PAGES,
-    requests: pagesAfter('/store/orders', (pets) => idsOf(pets - PAGE)),
-    isRight: equals(pageAfter(1, orderOf)),
-  },
+  'list-pets': read(
+    'GET /pets, the same page',
+    PAGES,
+    () => [get(`/pets?limit=${PAGE}`)],
+    equals(pageAfter(0, petOf)),
+  ),
+  'walk-pets': read(
+    'GET /pets, page by page',
+    PAGES,
+    pagesAfter('/pets', (pets) => idsOf(pets - PAGE, Math.min(VARIETY, pets / PAGE - 1))),
+    equals(pageAfter(1, petOf)),
+  ),
+  'jump-pets': read(
+    'GET /pets, pages anywhere',
+    PAGES,
+    pagesAfter('/pets', (pets) => idsOf(pets - PAGE)),
+    equals(pageAfter(1, petOf)),
+  ),
+  'list-orders': read(
+    'GET /store/orders, pages anywhere',
+    PAGES,
+    pagesAfter('/store/orders', (pets) => idsOf(pets - PAGE)),
+    equals(pageAfter(1, orderOf)),
+  ),
   'post-order': { title: 'POST /store/orders', ...order() },
   'post-order-keyed': { title: 'POST /store/orders, key', ...order(KEYED) },
   'post-order-careful': { title: 'POST /store/orders, key and more', ...order(CAREFUL) },
@@ -306,8 +294,7 @@ const WORKLOADS = {
     kind: 'write',
     goal: WRITE,
     requests: write('PUT', stockOf, () => ({ quantity: UNIQUE })),
-    isRight: ({ petId, quantity, status }) =>
-      petId === 1 && Number.isInteger(quantity) && status === 'available',
+    isRight: isStock,
     readBack: () => stockOf(1),
   },
   'adjust-stock': { title: 'POST …/adjustments', ...adjustment() },
@@ -350,11 +337,7 @@ export function describedAs(name: WorkloadName): Described {
 /** What a contender is sent; prepared anew for each, because of its own tags and cursors. */
 export async function workload(name: WorkloadName, target: RunningContender): Promise<Workload> {
   const described = describedAs(name);
-  const defaults = { counting: 'counted', status: 200, isRight: () => true, grows: [], stays: [] } as const;
-  return {
-    name,
-    ...defaults,
-    ...described,
-    requests: await described.requests(target),
-  } as unknown as Workload;
+  const { counting = 'counted', status = 200, isRight = () => true, grows = [], stays = [] } = described;
+  const requests = await described.requests(target);
+  return { ...described, name, requests, counting, status, isRight, grows, stays };
 }
