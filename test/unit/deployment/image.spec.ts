@@ -6,10 +6,7 @@ import { ROOT, read } from '../../support/files';
 import { faultsOf, lastStage } from '../../support/image-rules';
 
 const DOCKERFILE = read('docker/Dockerfile');
-const PACKAGE = JSON.parse(read('package.json')) as {
-  version: string;
-  description: string;
-  license: string;
+const PACKAGE = JSON.parse(read('package.json')) as Record<'version' | 'description' | 'license', string> & {
   files: string[];
 };
 const instructions = DockerfileParser.parse(DOCKERFILE).getInstructions();

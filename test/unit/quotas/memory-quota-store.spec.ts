@@ -144,12 +144,7 @@ it('a client in memory is answered at once, without a promise', async () => {
 });
 
 describe('one of three instances that count alone', () => {
-  const free: ClientSubject = {
-    kind: 'client',
-    clientId: 1,
-    keyId: 1_001,
-    limits: { perMinute: 60, perDay: 90 },
-  };
+  const free: ClientSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
   let share: MemoryQuotaStore;
 
   beforeEach(() => (share = new MemoryQuotaStore(records as unknown as QuotaRecords, clock, 3)));

@@ -1,4 +1,4 @@
-import { EnvironmentError, EnvironmentReader } from '#libs/config';
+import { EnvironmentError, EnvironmentReader, usableCores } from '#libs/config';
 
 const read = (value?: string) => new EnvironmentReader({ NAME: value });
 
@@ -66,4 +66,16 @@ it('A message is one line, whatever the value', () => {
   const { message } = new EnvironmentError('NAME', 'a word', `"a"\r\nb\u0007${'x'.repeat(500)}`);
   expect(message).toMatch(/^NAME takes a word, not "\\"a\\"\\r\\nb\\u0007x+…"\.$/);
   expect(message.length).toBeLessThan(120);
+});
+
+test.each([
+  ['without a limit, all cores', 8, 'max 100000\n', 8],
+  ['where nothing is told, all cores', 8, 'max', 8],
+  ['no more than the limit allows', 8, '200000 100000\n', 2],
+  ['a limit between two numbers is rounded down', 8, '350000 100000\n', 3],
+  ['at least one', 8, '50000 100000\n', 1],
+  ['no more cores than there are', 2, '800000 100000\n', 2],
+  ['what cannot be read limits to one', 4, 'nonsense', 1],
+])('%s', (_name, cores, limit, usable) => {
+  expect(usableCores(cores, limit)).toBe(usable);
 });
