@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, Sources, type Violation, cruise } from '../../support/cruise';
+import { ROOT } from '../../support/files';
+import { Sources, type Violation, cruise } from './support/cruise';
 
 /** For each rule, files with an import that breaks it: what they import, or the whole line. Modules go by their folder. */
 const PLANTED = Object.entries({
