@@ -36,9 +36,10 @@ export async function runAutocannon(load: Load): Promise<LoadResult> {
 function prepared(request: WorkloadRequest, common: Record<string, string>): autocannon.Request {
   const whole = { ...request, headers: headersOf(request, common) };
   const text = JSON.stringify(whole);
-  return text.includes(String(UNIQUE))
-    ? { ...whole, setupRequest: () => JSON.parse(withNumber(text, reserveNumbers(1))) as autocannon.Request }
-    : whole;
+  const numbered = () => JSON.parse(withNumber(text, reserveNumbers(1))) as autocannon.Request;
+  // What autocannon passes on has the host, which every request needs.
+  const setupRequest = (given: autocannon.Request) => ({ ...given, ...numbered() });
+  return text.includes(String(UNIQUE)) ? { ...whole, setupRequest } : whole;
 }
 
 /** Every connection has requests of its own, so that they do not all order the same pet at the same time. */

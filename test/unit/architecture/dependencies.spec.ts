@@ -4,7 +4,7 @@ import { ROOT } from '../../support/files';
 import { Sources, type Violation, cruise } from './support/cruise';
 
 /** For each rule, files with an import that breaks it: what they import, or the whole line. Modules go by their folder. */
-const PLANTED = Object.entries({
+const PLANTED = Object.entries<Record<string, string>>({
   'orders knows inventory and pets and audit, and nobody else': { 'orders/a': '../categories' },
   'inventory knows pets, and nobody else': { 'inventory/a': '../orders' },
   'pets knows categories, and nobody else': {
