@@ -20,7 +20,7 @@ describe('a line of a catalogue', () => {
     ['an available pet, unless more is said', without('status', pet), pet],
     ['one unit, unless more is said', without('quantity', pet), pet],
     [
-      'no unit of a sold pet',
+      'a sold pet without a quantity, which has no stock',
       without('quantity', { ...pet, status: 'sold' }),
       { ...pet, status: 'sold', quantity: 0 },
     ],
@@ -39,7 +39,7 @@ describe('a line of a catalogue', () => {
       { ...category, description: 'x'.repeat(2_001) },
       /^description must be at most 2000/,
     ],
-    ['null for a description', { ...category, description: null }, /^description must be/],
+    ['null as description', { ...category, description: null }, /^description must be/],
     ['another status', { ...pet, status: 'lost' }, /^status must be one of available, pending, sold/],
     ['less than no unit', { ...pet, quantity: -1 }, /^quantity must be an integer from 0 to 2147483647/],
     ['more units than there can be', { ...pet, quantity: 2_147_483_648 }, /^quantity must be/],
