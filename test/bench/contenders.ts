@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { COLLECT_GARBAGE, ROOT, RUN } from './harness/program';
+import { ROOT } from '../support/files';
+import { COLLECT_GARBAGE, RUN } from './harness/program';
 
 /** One implementation of the service's work, as a process of its own. */
 export interface Contender {
@@ -9,6 +10,8 @@ export interface Contender {
   args: string[];
   /** The service's command line, which makes its database; absent for a peer. */
   petstore?: string;
+  /** Variables of its own. */
+  environment?: Record<string, string>;
   /** It counts together with others, through Redis. */
   needsRedis?: boolean;
   /** Its database has many times as many pets as the others'. */

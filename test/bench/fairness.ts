@@ -1,6 +1,5 @@
-import { Agent } from 'node:http';
 import { type Driving, measuredRun } from './harness/measured-run';
-import { send } from './harness/send';
+import { sendAll } from './harness/send';
 import type { RunningContender } from './harness/start-contender';
 import { type WorkloadRequest, workload } from './workloads';
 
@@ -23,13 +22,13 @@ const LOOKS = [
   {
     what: 'GET one pet',
     goalMs: 100,
-    status: 200,
+    expected: 200,
     request: (id: number): WorkloadRequest => ({ method: 'GET', path: `/pets/${id}` }),
   },
   {
     what: 'POST one order',
     goalMs: 250,
-    status: 201,
+    expected: 201,
     request: (petId: number): WorkloadRequest => ({
       method: 'POST',
       path: '/store/orders',
@@ -48,41 +47,37 @@ export async function waitBesideBusyClient(contender: RunningContender, driving:
   const running = measuredRun(contender, work, busy);
   const looking = LOOKS.map((look) => waitsOf(contender, look, until, driving.signal));
   const [{ requestsPerSecond, complaints }, ...waits] = await Promise.all([running, ...looking]);
-  const wrong = waits.flatMap((one) => one.complaints);
+  // Counts are off by what the other client ordered and what was still under way; what has to stay as it is says enough.
+  const related = complaints.filter((complaint) => !/^(Remaining|SELECT count)/.test(complaint));
   return {
     contender: contender.name,
     ordersPerSecond: requestsPerSecond,
     waits,
-    complaints: [...unrelated(complaints), ...wrong],
+    complaints: [...related, ...waits.flatMap((one) => one.complaints)],
   };
 }
 
-/** Counts are off by what the other client ordered and what was still under way; what has to stay as it is says enough. */
-function unrelated(complaints: string[]): string[] {
-  return complaints.filter((complaint) => !/^(Remaining|SELECT count)/.test(complaint));
-}
-
 async function waitsOf(
-  { url, otherKey, pets }: RunningContender,
-  { what, goalMs, status, request }: (typeof LOOKS)[number],
+  { url, otherKey: key, pets }: RunningContender,
+  { what, goalMs, expected, request }: (typeof LOOKS)[number],
   until: number,
   signal: AbortSignal,
 ): Promise<Waiting['waits'][number] & { complaints: string[] }> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const waits: number[] = [];
   const complaints = new Set<string>();
-  for (let turn = 0; performance.now() < until; turn += 1) {
-    const startedAt = performance.now();
-    const answer = await send(url, request((turn % pets) + 1), { 'X-API-Key': otherKey }, signal, agent);
-    waits.push(performance.now() - startedAt);
-    if (answer.status !== status) {
-      complaints.add(`${what} answered ${answer.status}: ${answer.text}`);
+  function* requests() {
+    for (let turn = 0; performance.now() < until; turn += 1) {
+      yield { request: request((turn % pets) + 1), key };
     }
   }
-  agent.destroy();
-  const sorted = waits.sort((one, other) => one - other);
-  const percentile = (part: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
+  await sendAll(url, requests(), 1, signal, ({ status, text, tookMs }) => {
+    waits.push(tookMs);
+    if (status !== expected) {
+      complaints.add(`${what} answered ${status}: ${text}`);
+    }
+  });
+  waits.sort((one, other) => one - other);
+  const percentile = (part: number) => waits[Math.floor(waits.length * part)] ?? NaN;
   const figures = { requests: waits.length, p50Ms: percentile(0.5), p99Ms: percentile(0.99) };
   return { what, goalMs, ...figures, complaints: [...complaints] };
 }

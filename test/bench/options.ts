@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TOOLS, type ToolName } from './harness/load';
 import { UPDATES } from './harness/databases';
-import { ROOT, findOnPath } from './harness/program';
+import { ROOT } from '../support/files';
+import { findProgram } from '../support/programs';
 import type { PeerName } from './contenders';
 import { OPERATIONS, type WorkloadName, describedAs } from './workloads';
 
@@ -82,23 +83,25 @@ Measures the service beside its peers, round by round, and prints requests per s
   --help              this
 `;
 
+const FLAG = { type: 'boolean', default: false } as const;
+const TEXT = { type: 'string' } as const;
 const ACCEPTED = {
-  help: { type: 'boolean', default: false },
-  quick: { type: 'boolean', default: false },
-  only: { type: 'string' },
-  peers: { type: 'string' },
-  service: { type: 'string' },
-  before: { type: 'string' },
-  connections: { type: 'string' },
-  delay: { type: 'string' },
-  aged: { type: 'boolean', default: false },
-  redis: { type: 'boolean', default: false },
-  scale: { type: 'boolean', default: false },
-  pairs: { type: 'string' },
-  duration: { type: 'string' },
-  tool: { type: 'string' },
-  'log-level': { type: 'string', default: 'info' },
-  json: { type: 'string' },
+  help: FLAG,
+  quick: FLAG,
+  only: TEXT,
+  peers: TEXT,
+  service: TEXT,
+  before: TEXT,
+  connections: TEXT,
+  delay: TEXT,
+  aged: FLAG,
+  redis: FLAG,
+  scale: FLAG,
+  pairs: TEXT,
+  duration: TEXT,
+  tool: TEXT,
+  'log-level': { ...TEXT, default: 'info' },
+  json: TEXT,
 } as const;
 
 /** @throws UsageError */
@@ -110,6 +113,10 @@ export function readOptions(args: string[]): Options {
   }
   const named = values.only?.split(',').flatMap((name) => GROUPS[name] ?? [name]);
   const only = listOf('--only', named?.join(','), PARTS) ?? DEFAULT_PARTS;
+  const soaks = only.includes('soak');
+  if (soaks && only.length > 1) {
+    throw new UsageError('soak runs by itself: it has durations of its own.');
+  }
   return {
     help,
     quick,
@@ -120,30 +127,17 @@ export function readOptions(args: string[]): Options {
     service: checkoutOf('--service', values.service) ?? ROOT,
     before: checkoutOf('--before', values.before),
     connections: integer('--connections', values.connections, 10_000) ?? CONNECTIONS,
-    delayMs: delayOf(values.delay),
-    ...durationsOf(values.duration, only, quick),
+    delayMs: integer('--delay', values.delay?.replace(/ms$/, ''), 999, 0) ?? 0,
+    seconds: (soaks ? undefined : integer('--duration', values.duration, MOST_SECONDS)) ?? (quick ? 1 : 3),
+    warmUpSeconds: quick ? 1 : 2,
+    soakMinutes:
+      (soaks ? integer('--duration', values.duration, MOST_MINUTES) : undefined) ?? (quick ? 1 : 10),
     manyPets: quick ? 100_000 : 1_000_000,
     clients: quick ? 10_000 : 100_000,
     peers: listOf('--peers', values.peers, PEERS) ?? PEERS,
     pairs: integer('--pairs', values.pairs, 100) ?? (quick ? 3 : 5),
     tool: toolOf(values.tool),
     logLevel: values['log-level'],
-  };
-}
-
-function durationsOf(
-  duration: string | undefined,
-  only: readonly Part[],
-  quick: boolean,
-): Pick<Options, 'seconds' | 'warmUpSeconds' | 'soakMinutes'> {
-  const soaks = only.includes('soak');
-  if (soaks && only.length > 1) {
-    throw new UsageError('soak runs by itself: it has durations of its own.');
-  }
-  return {
-    seconds: (soaks ? undefined : integer('--duration', duration, MOST_SECONDS)) ?? (quick ? 1 : 3),
-    warmUpSeconds: quick ? 1 : 2,
-    soakMinutes: (soaks ? integer('--duration', duration, MOST_MINUTES) : undefined) ?? (quick ? 1 : 10),
   };
 }
 
@@ -165,16 +159,8 @@ function checkoutOf(option: string, folder: string | undefined): string | undefi
   return checkout;
 }
 
-function delayOf(text = '0'): number {
-  const milliseconds = /^(\d{1,3})(ms)?$/.exec(text)?.[1];
-  if (milliseconds === undefined) {
-    throw new UsageError(`--delay takes whole milliseconds, such as 1ms, not ${JSON.stringify(text)}.`);
-  }
-  return Number(milliseconds);
-}
-
 function toolOf(name: string | undefined): ToolName {
-  const hasWrk = findOnPath('wrk') !== undefined;
+  const hasWrk = findProgram({ names: ['wrk'] }) !== undefined;
   const tool = name === undefined ? (hasWrk ? 'wrk' : 'autocannon') : oneOf('--tool', name, TOOLS);
   if (tool === 'wrk' && !hasWrk) {
     throw new UsageError('wrk is not on the PATH; use --tool autocannon.');
@@ -198,13 +184,15 @@ function oneOf<Name extends string>(option: string, text: string, names: readonl
   return found;
 }
 
-function integer(option: string, text: string | undefined, most: number): number | undefined {
+function integer(option: string, text: string | undefined, most: number, least = 1): number | undefined {
   if (text === undefined) {
     return undefined;
   }
-  const value = /^\d+$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > most) {
-    throw new UsageError(`${option} takes a whole number from 1 to ${most}, not ${JSON.stringify(text)}.`);
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (value >= least && value <= most) {
+    return value;
   }
-  return value;
+  throw new UsageError(
+    `${option} takes a whole number from ${least} to ${most}, not ${JSON.stringify(text)}.`,
+  );
 }

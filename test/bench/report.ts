@@ -1,11 +1,10 @@
 import { cpus } from 'node:os';
-import type { ClientsFigures } from './clients';
 import type { Waiting } from './fairness';
 import type { Comparison, Measured } from './harness/pairs';
+import type { Spread } from './harness/statistics';
 import type { LimiterFigures } from './limiter';
+import type { ClientsFigures, SoakFigures } from './memory';
 import type { Options } from './options';
-import { describeClients, describeSoak } from './report-memory';
-import type { SoakFigures } from './soak';
 import { describedAs } from './workloads';
 
 /** Of all ratios together. */
@@ -20,6 +19,7 @@ const SINGLE_CALLER_GOALS = { read: 0.75, write: 0.5, other: undefined };
 const REDIS_GOAL = 0.8;
 const SCALE_GOAL = 0.8;
 const LIMITER_GOAL = 1_000_000;
+const CLIENTS_GOAL_MB = 200;
 
 export interface Report {
   startedAt: string;
@@ -63,16 +63,12 @@ export function describe(report: Report): string {
       ...discardedIn(operations),
     );
   }
-  lines.push(...fairness.flatMap(describeWaiting));
-  if (limiter) {
-    lines.push(describeLimiter(limiter));
-  }
-  if (clients) {
-    lines.push(describeClients(clients));
-  }
-  if (soak) {
-    lines.push(describeSoak(soak));
-  }
+  lines.push(
+    ...fairness.flatMap(describeWaiting),
+    ...(limiter ? [describeLimiter(limiter)] : []),
+    ...(clients ? describeClients(clients) : []),
+    ...(soak ? describeSoak(soak) : []),
+  );
   return `${lines.join('\n')}\n`;
 }
 
@@ -91,32 +87,20 @@ export function goalOf(
 }
 
 function table(operations: Measured[], options: Options): string[] {
-  const others = operations[0]!.comparisons.slice(1).map(({ peer }) => peer);
-  const first = operations[0]!.comparisons[0]?.peer ?? 'nobody';
-  const head = [
-    'operation',
-    'service/s',
-    `${first}/s`,
-    'ratio (from–to)',
-    'goal',
-    '',
-    'p99 ms',
-    'p99 ratio',
-    '',
-  ];
-  const rows = [[...head, ...others.flatMap((name) => [`by ${name}`, ''])]];
-  for (const measured of operations) {
+  const [first, ...others] = operations[0]!.comparisons.map(({ peer }) => peer);
+  const head = `operation|service/s|${first}/s|ratio (from–to)|goal||p99 ms|p99 ratio|`.split('|');
+  const rows = operations.map((measured) => {
     const [comparison, ...rest] = measured.comparisons;
-    rows.push([
+    return [
       measured.title,
       ...cellsOf(comparison, goalOf(measured, options)),
       ...rest.flatMap(({ peer, figures }) => {
         const goal = peer === 'conventional-nest' && options.connections > 1 ? CONVENTIONAL_GOAL : undefined;
         return figures ? [figures.ratio.median.toFixed(2), verdict(figures.ratio.median, goal)] : ['–', ''];
       }),
-    ]);
-  }
-  return aligned(rows);
+    ];
+  });
+  return aligned([[...head, ...others.flatMap((name) => [`by ${name}`, ''])], ...rows]);
 }
 
 function cellsOf(comparison: Comparison | undefined, goal: number | undefined): string[] {
@@ -186,11 +170,12 @@ function describeWaiting({ contender, ordersPerSecond, waits, complaints }: Wait
     ({ what, goalMs, requests, p50Ms, p99Ms }) =>
       `${what} p50 ${p50Ms.toFixed(1)} ms (goal ${goalMs}: ${verdict(goalMs, p50Ms)}), p99 ${p99Ms.toFixed(1)} ms, ${requests} requests`,
   );
-  const wrong = complaints.map((complaint) => `  Not as it should be: ${complaint}`);
-  return [
-    `${contender}, beside a client with ${grouped(ordersPerSecond)} keyed orders/s: ${times.join('; ')}.`,
-    ...wrong,
-  ];
+  const busy = `${contender}, beside a client with ${grouped(ordersPerSecond)} keyed orders/s`;
+  return [`${busy}: ${times.join('; ')}.`, ...complained(complaints)];
+}
+
+function complained(complaints: string[]): string[] {
+  return complaints.map((complaint) => `  Not as it should be: ${complaint}`);
 }
 
 function describeLimiter({ clients, decisionsPerSecond, bytesPerClient }: LimiterFigures): string {
@@ -199,6 +184,32 @@ function describeLimiter({ clients, decisionsPerSecond, bytesPerClient }: Limite
     `The limiter alone, ${grouped(clients)} clients: ${grouped(median)} decisions/s ` +
     `(${grouped(min)}–${grouped(max)}, goal ${grouped(LIMITER_GOAL)}), ${grouped(bytesPerClient)} bytes per client.`
   );
+}
+
+function describeClients(figures: ClientsFigures): string[] {
+  const { clients, requests, requestsPerSecond, rssBytes, rssBytesInUse, heapBytesInUse } = figures;
+  return [
+    `${grouped(clients)} clients, ${requests} requests each (${grouped(requestsPerSecond)}/s): ` +
+      `the process grew by ${megabytes(rssBytes)} MB, and without its garbage by ${megabytes(rssBytesInUse)} MB ` +
+      `(goal ${CLIENTS_GOAL_MB}); a client takes ${Math.round(heapBytesInUse / clients)} bytes.`,
+    ...complained(figures.complaints),
+  ];
+}
+
+function describeSoak(figures: SoakFigures): string[] {
+  const { minutes, requestsPerSecond, rssBytes, heapBytes, rssKibPerMinute, heapKibPerMinute } = figures;
+  const spread = ({ median, min, max }: Spread) =>
+    `${megabytes(median)} (${megabytes(min)}–${megabytes(max)}) MB`;
+  const slope = (value: number) => `${value < 0 ? '' : '+'}${grouped(value)} KiB/min`;
+  return [
+    `${minutes} minutes of orders and reads at ${grouped(requestsPerSecond)}/s; in the second half ` +
+      `memory ${spread(rssBytes)}, ${slope(rssKibPerMinute)}; heap ${spread(heapBytes)}, ${slope(heapKibPerMinute)}.`,
+    ...complained(figures.complaints),
+  ];
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(0);
 }
 
 function grouped(value: number): string {

@@ -1,22 +1,21 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SingleBar } from 'cli-progress';
+import { REDIS, findProgram } from '../support/programs';
 import { RedisServer } from '../support/redis-server';
-import { growWithClients } from './clients';
 import { type Contender, peer, service } from './contenders';
 import { waitBesideBusyClient } from './fairness';
 import { type CleanUp, withCleanUp } from './harness/clean-up';
-import { AGE, Databases, run } from './harness/databases';
+import { AGE, Databases, run, temporaryFolder } from './harness/databases';
 import { loadTool } from './harness/load';
 import { type Driving, measuredRun } from './harness/measured-run';
 import { compare } from './harness/pairs';
-import { RUN, findOnPath, output } from './harness/program';
-import { Progress } from './harness/progress';
+import { RUN, output } from './harness/program';
 import { type RunningContender, type Surroundings, startContender } from './harness/start-contender';
 import type { LimiterFigures } from './limiter';
+import { growWithClients, soak } from './memory';
 import type { Options } from './options';
 import { type Report, newReport } from './report';
-import { soak } from './soak';
 import { OPERATIONS, workload } from './workloads';
 
 /** Who is measured, and beside whom. */
@@ -40,19 +39,19 @@ export function contendersOf(options: Options): [Contender, ...Contender[]] {
 /** Runs everything that the options ask for. Whatever it starts has ended when it returns, or throws because of the signal. */
 export async function runAll(options: Options, signal: AbortSignal): Promise<Report> {
   const report = newReport(options);
-  const { only } = options;
-  const progress = new Progress(only.length);
+  const format = '[{value}/{total}] {what}';
+  const progress = new SingleBar({ format, clearOnComplete: true, gracefulExit: false });
+  progress.start(options.only.length, 0, { what: 'preparing' });
   try {
-    if (only.includes('limiter')) {
-      progress.show('the limiter alone');
+    if (options.only.includes('limiter')) {
+      progress.increment({ what: 'the limiter alone' });
       report.limiter = await measureLimiter(signal);
-      progress.next();
     }
-    if (only.some((part) => part !== 'limiter')) {
+    if (options.only.some((part) => part !== 'limiter')) {
       await withCleanUp((cleanUp) => runServers(options, progress, report, cleanUp, signal));
     }
   } finally {
-    progress.clear();
+    progress.stop();
   }
   return report;
 }
@@ -66,62 +65,59 @@ async function measureLimiter(signal: AbortSignal): Promise<LimiterFigures> {
 /** Everything that needs a database. */
 async function runServers(
   options: Options,
-  progress: Progress,
+  progress: SingleBar,
   report: Report,
   cleanUp: CleanUp,
   signal: AbortSignal,
 ): Promise<void> {
-  const { only, connections, seconds, service: checkout } = options;
+  const { only, connections, seconds, clients, soakMinutes, service: checkout } = options;
   const folder = await temporaryFolder(cleanUp);
   const redisUrl = options.against === 'redis' ? await startRedis(cleanUp) : undefined;
-  progress.show('preparing the databases');
   const databases = await Databases.start(join(folder, 'postgres'), cleanUp, signal);
   const surroundings = { ...options, folder, databases, redisUrl, signal };
   const driving = { tool: await loadTool(options.tool), connections, seconds, folder, signal };
   if (only.includes('fairness') || OPERATIONS.some((name) => only.includes(name))) {
-    await runRounds(surroundings, options, driving, progress, report);
+    await withCleanUp((inner) => runRounds(surroundings, options, driving, progress, report, inner));
   }
   if (only.includes('clients')) {
-    progress.show(`${options.clients} clients`);
-    report.clients = await growWithClients(checkout, options.clients, surroundings, connections);
-    progress.next();
+    progress.increment({ what: `${clients} clients` });
+    report.clients = await growWithClients(checkout, clients, surroundings, connections);
   }
   if (only.includes('soak')) {
-    progress.show(`${options.soakMinutes} minutes of orders and reads`);
-    report.soak = await soak(checkout, options.soakMinutes, surroundings, driving);
+    progress.increment({ what: `${soakMinutes} minutes of orders and reads` });
+    report.soak = await soak(checkout, soakMinutes, surroundings, driving);
   }
 }
 
 /** All begin with fresh databases in fresh processes, so that none has done more work before than another. */
-function runRounds(
+async function runRounds(
   surroundings: Surroundings,
   options: Options,
   driving: Driving,
-  progress: Progress,
+  progress: SingleBar,
   report: Report,
+  cleanUp: CleanUp,
 ): Promise<void> {
-  return withCleanUp(async (cleanUp) => {
-    const running: RunningContender[] = [];
-    for (const contender of contendersOf(options)) {
-      progress.show(`starting ${contender.title}`);
-      const started = await startContender(contender, surroundings, cleanUp);
-      running.push(contender.aged ? await aged(started, options, driving) : started);
+  const { only, pairs, warmUpSeconds } = options;
+  const onRun = (what: string) => progress.update({ what });
+  const running: RunningContender[] = [];
+  for (const contender of contendersOf(options)) {
+    onRun(`starting ${contender.title}`);
+    const started = await startContender(contender, surroundings, cleanUp);
+    running.push(contender.aged ? await aged(started, options, driving) : started);
+  }
+  const [subject, ...peers] = running;
+  for (const name of OPERATIONS.filter((operation) => only.includes(operation))) {
+    progress.increment();
+    report.operations.push(await compare(subject!, peers, name, { pairs, warmUpSeconds, driving, onRun }));
+  }
+  if (only.includes('fairness')) {
+    progress.increment();
+    for (const contender of running) {
+      onRun(`one client keeps ${contender.title} busy`);
+      report.fairness.push(await waitBesideBusyClient(contender, driving));
     }
-    const [subject, ...peers] = running;
-    const { pairs, warmUpSeconds } = options;
-    const onRun = (what: string) => progress.show(what);
-    for (const name of OPERATIONS.filter((operation) => options.only.includes(operation))) {
-      report.operations.push(await compare(subject!, peers, name, { pairs, warmUpSeconds, driving, onRun }));
-      progress.next();
-    }
-    if (options.only.includes('fairness')) {
-      for (const contender of running) {
-        progress.show(`one client keeps ${contender.title} busy`);
-        report.fairness.push(await waitBesideBusyClient(contender, driving));
-      }
-      progress.next();
-    }
-  });
+  }
 }
 
 /** Has a contender prepare its statements on its nearly empty tables, and then fills these. */
@@ -140,17 +136,9 @@ async function aged(
   return { ...contender, pets };
 }
 
-async function temporaryFolder(cleanUp: CleanUp): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
-  cleanUp.add(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  // PostgreSQL runs as another account where this is run by root.
-  await chmod(folder, 0o755);
-  return folder;
-}
-
 async function startRedis(cleanUp: CleanUp): Promise<string> {
-  if (findOnPath('redis-server') === undefined) {
-    throw new Error('redis-server is not on the PATH: install it, or leave redis out with --only.');
+  if (findProgram(REDIS) === undefined) {
+    throw new Error('redis-server is not on the PATH: install it, or leave out --redis.');
   }
   const redis = await RedisServer.start();
   cleanUp.add(() => redis.close());

@@ -1,124 +1,76 @@
 // How many deliveries a second one instance makes to one local receiver: node test/bench/run.js test/bench/webhooks.ts [events]
-// It needs the build (node bin/build.js). The service, its embedded PostgreSQL, the receiver and this program share the machine.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+// The service, PostgreSQL, the receiver and this program share the machine.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../support/eventually';
+import { ROOT } from '../support/files';
+import { service } from './contenders';
+import { withCleanUp } from './harness/clean-up';
+import { Databases, temporaryFolder } from './harness/databases';
+import { send, sendAll } from './harness/send';
+import { startContender } from './harness/start-contender';
 
-const ROOT = join(__dirname, '../..');
 const EVENTS = Number(process.argv[2] ?? 10_000);
-/** Writers at the same time. */
 const WRITERS = 32;
-/** It only ends a hang. */
 const PATIENCE_MS = 300_000;
-
-const folder = mkdtempSync(join(tmpdir(), 'petstore-webhooks-'));
+const { signal } = new AbortController();
 const environment = {
-  PATH: process.env.PATH,
-  DATA_DIR: join(folder, 'store'),
-  PORT: '0',
-  METRICS_PORT: 'off',
-  LOG_LEVEL: 'warn',
   WEBHOOK_NETWORKS: '127.0.0.0/8',
+  WEBHOOK_KEY: Buffer.alloc(32, 'k').toString('base64'),
 };
 
-interface Receiver {
-  url: string;
-  /** Until then no request is answered, so that deliveries wait. */
-  open: () => void;
-  received: () => number;
-}
-
-function startReceiver(): Promise<Receiver> {
-  let count = 0;
+/** Answers no request until it is opened, so that deliveries wait. */
+async function startReceiver() {
+  let received = 0;
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       void opened.then(() => {
-        count += 1;
+        received += 1;
         response.writeHead(204).end();
       });
     });
   });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      resolve({ url: `http://127.0.0.1:${port}/`, open, received: () => count });
-    });
-  });
-}
-
-async function startService(): Promise<{ service: ChildProcess; url: string }> {
-  const service = spawn(process.execPath, [join(ROOT, 'bin/petstore.js'), 'serve'], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  service.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  while (!output.includes('/openapi.json')) {
-    await sleep(100);
-  }
-  return { service, url: /Service +(\S+)/.exec(output)![1]! };
-}
-
-function petstore(...args: string[]): { key: string } {
-  const all = [join(ROOT, 'bin/petstore.js'), ...args, '--json'];
-  return JSON.parse(execFileSync(process.execPath, all, { env: environment, encoding: 'utf8' })) as {
-    key: string;
-  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return { url, open, received: () => received };
 }
 
 async function main(): Promise<void> {
   const receiver = await startReceiver();
-  const { service, url } = await startService();
-  try {
-    const most = '100000000';
-    petstore(
-      'clients',
-      'create',
-      '--name',
-      'bench',
-      '--plan',
-      'enterprise',
-      '--per-minute',
-      most,
-      '--per-day',
-      most,
-    );
-    const { key } = petstore('keys', 'issue', '--client', 'bench');
-    const send = (path: string, body: object) =>
-      fetch(`${url}${path}`, {
-        method: 'POST',
-        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-        body: JSON.stringify(body),
-      }).then((response) => response.text());
-    await send('/webhooks', { url: receiver.url });
-    let begun = 0;
-    const writer = async (): Promise<void> => {
-      while (begun < EVENTS) {
-        await send('/categories', { name: `Category ${(begun += 1)}` });
-      }
+  await withCleanUp(async (cleanUp) => {
+    const folder = await temporaryFolder(cleanUp);
+    const databases = await Databases.start(join(folder, 'postgres'), cleanUp, signal);
+    const surroundings = {
+      folder,
+      databases,
+      redisUrl: undefined,
+      logLevel: 'warn',
+      manyPets: 0,
+      delayMs: 0,
+      signal,
     };
-    await Promise.all(Array.from({ length: WRITERS }, writer));
+    const { url, apiKey: key } = await startContender(service(ROOT, { environment }), surroundings, cleanUp);
+    const post = (path: string, body: object) => ({
+      method: 'POST' as const,
+      path,
+      body: JSON.stringify(body),
+    });
+    await send(url, post('/webhooks', { url: receiver.url }), { 'X-API-Key': key }, signal);
+    const categories = Array.from({ length: EVENTS }, (_none, index) => ({
+      request: post('/categories', { name: `Category ${index}` }),
+      key,
+    }));
+    await sendAll(url, categories, WRITERS, signal, () => undefined);
     const since = performance.now();
     receiver.open();
-    while (receiver.received() < EVENTS && performance.now() - since < PATIENCE_MS) {
-      await sleep(5);
-    }
+    await until(() => receiver.received() >= EVENTS, PATIENCE_MS);
     const seconds = (performance.now() - since) / 1_000;
-    const received = receiver.received();
-    process.stdout.write(
-      `${received} deliveries in ${seconds.toFixed(2)} s: ${Math.round(received / seconds)} a second.\n`,
-    );
-  } finally {
-    service.kill('SIGTERM');
-    await new Promise((resolve) => service.once('exit', resolve));
-    rmSync(folder, { recursive: true, force: true });
-  }
+    const rate = Math.round(receiver.received() / seconds);
+    process.stdout.write(`${receiver.received()} deliveries in ${seconds.toFixed(2)} s: ${rate} a second.\n`);
+  });
 }
 
 main().then(

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CATEGORIES, petOf } from './harness/databases';
-import { send } from './harness/send';
+import { sendAll } from './harness/send';
 import type { RunningContender } from './harness/start-contender';
 
 export interface WorkloadRequest {
@@ -88,7 +88,7 @@ const get = (path: string): WorkloadRequest => ({ method: 'GET', path });
 const getEach = (path: (id: number) => string) => forEachId((id) => get(path(id)));
 
 /** Pages that follow these ids, read as the contender names them. */
-function pagesAfter(path: string, ids: (pets: number) => number[]): Described['requests'] {
+function pagesAfter(path: string, ids = (pets: number) => idsOf(pets - PAGE)): Described['requests'] {
   return ({ pets, cursorAfter }) =>
     ids(pets).map((id) => get(`${path}?limit=${PAGE}&cursor=${cursorAfter(id)}`));
 }
@@ -98,68 +98,61 @@ function pageAfter(id: number, entryOf: (id: number) => object): object[] {
   return Array.from({ length: PAGE }, (_none, index) => entryOf(id + index + 1));
 }
 
-function write(
-  method: WorkloadRequest['method'],
-  path: (id: number) => string,
-  body: (id: number) => object,
-  headers?: Record<string, string>,
-): Described['requests'] {
-  return forEachId((id) => ({ method, path: path(id), headers, body: JSON.stringify(body(id)) }));
-}
-
 const orderOf = (id: number) => ({ id, petId: id, quantity: 1, complete: false });
 const stockOf = (id: number) => `/store/inventory/${id}`;
 const equals = (expected: unknown) => (body: Body) => isDeepStrictEqual(body, expected);
+const isStock = ({ petId, quantity, status }: Body) =>
+  petId === 1 && Number.isInteger(quantity) && status === 'available';
 
-function order(headers?: Record<string, string>): Omit<Described, 'title'> {
-  return {
-    kind: 'write',
+/** A write whose goal is that of all writes unless it says another; with a key, its record is counted, too. */
+function writing(title: string, { headers, body, grows = [], ...more }: Writing): Described {
+  const { method = 'POST', path, ...described } = more;
+  const requests = forEachId((id) => ({ method, path: path(id), headers, body: JSON.stringify(body(id)) }));
+  const counted = headers ? [...grows, RECORDS] : grows;
+  return { title, kind: 'write', goal: WRITE, requests, grows: counted, ...described };
+}
+type Writing = Omit<Described, 'title' | 'kind' | 'requests'> & {
+  method?: WorkloadRequest['method'];
+  path: (id: number) => string;
+  body: (id: number) => object;
+  headers?: Record<string, string>;
+};
+
+const order = (title: string, headers?: Record<string, string>) =>
+  writing(title, {
+    headers,
     goal: headers ? KEYED_ORDER : WRITE,
-    requests: write(
-      'POST',
-      () => '/store/orders',
-      (petId) => ({ petId }),
-      headers,
-    ),
+    path: () => '/store/orders',
+    body: (petId) => ({ petId }),
     status: 201,
     isRight: ({ id, ...rest }) => Number.isInteger(id) && isDeepStrictEqual({ id: 1, ...rest }, orderOf(1)),
     readBack: ({ id }) => `/store/orders/${String(id)}`,
-    grows: headers ? [ORDERS, RECORDS] : [ORDERS],
+    grows: [ORDERS],
     stays: [STOCK_AND_ORDERED],
-  };
-}
+  });
 
-function newPet(headers?: Record<string, string>): Omit<Described, 'title'> {
-  const body = (id: number) => ({ name: `Pet number ${UNIQUE}`, categoryId: petOf(id).categoryId });
-  return {
-    kind: 'write',
-    goal: WRITE,
-    requests: write('POST', () => '/pets', body, headers),
+const newPet = (title: string, headers?: Record<string, string>) =>
+  writing(title, {
+    headers,
+    path: () => '/pets',
+    body: (id) => ({ name: `Pet number ${UNIQUE}`, categoryId: petOf(id).categoryId }),
     status: 201,
     isRight: ({ name, categoryId, status }) =>
       /^Pet number \d+$/.test(String(name)) && categoryId === 1 && status === 'available',
     readBack: ({ id }) => `/pets/${String(id)}`,
-    grows: headers ? [PETS, RECORDS] : [PETS],
+    grows: [PETS],
     stays: [STOCKLESS_PETS],
-  };
-}
+  });
 
-function adjustment(headers?: Record<string, string>): Omit<Described, 'title'> {
-  return {
-    kind: 'write',
-    goal: WRITE,
-    requests: write(
-      'POST',
-      (id) => `${stockOf(id)}/adjustments`,
-      () => ({ delta: 1 }),
-      headers,
-    ),
-    isRight: ({ petId, quantity, status }) =>
-      petId === 1 && Number.isInteger(quantity) && status === 'available',
+const adjustment = (title: string, headers?: Record<string, string>) =>
+  writing(title, {
+    headers,
+    path: (id) => `${stockOf(id)}/adjustments`,
+    body: () => ({ delta: 1 }),
+    isRight: isStock,
     readBack: () => stockOf(1),
-    grows: headers ? [STOCK, RECORDS] : [STOCK],
-  };
-}
+    grows: [STOCK],
+  });
 
 /** Each request of a pet is welcome in both of its states and brings about the other one, whatever was cut off before. */
 async function taggedPatches(target: RunningContender): Promise<WorkloadRequest[]> {
@@ -188,111 +181,88 @@ async function conditionalReads(target: RunningContender): Promise<WorkloadReque
 
 /** The tags of the answers to some requests. */
 async function tagsOf(
-  { url, apiKey, signal }: RunningContender,
+  { url, apiKey: key, signal }: RunningContender,
   requests: readonly WorkloadRequest[],
 ): Promise<string[]> {
-  const tags: string[] = [];
-  const turns = requests.entries();
-  const work = async () => {
-    for (const [index, request] of turns) {
-      const { headers } = await send(url, request, { 'X-API-Key': apiKey }, signal);
-      tags[index] = headers.etag ?? '"none"';
-    }
-  };
-  await Promise.all(Array.from({ length: ABREAST }, work));
-  return tags;
+  const tags = new Map<WorkloadRequest, string>();
+  const asked = requests.map((request) => ({ request, key }));
+  await sendAll(url, asked, ABREAST, signal, ({ headers }, request) => {
+    tags.set(request, headers.etag ?? '"none"');
+  });
+  return requests.map((request) => tags.get(request)!);
+}
+
+function read(
+  title: string,
+  goal: number,
+  requests: Described['requests'],
+  isRight: Described['isRight'],
+): Described {
+  return { title, kind: 'read', goal, requests, isRight };
 }
 
 const WORKLOADS = {
-  'get-pet': {
-    title: 'GET /pets/{id}',
-    kind: 'read',
-    goal: 1.3,
-    requests: getEach((id) => `/pets/${id}`),
-    isRight: equals(petOf(1)),
-  },
-  'find-pet': {
-    title: 'GET /pets?id=',
-    kind: 'read',
-    goal: BY_ID,
-    requests: getEach((id) => `/pets?id=${id}`),
-    isRight: equals([petOf(1)]),
-  },
-  'get-category': {
-    title: 'GET /categories/{id}',
-    kind: 'read',
-    goal: BY_ID,
-    requests: () => idsOf(CATEGORIES).map((id) => get(`/categories/${id}`)),
-    isRight: equals({ id: 1, name: 'Category 1' }),
-  },
-  'get-order': {
-    title: 'GET /store/orders/{id}',
-    kind: 'read',
-    goal: BY_ID,
-    requests: getEach((id) => `/store/orders/${id}`),
-    isRight: equals(orderOf(1)),
-  },
-  'get-stock': {
-    title: 'GET /store/inventory/{petId}',
-    kind: 'read',
-    goal: BY_ID,
-    requests: getEach(stockOf),
-    isRight: ({ petId, quantity, status }) =>
-      petId === 1 && Number.isInteger(quantity) && status === 'available',
-  },
+  'get-pet': read(
+    'GET /pets/{id}',
+    1.3,
+    getEach((id) => `/pets/${id}`),
+    equals(petOf(1)),
+  ),
+  'find-pet': read(
+    'GET /pets?id=',
+    BY_ID,
+    getEach((id) => `/pets?id=${id}`),
+    equals([petOf(1)]),
+  ),
+  'get-category': read(
+    'GET /categories/{id}',
+    BY_ID,
+    () => idsOf(CATEGORIES).map((id) => get(`/categories/${id}`)),
+    equals({ id: 1, name: 'Category 1' }),
+  ),
+  'get-order': read(
+    'GET /store/orders/{id}',
+    BY_ID,
+    getEach((id) => `/store/orders/${id}`),
+    equals(orderOf(1)),
+  ),
+  'get-stock': read('GET /store/inventory/{petId}', BY_ID, getEach(stockOf), isStock),
   'get-unchanged': {
-    title: 'GET /pets/{id}, unchanged: 304',
-    kind: 'read',
-    goal: BY_ID,
-    requests: conditionalReads,
+    ...read('GET /pets/{id}, unchanged: 304', BY_ID, conditionalReads, undefined),
     counting: 'refunded',
     status: 304,
   },
-  'list-pets': {
-    title: 'GET /pets, the same page',
-    kind: 'read',
-    goal: PAGES,
-    requests: () => [get(`/pets?limit=${PAGE}`)],
-    isRight: equals(pageAfter(0, petOf)),
-  },
-  'walk-pets': {
-    title: 'GET /pets, page by page',
-    kind: 'read',
-    goal: PAGES,
-    requests: pagesAfter('/pets', (pets) => idsOf(pets - PAGE, Math.min(VARIETY, pets / PAGE - 1))),
-    isRight: equals(pageAfter(1, petOf)),
-  },
-  'jump-pets': {
-    title: 'GET /pets, pages anywhere',
-    kind: 'read',
-    goal: PAGES,
-    requests: pagesAfter('/pets', (pets) => idsOf(pets - PAGE)),
-    isRight: equals(pageAfter(1, petOf)),
-  },
-  'list-orders': {
-    title: 'GET /store/orders, pages anywhere',
-    kind: 'read',
-    goal: PAGES,
-    requests: pagesAfter('/store/orders', (pets) => idsOf(pets - PAGE)),
-    isRight: equals(pageAfter(1, orderOf)),
-  },
-  'post-order': { title: 'POST /store/orders', ...order() },
-  'post-order-keyed': { title: 'POST /store/orders, key', ...order(KEYED) },
-  'post-order-careful': { title: 'POST /store/orders, key and more', ...order(CAREFUL) },
-  'post-pet': { title: 'POST /pets', ...newPet() },
-  'post-pet-keyed': { title: 'POST /pets, key', ...newPet(KEYED) },
-  'patch-pet': {
-    title: 'PATCH /pets/{id}',
-    kind: 'write',
-    goal: WRITE,
-    requests: write(
-      'PATCH',
-      (id) => `/pets/${id}`,
-      (id) => ({ name: `Pet ${id} as ${UNIQUE}` }),
-    ),
+  'list-pets': read(
+    'GET /pets, the same page',
+    PAGES,
+    () => [get(`/pets?limit=${PAGE}`)],
+    equals(pageAfter(0, petOf)),
+  ),
+  'walk-pets': read(
+    'GET /pets, page by page',
+    PAGES,
+    pagesAfter('/pets', (pets) => idsOf(pets - PAGE, Math.min(VARIETY, pets / PAGE - 1))),
+    equals(pageAfter(1, petOf)),
+  ),
+  'jump-pets': read('GET /pets, pages anywhere', PAGES, pagesAfter('/pets'), equals(pageAfter(1, petOf))),
+  'list-orders': read(
+    'GET /store/orders, pages anywhere',
+    PAGES,
+    pagesAfter('/store/orders'),
+    equals(pageAfter(1, orderOf)),
+  ),
+  'post-order': order('POST /store/orders'),
+  'post-order-keyed': order('POST /store/orders, key', KEYED),
+  'post-order-careful': order('POST /store/orders, key and more', CAREFUL),
+  'post-pet': newPet('POST /pets'),
+  'post-pet-keyed': newPet('POST /pets, key', KEYED),
+  'patch-pet': writing('PATCH /pets/{id}', {
+    method: 'PATCH',
+    path: (id) => `/pets/${id}`,
+    body: (id) => ({ name: `Pet ${id} as ${UNIQUE}` }),
     isRight: ({ id, name }) => id === 1 && /^Pet 1 as \d+$/.test(String(name)),
     readBack: () => '/pets/1',
-  },
+  }),
   'patch-pet-matching': {
     title: 'PATCH /pets/{id}, If-Match',
     kind: 'write',
@@ -301,17 +271,15 @@ const WORKLOADS = {
     isRight: ({ id, name }) => id === 1 && name === 'Pet 1 patched',
     readBack: () => '/pets/1',
   },
-  'put-stock': {
-    title: 'PUT /store/inventory/{petId}',
-    kind: 'write',
-    goal: WRITE,
-    requests: write('PUT', stockOf, () => ({ quantity: UNIQUE })),
-    isRight: ({ petId, quantity, status }) =>
-      petId === 1 && Number.isInteger(quantity) && status === 'available',
+  'put-stock': writing('PUT /store/inventory/{petId}', {
+    method: 'PUT',
+    path: stockOf,
+    body: () => ({ quantity: UNIQUE }),
+    isRight: isStock,
     readBack: () => stockOf(1),
-  },
-  'adjust-stock': { title: 'POST …/adjustments', ...adjustment() },
-  'adjust-stock-keyed': { title: 'POST …/adjustments, key', ...adjustment(KEYED) },
+  }),
+  'adjust-stock': adjustment('POST …/adjustments'),
+  'adjust-stock-keyed': adjustment('POST …/adjustments, key', KEYED),
   'too-many-requests': {
     title: 'a 429',
     kind: 'other',
@@ -350,11 +318,7 @@ export function describedAs(name: WorkloadName): Described {
 /** What a contender is sent; prepared anew for each, because of its own tags and cursors. */
 export async function workload(name: WorkloadName, target: RunningContender): Promise<Workload> {
   const described = describedAs(name);
-  const defaults = { counting: 'counted', status: 200, isRight: () => true, grows: [], stays: [] } as const;
-  return {
-    name,
-    ...defaults,
-    ...described,
-    requests: await described.requests(target),
-  } as unknown as Workload;
+  const { counting = 'counted', status = 200, isRight = () => true, grows = [], stays = [] } = described;
+  const requests = await described.requests(target);
+  return { ...described, name, requests, counting, status, isRight, grows, stays };
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { read } from './files';
 
-export const ROOT = join(__dirname, '../..');
+export { ROOT } from './files';
 
 /** A package as package-lock.json has it. */
 export interface LockedPackage {
@@ -24,7 +23,7 @@ export interface PackageFile {
 }
 
 export function readJson<Content>(file: string): Content {
-  return JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as Content;
+  return JSON.parse(read(file)) as Content;
 }
 
 /** Every package that `npm ci` may install, on whatever platform. */

@@ -17,7 +17,7 @@ export const CHROMIUM: Program = {
 };
 
 /** @returns the program's path, or undefined where it is not on the PATH */
-export function findProgram({ names }: Program): string | undefined {
+export function findProgram({ names }: Pick<Program, 'names'>): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return names
     .flatMap((name) => folders.map((folder) => join(folder, name)))
@@ -31,7 +31,7 @@ export function ensurePrograms(...programs: Program[]): void {
     return;
   }
   const packages = missing.map(({ debianPackage }) => debianPackage).join(' ');
-  if (process.getuid?.() !== 0 || !findProgram({ names: ['apt-get'], debianPackage: 'apt' })) {
+  if (process.getuid?.() !== 0 || !findProgram({ names: ['apt-get'] })) {
     const wanted = missing.map(({ names }) => names.join(' or ')).join(' and ');
     throw new Error(`The tests need ${wanted} on the PATH (Debian: apt-get install ${packages}).`);
   }

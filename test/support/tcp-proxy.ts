@@ -11,11 +11,17 @@ export class TcpProxy {
   private bytesLeft = Infinity;
   private whenSent: () => void = () => undefined;
 
-  private constructor(private readonly target: URL) {}
+  private constructor(
+    private readonly target: URL,
+    private readonly delayMs: number,
+  ) {}
 
-  /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
-  static async start(url: string): Promise<TcpProxy> {
-    const proxy = new TcpProxy(new URL(url));
+  /**
+   * @param url where the database is; `url` of the proxy is the same with the proxy's own address
+   * @param delayMs how much later the database's answers arrive
+   */
+  static async start(url: string, delayMs = 0): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(url), delayMs);
     await proxy.listen();
     return proxy;
   }
@@ -93,13 +99,17 @@ export class TcpProxy {
     }
     client.on('data', ({ length }: Buffer) => this.count(length));
     const upstream = connect({ host: this.target.hostname, port: Number(this.target.port) });
+    if (this.delayMs > 0) {
+      // Timers of the same length go off in the order in which they were set.
+      upstream.on('data', (chunk) => setTimeout(() => client.writable && client.write(chunk), this.delayMs));
+    }
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       this.sockets.add(socket);
       socket.setNoDelay(true);
-      if (!this.silent) {
+      if (!this.silent && !(this.delayMs > 0 && socket === upstream)) {
         socket.pipe(other);
       }
       socket.on('error', () => undefined);

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { UNIQUE, type Workload, type WorkloadRequest } from '../workloads';
 import type { Load, LoadResult } from './load';
-import { reserveNumbers, withNumber } from './send';
+import { headersOf, reserveNumbers, withNumber } from './send';
 
 const ANSWER_SECONDS = 10;
 
@@ -33,17 +33,13 @@ export async function runAutocannon(load: Load): Promise<LoadResult> {
 }
 
 /** A request with its header fields, and each time with a number of its own where one has a place in it. */
-function prepared(
-  { headers, ...request }: WorkloadRequest,
-  common: Record<string, string>,
-): autocannon.Request {
-  const type: Record<string, string> =
-    request.body === undefined ? {} : { 'Content-Type': 'application/json' };
-  const whole = { ...request, headers: { ...common, ...type, ...headers } };
+function prepared(request: WorkloadRequest, common: Record<string, string>): autocannon.Request {
+  const whole = { ...request, headers: headersOf(request, common) };
   const text = JSON.stringify(whole);
-  return text.includes(String(UNIQUE))
-    ? { ...whole, setupRequest: () => JSON.parse(withNumber(text, reserveNumbers(1))) as autocannon.Request }
-    : whole;
+  const numbered = () => JSON.parse(withNumber(text, reserveNumbers(1))) as autocannon.Request;
+  // What autocannon passes on has the host, which every request needs.
+  const setupRequest = (given: autocannon.Request) => ({ ...given, ...numbered() });
+  return text.includes(String(UNIQUE)) ? { ...whole, setupRequest } : whole;
 }
 
 /** Every connection has requests of its own, so that they do not all order the same pet at the same time. */

@@ -21,9 +21,5 @@ export class CleanUp {
 /** Runs the work and undoes what it has put into its clean-up, also when it fails. */
 export async function withCleanUp<Result>(work: (cleanUp: CleanUp) => Promise<Result>): Promise<Result> {
   const cleanUp = new CleanUp();
-  try {
-    return await work(cleanUp);
-  } finally {
-    await cleanUp.run();
-  }
+  return work(cleanUp).finally(() => cleanUp.run());
 }

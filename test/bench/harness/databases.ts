@@ -1,10 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import type { CleanUp } from './clean-up';
-import { ROOT, output } from './program';
+import { read } from '../../support/files';
+import { queryOnce } from '../../support/query-once';
+import { output } from './program';
 
 export const FEW_PETS = 1_000;
 export const CATEGORIES = 100;
@@ -46,15 +49,18 @@ export interface Keys {
   otherKey: string;
 }
 
-/** A database to be cloned, with a client for each key whose limits are too high to be reached. */
-interface Template extends Keys {
-  name: string;
+export async function temporaryFolder(cleanUp: CleanUp): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
+  cleanUp.add(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  // PostgreSQL runs as another account where this is run by root.
+  await chmod(folder, 0o755);
+  return folder;
 }
 
 /** One PostgreSQL as the service ships it, and in it a database for each contender. */
 export class Databases {
   private count = 0;
-  private readonly templates = new Map<string, Promise<Template>>();
+  private readonly templates = new Map<string, Promise<Keys & { name: string }>>();
 
   private constructor(
     private readonly server: EmbeddedPostgres,
@@ -97,7 +103,8 @@ export class Databases {
     return url.href;
   }
 
-  private async makeTemplate(petstore: string | undefined): Promise<Template> {
+  /** A database to be cloned, with a client for each key whose limits are too high to be reached. */
+  private async makeTemplate(petstore: string | undefined): Promise<Keys & { name: string }> {
     const url = await this.createDatabase();
     const keys = petstore ? await this.migrate(url, petstore) : await enterPeers(url);
     const categories = `INSERT INTO categories (name) SELECT 'Category ' || n FROM generate_series(1, ${CATEGORIES}) n`;
@@ -106,14 +113,8 @@ export class Databases {
   }
 
   private async migrate(url: string, program: string): Promise<Keys> {
-    const petstore = (...args: string[]) => {
-      const { folder: cwd, signal } = this;
-      return output(process.execPath, [program, ...args], {
-        cwd,
-        signal,
-        environment: { DATABASE_URL: url },
-      });
-    };
+    const how = { cwd: this.folder, signal: this.signal, environment: { DATABASE_URL: url } };
+    const petstore = (...args: string[]) => output(process.execPath, [program, ...args], how);
     const issue = async (name: string) => {
       const limits = ['--plan', 'enterprise', '--per-minute', PER_MINUTE, '--per-day', PER_DAY];
       await petstore('clients', 'create', '--name', name, ...limits);
@@ -125,16 +126,13 @@ export class Databases {
 }
 
 async function enterPeers(url: string): Promise<Keys> {
-  const [apiKey, otherKey] = ['', ''].map(() => `psk_live_${randomBytes(18).toString('hex')}`) as [
-    string,
-    string,
-  ];
+  const newKey = () => `psk_live_${randomBytes(18).toString('hex')}`;
+  const [apiKey, otherKey] = [newKey(), newKey()];
   const enter = (key: string) => `
     WITH client AS (
       INSERT INTO clients (name, per_minute, per_day) VALUES ('${key}', ${PER_MINUTE}, ${PER_DAY}) RETURNING id)
     INSERT INTO api_keys (client_id, digest) SELECT id, '${createHash('sha256').update(key).digest('base64url')}' FROM client`;
-  const schema = await readFile(join(ROOT, 'test/bench/peers/schema.sql'), 'utf8');
-  await run(url, [schema, enter(apiKey), enter(otherKey)]);
+  await run(url, [read('test/bench/peers/schema.sql'), enter(apiKey), enter(otherKey)]);
   return { apiKey, otherKey };
 }
 
@@ -155,31 +153,24 @@ export const AGE = {
   ],
 };
 
+/** Runs these statements in one session. */
 export async function run(url: string, statements: string[]): Promise<void> {
-  await withClient(url, async (client) => {
-    for (const statement of statements) {
-      await client.query(statement);
-    }
-  });
-}
-
-/** The numbers that these expressions have, all of the same moment. */
-export function numbers(url: string, expressions: readonly string[]): Promise<number[]> {
-  if (expressions.length === 0) {
-    return Promise.resolve([]);
-  }
-  return withClient(url, async (client) => {
-    const text = `SELECT ARRAY[${expressions.map((expression) => `(${expression})::float8`).join(', ')}] AS values`;
-    return (await client.query<{ values: number[] }>(text)).rows[0]!.values;
-  });
-}
-
-async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    return await work(client);
+    for (const statement of statements) {
+      await client.query(statement);
+    }
   } finally {
     await client.end();
   }
+}
+
+/** The numbers that these expressions have, all of the same moment. */
+export async function numbers(url: string, expressions: readonly string[]): Promise<number[]> {
+  if (expressions.length === 0) {
+    return [];
+  }
+  const text = `SELECT ARRAY[${expressions.map((expression) => `(${expression})::float8`).join(', ')}] AS values`;
+  return (await queryOnce<{ values: number[] }>(url, text))[0]!.values;
 }

@@ -1,11 +1,9 @@
 import { type ChildProcess, type StdioOptions, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ROOT } from '../../support/files';
 
-export const ROOT = join(__dirname, '../../..');
 export const RUN = join(ROOT, 'test/bench/run.js');
 export const COLLECT_GARBAGE = join(__dirname, 'collect-garbage.js');
 
@@ -17,35 +15,24 @@ const COMMAND_MS = 120_000;
 export type Environment = Record<string, string>;
 
 /** None of the caller's own variables, which could configure one of the contenders. */
-export function cleanEnvironment(environment: Environment = {}): Environment {
+function cleanEnvironment(environment: Environment = {}): Environment {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME, NODE_ENV: 'production', ...environment };
 }
 
-export function findOnPath(program: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  return folders.map((folder) => join(folder, program)).find(existsSync);
-}
-
+/** How a program runs: in this folder, with these variables and no others. */
 export interface RunOptions {
   cwd: string;
   signal: AbortSignal;
   environment?: Environment;
-  timeoutMs?: number;
+  timeout?: number;
 }
 
 /** Runs a program to its end; what it wrote to standard output. */
 export async function output(program: string, args: string[], options: RunOptions): Promise<string> {
-  const { cwd, signal, environment, timeoutMs: timeout = COMMAND_MS } = options;
+  const { environment, timeout = COMMAND_MS, ...rest } = options;
   const env = cleanEnvironment(environment);
-  const { stdout } = await promisify(execFile)(program, args, {
-    cwd,
-    env,
-    signal,
-    timeout,
-    killSignal: 'SIGKILL',
-  });
-  return stdout;
+  return (await promisify(execFile)(program, args, { ...rest, env, timeout, killSignal: 'SIGKILL' })).stdout;
 }
 
 /** A process that stays until it is told to end. */
@@ -53,8 +40,8 @@ export class Program {
   private readonly child: ChildProcess;
   private failure: Error | undefined;
 
-  constructor(args: string[], { cwd, env, stdio }: { cwd: string; env: Environment; stdio: StdioOptions }) {
-    this.child = spawn(process.execPath, args, { cwd, env, stdio });
+  constructor(args: string[], cwd: string, environment: Environment, stdio: StdioOptions) {
+    this.child = spawn(process.execPath, args, { cwd, env: cleanEnvironment(environment), stdio });
     this.child.once('error', (error) => (this.failure = error));
   }
 
@@ -73,13 +60,8 @@ export class Program {
     }
     const ended = once(this.child, 'exit');
     this.child.kill('SIGTERM');
-    const patience = new AbortController();
-    const late = sleep(ENDING_MS, undefined, { signal: patience.signal }).then(
-      () => this.child.kill('SIGKILL'),
-      () => undefined,
-    );
+    const late = setTimeout(() => this.child.kill('SIGKILL'), ENDING_MS);
     await ended;
-    patience.abort();
-    await late;
+    clearTimeout(late);
   }
 }

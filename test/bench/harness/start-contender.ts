@@ -1,15 +1,14 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../support/eventually';
 import { freePort } from '../../support/redis-server';
+import { TcpProxy } from '../../support/tcp-proxy';
 import type { Contender } from '../contenders';
 import type { CleanUp } from './clean-up';
 import { AGE, type Databases, FEW_PETS, type Keys, run } from './databases';
-import { putAway } from './delay';
-import { Program, cleanEnvironment } from './program';
+import { Program } from './program';
 
 const START_MS = 60_000;
-const POLL_MS = 50;
 /** The same for everybody; the service's own default. */
 const CONNECTIONS_TO_DATABASE = '10';
 
@@ -31,7 +30,7 @@ export interface RunningContender extends Contender, Keys {
   pid: number;
   pets: number;
   databaseUrl: string;
-  /** Where the service tells of itself. */
+  /** Where the service reports about itself. */
   metricsUrl: string;
   signal: AbortSignal;
 }
@@ -42,14 +41,13 @@ export async function startContender(
   { folder, databases, redisUrl, logLevel, manyPets, delayMs, signal }: Surroundings,
   cleanUp: CleanUp,
 ): Promise<RunningContender> {
-  const port = await freePort();
-  const metricsPort = await freePort();
+  const [port, metricsPort] = [await freePort(), await freePort()];
   const pets = contender.aged ? AGE.from : contender.hasManyPets ? manyPets : FEW_PETS;
   const { databaseUrl, ...keys } = await databases.create(cleanUp, contender.petstore, pets);
   if (contender.aged) {
     await run(databaseUrl, AGE.before);
   }
-  const env = cleanEnvironment({
+  const environment = {
     HOST: '127.0.0.1',
     PORT: String(port),
     METRICS_PORT: String(metricsPort),
@@ -57,36 +55,32 @@ export async function startContender(
     DATABASE_URL: delayMs > 0 ? await putAway(databaseUrl, delayMs, cleanUp) : databaseUrl,
     DATABASE_POOL: CONNECTIONS_TO_DATABASE,
     ...(contender.needsRedis && redisUrl ? { REDIS_URL: redisUrl } : {}),
-  });
+    ...contender.environment,
+  };
   const errors = join(folder, `${contender.name}-${port}.log`);
   const descriptor = openSync(errors, 'w');
   // Log lines are formatted and written as ever, but nobody has to read or to keep them.
-  const program = new Program(contender.args, { cwd: folder, env, stdio: ['ignore', 'ignore', descriptor] });
+  const program = new Program(contender.args, folder, environment, ['ignore', 'ignore', descriptor]);
   closeSync(descriptor);
   cleanUp.add(() => program.end());
   const url = `http://127.0.0.1:${port}`;
-  await answering(url, program, signal, () => `${contender.title}: ${readFileSync(errors, 'utf8').trim()}`);
+  await until(async () => program.hasEnded || (await isUp(url, signal)), START_MS);
+  if (program.hasEnded) {
+    throw new Error(`${contender.title} ended instead of starting: ${readFileSync(errors, 'utf8').trim()}`);
+  }
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   return { ...contender, ...keys, url, pid: program.pid!, pets, databaseUrl, metricsUrl, signal };
 }
 
-async function answering(
-  url: string,
-  program: Program,
-  signal: AbortSignal,
-  complaint: () => string,
-): Promise<void> {
-  const deadline = Date.now() + START_MS;
-  while (!(await isUp(url, signal))) {
-    signal.throwIfAborted();
-    if (program.hasEnded || Date.now() > deadline) {
-      throw new Error(`${program.hasEnded ? 'ended instead of starting' : 'did not start'}: ${complaint()}`);
-    }
-    await sleep(POLL_MS, undefined, { signal });
-  }
+/** Puts a database as many milliseconds away. @returns its address there */
+async function putAway(databaseUrl: string, delayMs: number, cleanUp: CleanUp): Promise<string> {
+  const proxy = await TcpProxy.start(databaseUrl, delayMs);
+  cleanUp.add(() => proxy.close());
+  return proxy.url;
 }
 
 async function isUp(url: string, signal: AbortSignal): Promise<boolean> {
+  signal.throwIfAborted();
   try {
     const answer = await fetch(`${url}/health/live`, { signal });
     await answer.arrayBuffer();

@@ -8,27 +8,28 @@ it.each([
   expect(spreadOf(values)).toEqual(spread);
 });
 
-it('The slope of points on a line is the slope of the line', () => {
-  expect(
-    slopeOf([
+it('No values have no spread', () => {
+  expect(() => spreadOf([])).toThrow('no values');
+});
+
+it.each<[[number, number][], number]>([
+  [
+    [
       [1, 5],
       [2, 8],
       [4, 14],
-    ]),
-  ).toBeCloseTo(3);
-});
-
-it('The slope of scattered points is that of the best-fit line', () => {
-  expect(
-    slopeOf([
+    ],
+    3,
+  ],
+  [
+    [
       [0, 1],
       [0, -1],
       [10, 21],
       [10, 19],
-    ]),
-  ).toBeCloseTo(2);
-});
-
-it('An empty list has no spread', () => {
-  expect(() => spreadOf([])).toThrow('no values');
+    ],
+    2,
+  ],
+])('The slope of %j is %d', (points, slope) => {
+  expect(slopeOf(points)).toBeCloseTo(slope);
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Load, LoadResult } from './load';
 import { output } from './program';
-import { reserveNumbers } from './send';
+import { headersOf, reserveNumbers } from './send';
 import { UNIQUE } from '../workloads';
 
 const ANSWER_SECONDS = 10;
@@ -23,28 +23,13 @@ interface Summary {
 const MOST_PER_SECOND = 100_000;
 
 /** Drives with wrk, on one thread. */
-export async function wrk({
-  url,
-  workload,
-  headers,
-  connections,
-  seconds,
-  folder,
-  signal,
-}: Load): Promise<LoadResult> {
-  const script = join(folder, `${workload.name}.lua`);
+export async function wrk(load: Load): Promise<LoadResult> {
+  const { url, workload, headers, connections, seconds, folder: cwd, signal } = load;
+  const script = join(cwd, `${workload.name}.lua`);
   await writeFile(script, scriptFor(workload.requests, headers, reserveNumbers(seconds * MOST_PER_SECOND)));
-  const args = [
-    '-t1',
-    `-c${connections}`,
-    `-d${seconds}s`,
-    `--timeout=${ANSWER_SECONDS}s`,
-    '-s',
-    script,
-    url,
-  ];
-  const timeoutMs = seconds * 1_000 + GRACE_MS;
-  const printed = await output('wrk', args, { cwd: folder, signal, timeoutMs });
+  const options = `-t1 -c${connections} -d${seconds}s --timeout=${ANSWER_SECONDS}s -s`.split(' ');
+  const timeout = seconds * 1_000 + GRACE_MS;
+  const printed = await output('wrk', [...options, script, url], { cwd, signal, timeout });
   const line = /^SUMMARY (.+)$/m.exec(printed)?.[1];
   if (line === undefined) {
     throw new Error(`wrk printed no summary: ${printed}`);
@@ -58,13 +43,14 @@ function scriptFor(
   common: Record<string, string>,
   firstNumber: number,
 ): string {
-  const entries = requests.map(({ method, path, body, headers }) => {
-    const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
-    const fields = Object.entries({ ...common, ...type, ...headers }).map(
+  const entries = requests.map((request) => {
+    const fields = Object.entries(headersOf(request, common)).map(
       ([name, value]) => `[${JSON.stringify(name)}]=${JSON.stringify(value)}`,
     );
-    const last = body === undefined ? 'nil' : JSON.stringify(body);
-    return `  format(${JSON.stringify(method)}, ${JSON.stringify(path)}, { ${fields.join(', ')} }, ${last}),`;
+    const [method, path, body = 'nil'] = [request.method, request.path, request.body].map((text) =>
+      JSON.stringify(text),
+    );
+    return `  format(${method}, ${path}, { ${fields.join(', ')} }, ${body}),`;
   });
   const numbered = JSON.stringify(requests).includes(String(UNIQUE));
   const message = 'messages[turn % #messages + 1]';
@@ -94,19 +80,15 @@ end
 
 function summarize(summary: Summary, expected: number): LoadResult {
   const { answers, refused, failed } = summary;
-  const complaints: string[] = [];
   const wrong = expected >= 400 ? answers - refused : refused;
-  if (wrong > 0) {
-    complaints.push(`${wrong} answers were not ${expected}`);
-  }
-  if (failed > 0) {
-    complaints.push(`${failed} requests failed`);
-  }
   return {
     requestsPerSecond: answers / (summary.microseconds / 1e6),
     p50Ms: summary.p50Microseconds / 1_000,
     p99Ms: summary.p99Microseconds / 1_000,
     answers,
-    complaints,
+    complaints: [
+      ...(wrong > 0 ? [`${wrong} answers were not ${expected}`] : []),
+      ...(failed > 0 ? [`${failed} requests failed`] : []),
+    ],
   };
 }

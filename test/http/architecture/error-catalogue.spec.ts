@@ -4,7 +4,7 @@ import { type ErrorDefinition, errorCatalogue } from '#libs/errors';
 // Loads every module, and with them every error that is defined.
 import '../../../src/app.module';
 import { operationsOf } from '../../support/document';
-import { ROOT } from '../../support/cruise';
+import { ROOT } from '../../support/files';
 import { useService } from '../../support/use-service';
 
 /** The table of errors. */

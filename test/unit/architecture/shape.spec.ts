@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { overloadedConstructors } from './support/classes';
-import { ROOT } from '../../support/cruise';
+import ts from 'typescript';
+import { ROOT } from '../../support/files';
 
 const MOST_LINES = 200;
 const MOST_DEPENDENCIES = 5;
@@ -54,3 +54,24 @@ describe('The rules catch', () => {
     expect(postponed('@Inject(forwardRef(() => PetsService))')).toBe(true);
   });
 });
+
+/** Classes of this source text whose constructors take more than this many dependencies. */
+function overloadedConstructors(text: string, most: number): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isClassLike(node)) {
+      const constructor = node.members.find(ts.isConstructorDeclaration);
+      const dependencies = constructor?.parameters.filter(isDependency) ?? [];
+      if (dependencies.length > most) {
+        found.push(`${node.name?.text ?? 'class'} (${dependencies.length})`);
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile('a.ts', text, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
+function isDependency(parameter: ts.ParameterDeclaration): boolean {
+  return parameter.type !== undefined && !parameter.dotDotDotToken;
+}

@@ -11,12 +11,11 @@ test('the sudo user is recorded in addition to the user, never instead of it', (
   expect(operator({ SUDO_USER: 'ann' }).name).toBe(`${here} (sudo by ann)`);
 });
 
-test.each(['', 'ann) (sudo by bob', 'a\nb', '\u001b[2J', 'x'.repeat(101)])(
-  'what cannot be a user name is omitted: %j',
-  (name) => {
-    expect(operator({ SUDO_USER: name }).name).toBe(here);
-  },
-);
+test('what cannot be the name of a user is left out', () => {
+  for (const SUDO_USER of ['', 'ann) (sudo by bob', 'a\nb', '\u001b[2J', 'x'.repeat(101)]) {
+    expect(operator({ SUDO_USER }).name).toBe(here);
+  }
+});
 
 test('a user without a name is recorded by number', () => {
   const os = jest.requireActual<typeof import('node:os')>('node:os');

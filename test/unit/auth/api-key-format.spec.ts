@@ -4,23 +4,16 @@ import { digestOf, isWellFormedKey, newApiKey } from '../../../src/modules/auth/
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'psk_live_';
 
-const aKey = fc.constant(null).map(newApiKey);
-const aPlace = fc.integer({ min: PREFIX.length, max: PREFIX.length + 35 });
-
 function replaced(key: string, place: number, text: string): string {
   return key.slice(0, place) + text + key.slice(place + text.length);
 }
 
 describe('a new key', () => {
-  it('is psk_live_ followed by 36 base62 characters, and well-formed', () => {
-    for (const key of Array.from({ length: 500 }, newApiKey)) {
-      expect(key).toMatch(/^psk_live_[0-9A-Za-z]{36}$/);
-      expect(isWellFormedKey(key)).toBe(true);
-    }
-  });
-
-  it('is never issued twice, and uses the whole alphabet at every random position', () => {
-    const keys = Array.from({ length: 5_000 }, newApiKey);
+  it('is psk_live_ followed by 36 base62 characters, never issued twice, with the whole alphabet at every position', () => {
+    const keys = Array.from({ length: 2_000 }, newApiKey);
+    expect(keys.filter((key) => !/^psk_live_[0-9A-Za-z]{36}$/.test(key) || !isWellFormedKey(key))).toEqual(
+      [],
+    );
     expect(new Set(keys).size).toBe(keys.length);
     for (let place = PREFIX.length; place < PREFIX.length + 30; place += 1) {
       expect(new Set(keys.map((key) => key[place])).size).toBe(62);
@@ -48,35 +41,25 @@ function crc32Of(text: string): number {
 }
 
 describe('a mistyped key is detected', () => {
-  it('when any one character differs', () => {
-    fc.assert(
-      fc.property(aKey, aPlace, fc.constantFrom(...ALPHABET), (key, place, character) => {
-        fc.pre(key[place] !== character);
-        expect(isWellFormedKey(replaced(key, place, character))).toBe(false);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-
-  it('at every position of one key, with every other character', () => {
+  it('at every position, with every other character', () => {
     const key = newApiKey();
-    const passed: string[] = [];
-    for (let place = 0; place < key.length; place += 1) {
-      for (const character of ALPHABET) {
-        const mistyped = replaced(key, place, character);
-        if (mistyped !== key && isWellFormedKey(mistyped)) passed.push(mistyped);
-      }
-    }
-    expect(passed).toEqual([]);
+    const mistyped = Array.from(key).flatMap((_character, place) =>
+      [...ALPHABET].map((character) => replaced(key, place, character)),
+    );
+    expect(new Set(mistyped.filter(isWellFormedKey))).toEqual(new Set([key]));
   });
 
   it('when two neighbouring characters are swapped', () => {
     fc.assert(
-      fc.property(aKey, fc.integer({ min: 0, max: PREFIX.length + 34 }), (key, place) => {
-        fc.pre(key[place] !== key[place + 1]);
-        expect(isWellFormedKey(replaced(key, place, `${key[place + 1]}${key[place]}`))).toBe(false);
-      }),
-      { numRuns: 2_000 },
+      fc.property(
+        fc.constant(null).map(newApiKey),
+        fc.integer({ min: 0, max: PREFIX.length + 34 }),
+        (key, place) => {
+          fc.pre(key[place] !== key[place + 1]);
+          return !isWellFormedKey(replaced(key, place, `${key[place + 1]}${key[place]}`));
+        },
+      ),
+      { numRuns: 1_000 },
     );
   });
 
@@ -98,19 +81,7 @@ describe('a mistyped key is detected', () => {
   });
 });
 
-describe('the stored form of a key', () => {
-  it('is its SHA-256 in base64url', () => {
-    expect(digestOf('abc')).toBe(
-      Buffer.from('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', 'hex').toString(
-        'base64url',
-      ),
-    );
-  });
-
-  it('differs between keys and not between calls', () => {
-    const key = newApiKey();
-    expect(digestOf(key)).toBe(digestOf(key));
-    expect(digestOf(key)).not.toBe(digestOf(newApiKey()));
-    expect(digestOf(key)).not.toContain(key.slice(PREFIX.length));
-  });
+it('The SHA-256 of a key in base64url is what is stored', () => {
+  const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+  expect(digestOf('abc')).toBe(Buffer.from(ofAbc, 'hex').toString('base64url'));
 });

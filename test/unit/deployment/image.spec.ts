@@ -6,10 +6,7 @@ import { ROOT, read } from '../../support/files';
 import { faultsOf, lastStage } from '../../support/image-rules';
 
 const DOCKERFILE = read('docker/Dockerfile');
-const PACKAGE = JSON.parse(read('package.json')) as {
-  version: string;
-  description: string;
-  license: string;
+const PACKAGE = JSON.parse(read('package.json')) as Record<'version' | 'description' | 'license', string> & {
   files: string[];
 };
 const instructions = DockerfileParser.parse(DOCKERFILE).getInstructions();
@@ -71,11 +68,7 @@ describe('The rules catch', () => {
     ['root', 'USER 1000:1000', 'USER 0:0'],
     ['a user given by name', 'USER 1000:1000', 'USER node'],
     ['no user', 'USER 1000:1000', ''],
-    [
-      'a shell before the service',
-      'ENTRYPOINT ["node", "/app/bin/petstore.js"]',
-      'ENTRYPOINT node bin/petstore.js',
-    ],
+    ['a shell before the service', 'ENTRYPOINT ["petstore"]', 'ENTRYPOINT petstore'],
     ['ADD', 'COPY docs docs', 'ADD docs docs'],
     ['a secret', 'ARG REVISION=unknown', 'ARG NPM_TOKEN'],
     ['no health check', 'HEALTHCHECK', '# HEALTHCHECK'],

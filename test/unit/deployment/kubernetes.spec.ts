@@ -75,11 +75,8 @@ describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) =>
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    expect([spec!.automountServiceAccountToken, spec!.hostNetwork, spec!.volumes]).toEqual([
-      false,
-      undefined,
-      undefined,
-    ]);
+    const { automountServiceAccountToken, hostNetwork, volumes } = spec!;
+    expect([automountServiceAccountToken, hostNetwork, volumes]).toEqual([false, undefined, undefined]);
   });
 
   it('request CPU and memory, and have a memory limit', () => {
@@ -117,11 +114,8 @@ it('Service, disruption budget and autoscaler select the pods of the deployment,
   expect(selectors).toEqual(selectors.map(() => labels));
   expect(job.spec!.template.metadata!.labels).not.toMatchObject(labels!);
   const { scaleTargetRef } = only<IHorizontalPodAutoscaler>('HorizontalPodAutoscaler').spec!;
-  expect(scaleTargetRef).toEqual({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    name: deployment.metadata!.name,
-  });
+  const { name } = deployment.metadata!;
+  expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name });
 });
 
 it('The settings are settings of the service', () => {

@@ -1,19 +1,9 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { ROOT, filesOf, read } from '../../support/files';
 
-const ROOT = join(__dirname, '../../..');
-
-function markdownIn(folder: string): string[] {
-  const names = readdirSync(join(ROOT, folder), { recursive: true }) as string[];
-  return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
-}
-
-const PAGES = [
-  'README.md',
-  'CHANGELOG.md',
-  'SECURITY.md',
-  ...['docs', 'docker', 'libs', 'test'].flatMap(markdownIn),
-];
+const FOLDERS = ['docs', 'docker', 'libs', 'test'].flatMap((folder) => filesOf(folder, '.md'));
+const PAGES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...FOLDERS];
 
 /** The anchors of a page, as code hosts make them from its headings. */
 function anchorsOf(markdown: string): string[] {
@@ -27,7 +17,7 @@ function anchorsOf(markdown: string): string[] {
 }
 
 /** The links of a page that lead nowhere; `/docs` and the like are for the service to answer, and tested there. */
-function brokenLinks(page: string, markdown = readFileSync(join(ROOT, page), 'utf8')): string[] {
+function brokenLinks(page: string, markdown = read(page)): string[] {
   const links = [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
   return links.filter((link) => {
     const [path = '', anchor] = link.split('#');
@@ -38,7 +28,7 @@ function brokenLinks(page: string, markdown = readFileSync(join(ROOT, page), 'ut
     if (!existsSync(join(ROOT, target))) {
       return true;
     }
-    const text = path === '' ? markdown : anchor && readFileSync(join(ROOT, target), 'utf8');
+    const text = path === '' ? markdown : anchor && read(target);
     return anchor !== undefined && !anchorsOf(text!).includes(anchor);
   });
 }

@@ -5,6 +5,7 @@ import { describeInterface } from '../../../src/cli/describe-interface';
 import { GUIDES, type GuideName } from '../../../src/http/document/guides/guides-list';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/plans';
 import { operationsOf } from '../../support/document';
+import { read } from '../../support/files';
 import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';
 
 let document: OpenAPIObject;
@@ -48,18 +49,14 @@ it('The errors guide lists exactly the codes of the catalogue, with status and m
   expect(rows.filter(({ cells }) => !/^[A-Z].+\.$/.test(cells[2] ?? ''))).toEqual([]);
 });
 
-it('The deprecation guide lists the deprecated operations and their sunset', () => {
-  const rows = rowsOf('deprecation', /^Deprecated now/);
-  expect(rows.map(({ cells: [operation, , sunset] }) => [operation, sunset]).sort()).toEqual(
+it('The deprecation guide lists the deprecated operations, a year or more before their sunset', () => {
+  const rows = rowsOf('deprecation', /^Deprecated now/).map(({ cells }) => cells);
+  expect(rows.map(([operation, , sunset]) => [operation, sunset]).sort()).toEqual(
     marked('x-deprecated-sunset'),
   );
-});
-
-it('The deprecation guide keeps the promised year between deprecation and sunset', () => {
-  for (const { cells } of rowsOf('deprecation', /^Deprecated now/)) {
-    const [since, sunset] = [new Date(cells[1]!), new Date(cells[2]!)];
-    since.setUTCFullYear(since.getUTCFullYear() + 1);
-    expect(sunset.getTime()).toBeGreaterThanOrEqual(since.getTime());
+  for (const [, since, sunset] of rows) {
+    const aYearLater = new Date(since!).setUTCFullYear(new Date(since!).getUTCFullYear() + 1);
+    expect(new Date(sunset!).getTime()).toBeGreaterThanOrEqual(aYearLater);
   }
 });
 
@@ -90,4 +87,10 @@ it('Every guide is served, and listed in the index in reading order', () => {
   expect(files.sort()).toEqual(GUIDES.map((name) => `${name}.md`).sort());
   const listed = rowsOf('README', /^Guides/).map(({ cells }) => /\((.+)\.md\)$/.exec(cells[0]!)?.[1]);
   expect(['README', ...listed]).toEqual([...GUIDES]);
+});
+
+it('The README lists every variable of the example environment, and no other', () => {
+  const example = read('.env.example').match(/^(?:# )?[A-Z][A-Z_]+(?==)/gm)!;
+  const listed = [...read('README.md').matchAll(/^\| `([A-Z][A-Z_]+)` +\|/gm)].map(([, name]) => name);
+  expect(listed.toSorted()).toEqual(example.map((name) => name.replace('# ', '')).toSorted());
 });

@@ -60,17 +60,12 @@ describe('a refused request', () => {
     });
   });
 
-  it('has nothing to refund', () => {
-    const windows = newWindowState(NOW);
-    decideTimes(2, windows, null);
-    refund(windows, LIMITS, decide(windows, null, LIMITS, NOW).takenAt);
-    expect(windows).toMatchObject({ minuteCount: 2, dayCount: 2 });
-  });
-
   it('bans the key at the 11th, and reports the ban', () => {
     const windows = newWindowState(NOW);
     const decisions = decideTimes(13, windows, newBanState()).slice(2);
-    expect(decisions.slice(0, 10).every((d) => d.outcome === 'limited')).toBe(true);
+    expect(decisions.slice(0, 10).map((d) => [d.outcome, d.refusalsBeforeBan])).toEqual(
+      Array.from({ length: 10 }, (_none, index) => ['limited', 10 - index]),
+    );
     expect(decisions[10]).toMatchObject({
       outcome: 'banned',
       earnedBanLevel: 1,
@@ -78,6 +73,8 @@ describe('a refused request', () => {
       retryAfterSeconds: 120,
       nextBanSeconds: 600,
     });
+    refund(windows, LIMITS, decisions[0]!.takenAt);
+    expect(windows).toMatchObject({ minuteCount: 2, dayCount: 2 });
   });
 
   it('never bans an address', () => {

@@ -23,19 +23,9 @@ describe('an address counts', () => {
 });
 
 describe('the limited subject', () => {
-  const holder = {
-    keyId: 7,
-    clientId: 3,
-    clientName: 'acme',
-    plan: 'free',
-    perMinute: null,
-    perDay: null,
-    scopes: [],
-    last4: 'x7Qa',
-    createdAt: 0,
-    expiresAt: Infinity,
-    overlapEndsAt: null,
-  };
+  const key = { keyId: 7, clientId: 3, clientName: 'acme', last4: 'x7Qa', scopes: [] };
+  const times = { createdAt: 0, expiresAt: Infinity, overlapEndsAt: null };
+  const holder = { ...key, ...times, plan: 'free', perMinute: null, perDay: null };
 
   it('is the client of a valid key, wherever it calls from', () => {
     const caller: Caller = { holder, refusal: null };

@@ -2,7 +2,10 @@ import type { Client } from './clients';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-const ADDRESS_PER_MINUTE = 60;
+/** An address has no day. */
+const OF_ADDRESS = { perMinute: 60, perDay: null };
+
+type Limit = Pick<Client, 'perMinute'> & { perDay: number | null };
 
 interface Windows {
   minuteEnd: number;
@@ -13,7 +16,7 @@ interface Windows {
   dayRefunds: number;
 }
 
-/** Whole seconds to wait where the request is refused, 0 where it is let through; and what to tell of the limits. */
+/** Whole seconds to wait where the request is refused, 0 where it is let through; and the header fields about the limits. */
 export interface Verdict {
   retryAfter: number;
   headers: Record<string, string | number>;
@@ -26,11 +29,11 @@ export class Limits {
 
   take(client: Client | undefined, ip: string, now: number): Verdict {
     return client
-      ? takeBoth(windowsIn(this.clients, client.id, now), client, now)
-      : takeMinute(windowsIn(this.addresses, ip, now), now);
+      ? takeFrom(windowsIn(this.clients, client.id, now), client, now)
+      : takeFrom(windowsIn(this.addresses, ip, now), OF_ADDRESS, now);
   }
 
-  /** Gives back what a request took that does not count; of a window at most as many as its limit. */
+  /** Refunds a request that does not count; of a window at most as many as its limit. */
   refund(client: Client, now: number): Verdict['headers'] {
     const windows = windowsIn(this.clients, client.id, now);
     if (windows.minuteCount > 0 && windows.minuteRefunds < client.perMinute) {
@@ -62,9 +65,9 @@ function windowsIn<Key>(all: Map<Key, Windows>, key: Key, now: number): Windows 
   return windows;
 }
 
-function takeBoth(windows: Windows, client: Client, now: number): Verdict {
-  const minuteFull = windows.minuteCount >= client.perMinute;
-  const dayFull = windows.dayCount >= client.perDay;
+function takeFrom(windows: Windows, limit: Limit, now: number): Verdict {
+  const minuteFull = windows.minuteCount >= limit.perMinute;
+  const dayFull = limit.perDay !== null && windows.dayCount >= limit.perDay;
   if (!minuteFull && !dayFull) {
     windows.minuteCount += 1;
     windows.dayCount += 1;
@@ -72,46 +75,27 @@ function takeBoth(windows: Windows, client: Client, now: number): Verdict {
   const end = dayFull ? windows.dayEnd : windows.minuteEnd;
   return {
     retryAfter: dayFull || minuteFull ? Math.ceil((end - now) / 1_000) : 0,
-    headers: headersOf(windows, client, now, minuteFull, dayFull),
+    headers: headersOf(windows, limit, now, minuteFull, dayFull),
   };
 }
 
 function headersOf(
   windows: Windows,
-  { perMinute, perDay }: Client,
+  { perMinute, perDay }: Limit,
   now: number,
   minuteFull: boolean,
   dayFull: boolean,
 ): Verdict['headers'] {
   const minuteLeft = perMinute - windows.minuteCount;
-  const dayLeft = perDay - windows.dayCount;
-  const tellsDay = dayFull || (!minuteFull && dayLeft <= minuteLeft);
+  const dayLeft = perDay === null ? Infinity : perDay - windows.dayCount;
+  const isDay = dayFull || (!minuteFull && dayLeft <= minuteLeft);
   const minuteWait = Math.ceil((windows.minuteEnd - now) / 1_000);
   const dayWait = Math.ceil((windows.dayEnd - now) / 1_000);
   return {
-    'X-RateLimit-Limit': tellsDay ? perDay : perMinute,
-    'X-RateLimit-Remaining': tellsDay ? dayLeft : minuteLeft,
-    'X-RateLimit-Reset': Math.ceil((tellsDay ? windows.dayEnd : windows.minuteEnd) / 1_000),
-    'RateLimit-Policy': `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
-    RateLimit: `"minute";r=${minuteLeft};t=${minuteWait}, "day";r=${dayLeft};t=${dayWait}`,
-  };
-}
-
-function takeMinute(windows: Windows, now: number): Verdict {
-  const full = windows.minuteCount >= ADDRESS_PER_MINUTE;
-  if (!full) {
-    windows.minuteCount += 1;
-  }
-  const left = ADDRESS_PER_MINUTE - windows.minuteCount;
-  const wait = Math.ceil((windows.minuteEnd - now) / 1_000);
-  return {
-    retryAfter: full ? wait : 0,
-    headers: {
-      'X-RateLimit-Limit': ADDRESS_PER_MINUTE,
-      'X-RateLimit-Remaining': left,
-      'X-RateLimit-Reset': Math.ceil(windows.minuteEnd / 1_000),
-      'RateLimit-Policy': `"minute";q=${ADDRESS_PER_MINUTE};w=60`,
-      RateLimit: `"minute";r=${left};t=${wait}`,
-    },
+    'X-RateLimit-Limit': isDay ? perDay! : perMinute,
+    'X-RateLimit-Remaining': isDay ? dayLeft : minuteLeft,
+    'X-RateLimit-Reset': Math.ceil((isDay ? windows.dayEnd : windows.minuteEnd) / 1_000),
+    'RateLimit-Policy': `"minute";q=${perMinute};w=60${perDay === null ? '' : `, "day";q=${perDay};w=86400`}`,
+    RateLimit: `"minute";r=${minuteLeft};t=${minuteWait}${perDay === null ? '' : `, "day";r=${dayLeft};t=${dayWait}`}`,
   };
 }

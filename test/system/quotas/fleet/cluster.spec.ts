@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
-import { RedisCluster } from '../../../support/redis-cluster';
+import { RedisCluster } from './support/redis-cluster';
 import type { RedisServer } from '../../../support/redis-server';
 import { spread, tally } from '../../../support/spread';
 import { COUNTED, statuses } from '../../../support/limits';

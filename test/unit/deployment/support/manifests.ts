@@ -51,12 +51,12 @@ export function unknownFields(manifests: Manifest[]): string[] {
   const file = join(ROOT, 'test/written-by-the-test.ts');
   const options: ts.CompilerOptions = {
     module: ts.ModuleKind.NodeNext,
-    target: ts.ScriptTarget.ES2023,
+    target: ts.ScriptTarget.ES5,
     strict: true,
     noEmit: true,
     skipLibCheck: true,
     types: [],
-    lib: ['lib.es2023.d.ts'],
+    lib: ['lib.es5.d.ts'],
   };
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;

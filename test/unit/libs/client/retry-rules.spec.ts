@@ -1,17 +1,11 @@
 import { isRepeatable, isWorthRepeating, waitBeforeNext } from '../../../../libs/client/src/retry-rules';
 
 describe('A request may be repeated although its outcome is unknown', () => {
-  it.each([
-    ['GET', false, true],
-    ['HEAD', false, true],
-    ['PUT', false, true],
-    ['DELETE', false, true],
-    ['POST', false, false],
-    ['POST', true, true],
-    ['PATCH', false, false],
-    ['PATCH', true, false],
-  ])('%s, with an Idempotency-Key: %s → %s', (method, hasKey, repeatable) => {
-    expect(isRepeatable(method, hasKey)).toBe(repeatable);
+  it('by its method; a POST with an Idempotency-Key', () => {
+    const methods = ['GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'PATCH'];
+    const repeatable = (hasKey: boolean) => methods.filter((method) => isRepeatable(method, hasKey));
+    expect(repeatable(false)).toEqual(['GET', 'HEAD', 'PUT', 'DELETE']);
+    expect(repeatable(true)).toEqual(['GET', 'HEAD', 'PUT', 'DELETE', 'POST']);
   });
 });
 

@@ -17,32 +17,18 @@ const PlainError = defineError({
   example: [],
 });
 
-it('A defined error carries its code, status, message and header fields', () => {
+it('A defined error carries its code, status, message and header fields, and its body the first three only', () => {
   const error = new TeapotError('cocoa');
+  const body = { code: 'test_teapot', message: 'A teapot has no cocoa.', status: 418 };
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toBeInstanceOf(Error);
-  expect(error).toMatchObject({
-    code: 'test_teapot',
-    status: 418,
-    message: 'A teapot has no cocoa.',
-    headers: { 'X-Drink': 'cocoa' },
-  });
+  expect(error).toMatchObject({ ...body, headers: { 'X-Drink': 'cocoa' } });
+  expect(error.toBody()).toEqual(body);
 });
 
-it('Its body has exactly these three members', () => {
-  expect(new TeapotError('cocoa').toBody()).toEqual({
-    code: 'test_teapot',
-    message: 'A teapot has no cocoa.',
-    status: 418,
-  });
-});
-
-it('An error without header fields has none', () => {
-  expect(new PlainError().headers).toEqual({});
-});
-
-it('Each kind of error matches only itself', () => {
+it('Each kind of error matches only itself, and has only its own header fields', () => {
   expect(new PlainError()).not.toBeInstanceOf(TeapotError);
+  expect(new PlainError().headers).toEqual({});
 });
 
 it('The catalogue describes it, with its real message and headers', () => {

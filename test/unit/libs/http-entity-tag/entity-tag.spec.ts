@@ -4,13 +4,10 @@ const RESOURCE = { id: 1, name: 'Rex' };
 const TAG = entityTag(JSON.stringify(RESOURCE));
 const OTHER = entityTag('{}');
 
-describe('an entity tag', () => {
-  it('is strong, quoted and short', () => expect(TAG).toMatch(/^"[\w-]{22}"$/));
-
-  it('is equal for equal bytes and different for different ones', () => {
-    expect(entityTag('{"id":1,"name":"Rex"}')).toBe(TAG);
-    expect(OTHER).not.toBe(TAG);
-  });
+it('An entity tag is strong, quoted and short, and the same for the same bytes only', () => {
+  expect(TAG).toMatch(/^"[\w-]{22}"$/);
+  expect(entityTag('{"id":1,"name":"Rex"}')).toBe(TAG);
+  expect(OTHER).not.toBe(TAG);
 });
 
 const HITS = [

@@ -17,8 +17,7 @@ let opened: RawConnection[];
 
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
-  pending = [];
-  opened = [];
+  [pending, opened] = [[], []];
   server = createServer((_request, answer) => {
     pending.push(answer);
     server.emit('asked');
@@ -90,13 +89,8 @@ describe('Once the shutdown is announced', () => {
   });
 });
 
-describe('The shutdown', () => {
-  it('ends at once without any connections', async () => {
-    await connections.end(PATIENCE_MS);
-    expect(jest.getTimerCount()).toBe(0);
-  });
-
-  it('accepts no new connections, and answers a request on an idle connection', async () => {
+describe('The end', () => {
+  it('takes no new connections, and answers a request on a connection that was unused', async () => {
     const unused = await open();
     const { port } = server.address() as AddressInfo;
     const ended = connections.end(PATIENCE_MS);
@@ -106,6 +100,9 @@ describe('The shutdown', () => {
     expect(await unused.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await ended;
     expect(connections.open).toBe(0);
+    // With nothing connected it is there at once.
+    await connections.end(PATIENCE_MS);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('closes idle connections, and waits for requests in progress', async () => {

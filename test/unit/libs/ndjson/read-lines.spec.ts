@@ -53,7 +53,7 @@ describe('lines', () => {
   it('that never end take no memory', async () => {
     const chunk = Buffer.alloc(1_000_000, 'x');
     const endless = (function* () {
-      for (let sent = 0; sent < 1_000; sent += 1) {
+      for (let sent = 0; sent < 200; sent += 1) {
         yield chunk;
       }
     })();

@@ -83,11 +83,7 @@ function complete(method: string, notes: Notes = {}) {
 const headersOf = (operation: ReturnType<typeof complete>, status: number) =>
   Object.keys(operation.responses[status]?.headers ?? {});
 
-it('Notes become parts of the document and leave no trace', () => {
-  expect(complete('get')).not.toHaveProperty(NOTES);
-});
-
-it('Errors common to all operations, to the method and to the operation are documented by status', () => {
+it('Errors of every operation, of the method and of the operation are documented by status', () => {
   const { responses } = complete('post', { errors: ['test_other', 'test_refused', 'test_other'] });
   expect(Object.keys(responses)).toEqual(['200', '400', '401', '500']);
   expect(responses[400]).toMatchObject({
@@ -101,7 +97,9 @@ it('Errors common to all operations, to the method and to the operation are docu
       },
     },
   });
-  expect(Object.keys(complete('get').responses)).toEqual(['200', '500']);
+  const plain = complete('get');
+  expect(Object.keys(plain.responses)).toEqual(['200', '500']);
+  expect(plain).not.toHaveProperty(NOTES);
 });
 
 it('An undefined code is a defect', () => {
@@ -125,20 +123,21 @@ it('Header fields are documented on the responses that have them', () => {
 
 it('If-None-Match adds a 304, only to the methods it applies to', () => {
   const parameters = [{ name: 'If-None-Match', onlyFor: ['get'] }];
-  expect(Object.keys(complete('get', { parameters }).responses)).toContain('304');
-  expect(complete('get', { parameters }).parameters).toEqual([
-    { $ref: '#/components/parameters/If-None-Match' },
-  ]);
-  expect(Object.keys(complete('put', { parameters }).responses)).not.toContain('304');
-  expect(complete('put', { parameters }).parameters).toEqual([]);
+  const [get, put] = ['get', 'put'].map((method) => complete(method, { parameters }));
+  expect(Object.keys(get!.responses)).toContain('304');
+  expect(get!.parameters).toEqual([{ $ref: '#/components/parameters/If-None-Match' }]);
+  expect(Object.keys(put!.responses)).not.toContain('304');
+  expect(put!.parameters).toEqual([]);
 });
 
-it('A body accepts the additional media types of its method', () => {
-  expect(Object.keys(complete('patch').requestBody.content)).toEqual([
-    'application/json',
-    'application/merge-patch+json',
-  ]);
-  expect(Object.keys(complete('post').requestBody.content)).toEqual(['application/json']);
+it('A body has the additional media types of its method and its examples, and rejects unknown members', () => {
+  const merge = ['application/json', 'application/merge-patch+json'];
+  expect(Object.keys(complete('patch').requestBody.content)).toEqual(merge);
+  const bodies = { first: { summary: 'One', value: {} } };
+  const { requestBody, components } = complete('post', { bodies });
+  expect(requestBody.content).toMatchObject({ 'application/json': { examples: bodies } });
+  expect(Object.keys(requestBody.content)).toEqual(['application/json']);
+  expect(components.schemas.Body!.additionalProperties).toBe(false);
 });
 
 test('An operation that is exempt from an error does not document it', () => {
@@ -181,14 +180,7 @@ it('A value that is wrong for a status is replaced there', () => {
   expect(responses[500]!.headers!.Everywhere).toEqual({ $ref: '#/components/headers/Everywhere' });
 });
 
-it('A body has its examples and rejects unknown members', () => {
-  const bodies = { first: { summary: 'One', value: {} } };
-  const { requestBody, components } = complete('post', { bodies });
-  expect(requestBody.content['application/json']!.examples).toEqual(bodies);
-  expect(components.schemas.Body!.additionalProperties).toBe(false);
-});
-
-it('Responses that most operations share are components, and different ones are inline', () => {
+it('What most operations answer for a status is shared, and what another one answers is not', () => {
   const [first, second, other] = [draft({}), draft({}), draft({ headers: [{ on: 'every', name: 'Old' }] })];
   const paths = { '/a': { get: first }, '/b': { get: other }, '/c': { get: second } };
   const components = completeAll(paths, { responses: { 500: 'Failed', 599: 'Never' } });

@@ -3,56 +3,26 @@ import { boolean, except, identifier, integer, oneOf, text, timestamp } from '#l
 const DOG = '🐕';
 
 describe('identifier', () => {
-  test.each([1, 42, Number.MAX_SAFE_INTEGER])('accepts %p', (value) => {
-    expect(identifier.accepts(value)).toBe(true);
+  it('accepts integers from 1 that JSON carries exactly, and nothing else', () => {
+    const good = [1, 42, Number.MAX_SAFE_INTEGER];
+    const bad = [0, -1, 1.5, Number.MAX_SAFE_INTEGER + 1, Infinity, NaN, '1', null, undefined, true, [1], {}];
+    expect([...good, ...bad].filter((value) => identifier.accepts(value))).toEqual(good);
   });
 
-  test.each([0, -1, 1.5, Number.MAX_SAFE_INTEGER + 1, Infinity, NaN, '1', null, undefined, true, [1], {}])(
-    'rejects %p',
-    (value) => expect(identifier.accepts(value)).toBe(false),
-  );
-
-  test.each([
-    ['1', 1],
-    ['9007199254740991', Number.MAX_SAFE_INTEGER],
-  ])('reads %p as a number', (written, value) => expect(identifier.parse!(written)).toBe(value));
-
-  test.each([
-    '',
-    '0',
-    '01',
-    '+1',
-    '-1',
-    '1.0',
-    '1e2',
-    '0x1',
-    ' 1',
-    '1 ',
-    '1\n',
-    '١',
-    '9007199254740992',
-    '9007199254740993',
-    '10000000000000000000000',
-    'NaN',
-  ])('rejects the text %p', (written) => {
-    expect(identifier.accepts(identifier.parse!(written))).toBe(false);
+  it('is read from its one way to write it, and from no other', () => {
+    expect(['1', '9007199254740991'].map((text) => identifier.parse!(text))).toEqual([1, 2 ** 53 - 1]);
+    const bad =
+      '|0|01|+1|-1|1.0|1e2|0x1| 1|1 |1\n|١|9007199254740992|9007199254740993|10000000000000000000000|NaN';
+    expect(bad.split('|').filter((text) => identifier.accepts(identifier.parse!(text)))).toEqual([]);
   });
 });
 
-describe('integer', () => {
+it('An integer is within its bounds, and not the excluded value', () => {
   const rule = integer({ min: 0, max: 10 });
-
-  test.each([0, 10])('accepts its bound %p', (value) => expect(rule.accepts(value)).toBe(true));
-
-  test.each([-1, 11, 1.5, '1', 1e400, null])('rejects %p', (value) => {
-    expect(rule.accepts(value)).toBe(false);
-  });
-
-  it('accepts everything except the excluded value', () => {
-    const nonZero = except(rule, 0, 'not 0');
-    expect([0, 1].map((value) => nonZero.accepts(value))).toEqual([false, true]);
-    expect(nonZero.takes).toBe('not 0');
-  });
+  expect([0, 10, -1, 11, 1.5, '1', 1e400, null].filter((value) => rule.accepts(value))).toEqual([0, 10]);
+  const nonZero = except(rule, 0, 'not 0');
+  expect([0, 1].map((value) => nonZero.accepts(value))).toEqual([false, true]);
+  expect(nonZero.takes).toBe('not 0');
 });
 
 describe('text', () => {
@@ -83,11 +53,8 @@ describe('text', () => {
 
   it('accepts empty and blank text where allowed', () => {
     const description = text({ min: 0, max: 2_000 });
-    expect(['', ' ', DOG.repeat(2_000)].map((value) => description.accepts(value))).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    const good = ['', ' ', DOG.repeat(2_000)];
+    expect(good.filter((value) => description.accepts(value))).toEqual(good);
   });
 });
 
@@ -95,43 +62,24 @@ test.each([
   ['one of the values', oneOf(['a', 'b']), ['a', 'b'], ['c', 'A', '', 1, null, ['a']]],
   ['true or false', boolean, [true, false], ['true', 1, 0, null]],
 ])('%s is the only accepted value', (_what, rule, good, bad) => {
-  expect(good.map((value) => rule.accepts(value))).not.toContain(false);
-  expect(bad.map((value) => rule.accepts(value))).not.toContain(true);
+  expect([...good, ...bad].filter((value) => rule.accepts(value))).toEqual(good);
 });
 
-test.each([
-  ['true', true],
-  ['false', false],
-  ['True', 'True'],
-  ['1', '1'],
-])('a boolean written %p is read as %p', (written, value) => expect(boolean.parse!(written)).toBe(value));
+it('A boolean is written true or false', () => {
+  const read = ['true', 'false', 'True', '1'].map((text) => boolean.parse!(text));
+  expect(read).toEqual([true, false, 'True', '1']);
+});
 
-describe('timestamp', () => {
-  test.each([
-    '2026-11-21T09:30:00Z',
-    '2026-11-21T09:30:00.123456789+02:00',
-    '2026-11-21t09:30:00z',
-    '2028-02-29T00:00:00-12:30',
-    '0001-01-01T00:00:00Z',
-    '9999-12-31T23:59:59.999Z',
-  ])('accepts %s', (value) => expect(timestamp.accepts(value)).toBe(true));
-
-  test.each([
-    '2026-11-21',
-    '2026-11-21T09:30:00',
-    '2026-11-21 09:30:00Z',
-    '2026-02-29T00:00:00Z',
-    '2026-11-31T00:00:00Z',
-    '2026-13-01T00:00:00Z',
-    '2026-11-21T24:00:00Z',
-    '2026-11-21T09:60:00Z',
-    '2026-11-21T09:30:60Z',
-    '2026-11-21T09:30:00+24:00',
-    '0000-12-31T23:59:59Z',
-    '0001-01-01T00:00:00+00:01',
-    '9999-12-31T23:59:59-00:01',
-    '+12026-11-21T09:30:00Z',
-    1795253400,
-    null,
-  ])('rejects %p', (value) => expect(timestamp.accepts(value)).toBe(false));
+it('A timestamp is RFC 3339 with an offset, of a day that there is, in the years 0001 to 9999 in UTC', () => {
+  const good = [
+    '2026-11-21T09:30:00Z 2026-11-21T09:30:00.123456789+02:00 2026-11-21t09:30:00z 2028-02-29T00:00:00-12:30',
+    '0001-01-01T00:00:00Z 9999-12-31T23:59:59.999Z',
+  ].flatMap((line) => line.split(' '));
+  const bad = [
+    '2026-11-21 2026-11-21T09:30:00 2026-02-29T00:00:00Z 2026-11-31T00:00:00Z 2026-13-01T00:00:00Z',
+    '2026-11-21T24:00:00Z 2026-11-21T09:60:00Z 2026-11-21T09:30:60Z 2026-11-21T09:30:00+24:00 0000-12-31T23:59:59Z',
+    '0001-01-01T00:00:00+00:01 9999-12-31T23:59:59-00:01 +12026-11-21T09:30:00Z',
+  ].flatMap((line) => line.split(' '));
+  const all = [...good, ...bad, '2026-11-21 09:30:00Z', 1795253400, null];
+  expect(all.filter((value) => timestamp.accepts(value))).toEqual(good);
 });

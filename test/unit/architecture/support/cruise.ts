@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-
-export const ROOT = resolve(__dirname, '../..');
+import { join } from 'node:path';
+import { ROOT } from '../../../support/files';
 
 export interface Violation {
   rule: string;
@@ -56,10 +55,6 @@ export class Sources {
   /** Adds this line to the file, which need not be there yet. */
   plant(file: string, line: string): void {
     writeFileSync(join(this.directory, file), `${line}\n`, { flag: 'a' });
-  }
-
-  read(file: string): string {
-    return readFileSync(join(this.directory, file), 'utf8');
   }
 
   remove(): void {

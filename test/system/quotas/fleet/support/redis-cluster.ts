@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { RedisServer, freePort } from './redis-server';
-import { until } from './eventually';
+import { RedisServer, freePort } from '../../../../support/redis-server';
+import { until } from '../../../../support/eventually';
 
 const NODES = 3;
 const SLOTS = 16_384;
