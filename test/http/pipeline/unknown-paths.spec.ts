@@ -91,10 +91,11 @@ it('An invalid id is refused by every operation that has one in its path, by the
   const caller = await service.caller();
   for (const [name, { requestBody }] of operationsOf(service.document)) {
     const [method = '', path = ''] = name.split(' ');
+    const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
     const [, parameter] = /\{(\w+)\}/.exec(path) ?? [];
     for (const id of parameter === undefined ? [] : ['0', '9007199254740992']) {
       const target = path.replace(/\{\w+\}/, id).replace(/\{\w+\}/, '1');
-      const answer = await caller.send<ErrorBody>(method, target, requestBody && {});
+      const answer = await caller.send<ErrorBody>(method, target, example?.value as object);
       expect([name, answer.body.code]).toEqual([name, 'validation_failed']);
       expect(answer.body.message).toBe(`${parameter} must be an integer from 1 to 9007199254740991.`);
     }

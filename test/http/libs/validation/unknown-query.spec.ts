@@ -61,15 +61,18 @@ describe('unknown query parameters', () => {
     expect(new Set(tried.filter((name) => !name.startsWith('HEAD')))).toEqual(new Set(documented));
   });
 
-  it.each(OPERATIONS)('are refused by %s %s, which has done nothing', async (method, path, status, body) => {
-    const refuse = async (query: string) => {
-      const answer = await caller.send<ErrorBody | undefined>(method, `${path}?${query}`, body);
-      expect([query, answer.status]).toEqual([query, 400]);
-      expect(answer.body?.code).toBe(method === 'HEAD' ? undefined : 'validation_failed');
-    };
-    for (const query of path === '/pets' ? QUERIES : QUERIES.slice(0, 2)) {
-      await refuse(query);
-    }
-    expect((await caller.send(method, path, body)).status).toBe(status);
-  });
+  it.each(OPERATIONS)(
+    'are refused by %s %s, which has done nothing',
+    async (...[method, path, status, body]) => {
+      const refuse = async (query: string) => {
+        const answer = await caller.send<ErrorBody | undefined>(method, `${path}?${query}`, body);
+        expect([query, answer.status]).toEqual([query, 400]);
+        expect(answer.body?.code).toBe(method === 'HEAD' ? undefined : 'validation_failed');
+      };
+      for (const query of path === '/pets' ? QUERIES : QUERIES.slice(0, 2)) {
+        await refuse(query);
+      }
+      expect((await caller.send(method, path, body)).status).toBe(status);
+    },
+  );
 });
