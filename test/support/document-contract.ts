@@ -39,7 +39,7 @@ export class DocumentContract {
   private readonly routes: { pattern: RegExp; path: string }[];
   private readonly document: OpenAPIObject;
 
-  constructor(served: OpenAPIObject) {
+  private constructor(served: OpenAPIObject) {
     this.document = withResponsesInPlace(served);
     addFormats(this.ajv);
     this.ajv.addFormat('int32', true);
@@ -56,6 +56,15 @@ export class DocumentContract {
       path,
       pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
     }));
+  }
+
+  /** One for each document in a process: what it compiles takes longer than a service takes to start. */
+  static of(text: string): DocumentContract {
+    const shared = globalThis as { documentContracts?: Map<string, DocumentContract> };
+    const contracts = (shared.documentContracts ??= new Map<string, DocumentContract>());
+    const contract = contracts.get(text) ?? new DocumentContract(JSON.parse(text) as OpenAPIObject);
+    contracts.set(text, contract);
+    return contract;
   }
 
   /** @throws Error that says in what the answer departs from the document */

@@ -43,6 +43,7 @@ const PATIENT_REDIS_MS = 1_000;
 
 /** A running service with a database of its own and a clock that the test moves. */
 export class TestService {
+  readonly document: OpenAPIObject;
   readonly contract: DocumentContract;
   private clients = 0;
 
@@ -51,10 +52,11 @@ export class TestService {
     readonly clock: ManualClock,
     readonly database: TestDatabase,
     private readonly ownsDatabase: boolean,
-    readonly document: OpenAPIObject,
+    documentText: string,
     readonly log: WatchedLog,
   ) {
-    this.contract = new DocumentContract(document);
+    this.document = JSON.parse(documentText) as OpenAPIObject;
+    this.contract = DocumentContract.of(documentText);
   }
 
   get port(): number {
@@ -127,6 +129,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   configureServer(app, settings);
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
-  const document = (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as OpenAPIObject;
+  const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text();
   return new TestService(app, clock, database, options.database === undefined, document, log);
 }

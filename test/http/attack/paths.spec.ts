@@ -49,7 +49,9 @@ const operations = () =>
 
 describe('no spelling of a path bypasses authentication', () => {
   it.each(TRICKS)('%s', async (_what, trick) => {
-    for (const [method, path] of operations()) {
+    // Each trick at every fourth operation, another one first each time: six tricks at each operation.
+    const first = TRICKS.findIndex(([, other]) => other === trick);
+    for (const [method, path] of operations().filter((_operation, index) => (index + first) % 4 === 0)) {
       service.clock.advance(MINUTE_MS);
       const { status, text } = await exchange(service.port, requestText(`${method} ${trick(path)}`));
       const isOpen = trick(path).startsWith('/health/live?');
@@ -61,16 +63,17 @@ describe('no spelling of a path bypasses authentication', () => {
     }
   });
 
-  it('no header field bypasses it either', async () => {
-    for (const [, path] of operations()) {
-      service.clock.advance(MINUTE_MS);
-      for (const open of ['GET /health/live', 'GET /openapi.json']) {
-        const plain = await exchange(service.port, requestText(open));
+  it.each(['GET /health/live', 'GET /openapi.json'])(
+    'no header field turns %s into another operation',
+    async (open) => {
+      const plain = await exchange(service.port, requestText(open));
+      for (const path of new Set(operations().map(([, each]) => each))) {
+        service.clock.advance(MINUTE_MS);
         const forged = await exchange(service.port, requestText(open, OVERRIDES(path)));
         expect([forged.status, forged.text]).toEqual([plain.status, plain.text]);
       }
-    }
-  });
+    },
+  );
 });
 
 it('A method in a header field is ignored: GET never deletes', async () => {

@@ -1,7 +1,5 @@
 import { KeysService } from '../../../src/modules/auth';
-import { BanRegister } from '../../../src/modules/quotas';
 import { until } from '../../support/eventually';
-import { COUNTED, call, limitsIn, standing, statuses } from '../../support/limits';
 import { useService } from '../../support/use-service';
 
 interface Key {
@@ -56,12 +54,6 @@ describe('200', () => {
     const { body } = await (await service.caller({ expiresAt })).get<Key>('/key');
     expect([body.expiresAt, 'overlapEndsAt' in body]).toEqual([expiresAt.toISOString(), false]);
   });
-
-  it('counts like any other request', async () => {
-    const caller = await service.caller({ plan: 'free' });
-    expect(limitsIn(await caller.get('/key'))).toMatchObject({ limit: 60, remaining: 59 });
-    expect(limitsIn(await caller.send('HEAD', '/key')).remaining).toBe(58);
-  });
 });
 
 describe('shortly after a rotation', () => {
@@ -104,29 +96,4 @@ it('shows a new plan shortly after the change', async () => {
   expect((await caller.get<Key>('/key')).body.plan).toBe('free');
   await service.database.pool.query(`UPDATE clients SET plan = 'pro' WHERE name = $1`, [client]);
   await until(async () => (await caller.get<Key>('/key')).body.plan === 'pro');
-});
-
-it('401 without a key, and shortly after a revocation', async () => {
-  expect((await service.anonymous().get('/key')).status).toBe(401);
-  const { key, keyId } = await service.issueKey();
-  expect((await callerWith(key).get('/key')).status).toBe(200);
-  await service.app.get(KeysService).revoke(keyId);
-  await until(async () => (await callerWith(key).get('/key')).status === 401);
-});
-
-it('400 for a query parameter', async () => {
-  expect((await (await service.caller()).get('/key?id=1')).status).toBe(400);
-});
-
-it('429 over the limit', async () => {
-  const caller = await service.caller({ perMinute: 1, perDay: 100 });
-  expect(await statuses(caller, 2, '/key')).toEqual([200, 429]);
-});
-
-it('403 while the key is banned', async () => {
-  const { key, keyId } = await service.issueKey();
-  await call(callerWith(key), 1, COUNTED);
-  await service.app.get(BanRegister).ban(keyId);
-  await until(async () => (await standing(callerWith(key))).ban.banned);
-  expect(await statuses(callerWith(key), 1, '/key')).toEqual([403]);
 });

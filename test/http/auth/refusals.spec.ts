@@ -84,15 +84,6 @@ describe('401 invalid_api_key', () => {
     expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(key);
   });
 
-  it('needs no lookup for a mistyped key, and one for a well-formed key', async () => {
-    const mistyped = `psk_live_${'0'.repeat(36)}`;
-    const answers = await without(service, 'api_keys', async () => [
-      await service.anonymous().with({ 'X-API-Key': mistyped }).get('/pets'),
-      await service.anonymous().with({ 'X-API-Key': newApiKey() }).get('/pets'),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual([401, 500]);
-  });
-
   it('needs only one lookup for an unknown key that is sent repeatedly', async () => {
     const caller = service.anonymous().with({ 'X-API-Key': newApiKey() });
     await caller.get('/pets');

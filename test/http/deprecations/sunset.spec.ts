@@ -46,6 +46,7 @@ describe('every response of a deprecated operation announces its sunset', () => 
     ['200', 200, 'GET', () => caller],
     ['200 of a HEAD', 200, 'HEAD', () => caller],
     ['401', 401, 'GET', () => serving.anonymous()],
+    ['401 of an invalid key', 401, 'GET', () => serving.anonymous().with({ 'X-API-Key': 'none' })],
     ['403', 403, 'GET', () => serving.caller({ scopes: ['write'] })],
   ])('%s', async (_what, status, method, from) => {
     const answer = await (await from()).send(method, `/pets/${petId}`);
@@ -55,10 +56,12 @@ describe('every response of a deprecated operation announces its sunset', () => 
   it.each([
     ['404', 404, '/pets/4711', '4711'],
     ['400', 400, '/pets/x%3E%22,', 'x%3E%22%2C'],
+    ['400, without a line break', 400, '/pets/1%0D%0AX-Injected:1', '1%0D%0AX-Injected%3A1'],
     ['400 of the query', 400, '/pets/1?nothing=1', '1'],
   ])('%s, with the successor of the requested resource', async (_what, status, target, id) => {
     const answer = await caller.get(target);
     expect([answer.status, announced(answer)]).toEqual([status, announcement(id)]);
+    expect(answer.headers.has('x-injected')).toBe(false);
   });
 
   it('304, 429 and 500', async () => {
@@ -78,6 +81,7 @@ it('no other operation announces a sunset', async () => {
   for (const answer of [
     await caller.get('/pets'),
     await caller.delete('/pets/4711'),
+    await caller.patch(`/pets/${petId}`, {}),
     await caller.get('/nothing'),
   ]) {
     expect(announced(answer)).toMatchObject({ deprecation: null, sunset: null });
@@ -104,7 +108,9 @@ describe('at the sunset', () => {
     ]);
     expect(limitsIn(gone).remaining).toBe(58);
     expect((await closing.anonymous().get<ErrorBody>(`/pets/${petId}`)).status).toBe(401);
-    expect((await visitor.get<object[]>(`/pets?id=${petId}`)).body).toHaveLength(1);
+    expect((await visitor.get<object[]>(`/pets?id=${petId}`)).body).toMatchObject([{ id: petId }]);
     expect((await visitor.delete(`/pets/4711`)).status).toBe(404);
+    expect((await visitor.send('HEAD', `/pets/${petId}`)).status).toBe(410);
+    expect((await visitor.get('/pets/4711')).status).toBe(410);
   });
 });

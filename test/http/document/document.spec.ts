@@ -1,4 +1,6 @@
-import { type TestService, startService } from '../../support/service';
+import { startService } from '../../support/service';
+import { useService } from '../../support/use-service';
+import { TABLE } from './support/operations-table';
 import { type Operation, operationsOf, parametersOf, resolve, sortedKeys } from '../../support/document';
 
 /** Comes with @nestjs/swagger, which writes the YAML with it; it brings no types. */
@@ -7,14 +9,12 @@ const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
 /** Where it is unless somebody says otherwise. */
 const LOCAL = 'http://127.0.0.1:3000';
 
-let service: TestService;
-let operations: [string, Operation][];
+const service = useService();
+let operations: Map<string, Operation>;
 
-beforeAll(async () => {
-  service = await startService();
-  operations = [...operationsOf(service.document)];
+beforeAll(() => {
+  operations = operationsOf(service.document);
 });
-afterAll(() => service.close());
 
 const LIMIT_HEADERS = [
   'X-RateLimit-Limit',
@@ -45,7 +45,7 @@ it('has the tags in their order; Pets and Store group others, without a descript
     { name: 'Pets' },
     { name: 'Store' },
   ]);
-  const used = new Set(operations.flatMap(([, { tags: names }]) => names));
+  const used = new Set([...operations].flatMap(([, { tags: names }]) => names));
   expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Events', 'Inventory', 'Orders']);
 });
 
@@ -82,7 +82,7 @@ it('knows two ways to send a key, and neither is a query parameter', () => {
 });
 
 it('uses each operationId once', () => {
-  const ids = operations.map(([, { operationId }]) => operationId);
+  const ids = [...operations].map(([, { operationId }]) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
@@ -123,7 +123,7 @@ it('describes every failure with the Error schema and its header fields', () => 
 });
 
 it('describes Deprecation, Sunset and Link on every response of the deprecated operation', () => {
-  const { responses } = operations.find(([name]) => name === 'GET /pets/{petId}')![1];
+  const { responses } = operations.get('GET /pets/{petId}')!;
   for (const { headers } of Object.values(responses)) {
     expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
   }
@@ -142,4 +142,37 @@ it('declares exactly the parameters of each path, all required', () => {
 it('is the same in YAML as in JSON', async () => {
   const yaml = await (await fetch(`${service.url}/openapi.yaml`)).text();
   expect(load(yaml)).toEqual(service.document);
+});
+
+/** Statuses that every operation can answer. */
+const ALWAYS = [400, 401, 403, 408, 429, 431, 500, 503];
+
+it('describes exactly the operations of the table', () => {
+  expect([...operations.keys()].sort()).toEqual(TABLE.map(({ operation }) => operation).sort());
+});
+
+test.each(TABLE)('$operation is described as in the table, and nothing else', (row) => {
+  const { operation: name, id, tag, answers, others, body, markers = {} } = row;
+  const operation = operations.get(name)!;
+  const { summary, description, security, responses, requestBody } = operation;
+  expect([operation.operationId, operation.tags]).toEqual([id, [tag]]);
+  expect([summary, description]).toEqual([
+    expect.stringMatching(/^[A-Z].+[^.]$/),
+    expect.stringMatching(/\.$/),
+  ]);
+  expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+  const marks = Object.entries(operation).filter(([key]) => key === 'deprecated' || key.startsWith('x-'));
+  expect(Object.fromEntries(marks)).toEqual(markers);
+
+  const [status, schema] = answers;
+  expect(sortedKeys(responses)).toEqual([...ALWAYS, ...others, status].map(String).sort());
+  const ref = (named: string) => ({ $ref: `#/components/schemas/${named}` });
+  const items = { type: 'array', items: ref(schema.replace('[]', '')), maxItems: 100 };
+  const expected = schema.endsWith('[]') ? items : schema === '' ? undefined : ref(schema);
+  expect(responses[status]!.content?.['application/json']?.schema).toEqual(expected);
+
+  const patch = name.startsWith('PATCH') ? ['application/merge-patch+json'] : [];
+  const taken = Object.entries(requestBody?.content ?? {}).map(([type, part]) => [type, part.schema]);
+  const types = ['application/json', ...patch].map((type) => [type, ref(body ?? '')]);
+  expect([requestBody?.required, taken]).toEqual(body ? [true, types] : [undefined, []]);
 });

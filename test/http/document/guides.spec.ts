@@ -18,6 +18,14 @@ async function ask(path: string, options: RequestInit = {}): Promise<Fetched> {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
+/** Each target is asked for once, however many pages link to it. */
+const pages = new Map<string, Promise<Fetched>>();
+function pageAt(path: string): Promise<Fetched> {
+  const page = pages.get(path) ?? ask(path);
+  pages.set(path, page);
+  return page;
+}
+
 function linksIn(html: string): string[] {
   return [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, address]) => address!);
 }
@@ -31,7 +39,7 @@ function anchorsOfOperations(): string[] {
 
 describe.each(PATHS)('the guide at %s', (path) => {
   it('is a page, without a key', async () => {
-    const { status, headers, text } = await ask(path);
+    const { status, headers, text } = await pageAt(path);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(text).toMatch(/<title>[A-Z].+ – Pet Store<\/title>/);
     expect(text.match(/<h1 /g)).toHaveLength(1);
@@ -40,10 +48,10 @@ describe.each(PATHS)('the guide at %s', (path) => {
   });
 
   it('has no broken links', async () => {
-    const { text } = await ask(path);
+    const { text } = await pageAt(path);
     for (const link of linksIn(text)) {
       const [target = '', anchor] = link.split('#');
-      const { status, text: there } = target === '' ? { status: 200, text } : await ask(target);
+      const { status, text: there } = target === '' ? { status: 200, text } : await pageAt(target);
       expect([link, status]).toEqual([link, 200]);
       const anchors = target === '/docs' ? anchorsOfOperations() : idsIn(there);
       expect(anchor === undefined ? [] : [anchor].filter((name) => !anchors.includes(name))).toEqual([]);
@@ -51,7 +59,7 @@ describe.each(PATHS)('the guide at %s', (path) => {
   });
 
   it('needs nothing that its Content-Security-Policy forbids', async () => {
-    const { headers, text } = await ask(path);
+    const { headers, text } = await pageAt(path);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(text.replace('<script type="module" src="/docs/docs.js"></script>', '')).not.toMatch(

@@ -5,7 +5,7 @@ import { type TestDatabase, createTestDatabase } from '../../support/test-databa
 import { Follower } from './support/feed';
 
 const WRITERS = 16;
-const WRITES = 25;
+const WRITES = 8;
 
 let database: TestDatabase;
 const running: TestService[] = [];
@@ -55,7 +55,7 @@ it('A follower reads every event once under sixteen writers, from either instanc
       }
     }
   };
-  const targets = ['limit=1&wait=5', 'limit=3', 'limit=100&wait=5', 'limit=7&type=pet.updated&wait=5'];
+  const targets = ['limit=1&wait=1', 'limit=3', 'limit=100&wait=1', 'limit=7&type=pet.updated&wait=1'];
   const following = targets.map((query, first) => follow(new Follower(`/events?cursor=now&${query}`), first));
   // Each has begun before the first write: a page of nothing is read at once or waited at.
   const beginning = new Follower('/events?limit=100');

@@ -30,106 +30,75 @@ beforeEach(async () => {
   await feed.readAll(caller);
 });
 
-/** What happens to a pet with three units, and what is reported of it. */
-const WRITES: [what: string, write: () => Promise<Told[]>][] = [
+const at = (path: string) => `${path}/${pet.id}`;
+const pets = (body: object) => caller.post<Pet>('/pets', { ...body, categoryId: pet.categoryId });
+const orders = (body: object) => caller.post<Order>('/store/orders', { petId: pet.id, ...body });
+const theStock = (): Told => ['inventory.updated', stockOf(pet.id)];
+const thePet = (): Told => ['pet.updated', petOf(pet.id)];
+
+/** What is sent about a pet with three units, and what is reported: of what was created, by its id, and of the pet. */
+const WRITES: [
+  what: string,
+  write: () => Promise<{ body: { id?: number } }>,
+  told: (id: number) => Told[],
+][] = [
   [
-    'POST /pets: the pet, whose first stock comes with it',
-    async () => {
-      const { body } = await caller.post<Pet>('/pets', { name: 'Ada', categoryId: pet.categoryId });
-      return [['pet.created', petOf(body.id)]];
-    },
+    'POST /pets: the pet, with its first stock',
+    () => pets({ name: 'Ada' }),
+    (id) => [['pet.created', petOf(id)]],
   ],
   [
     'PUT /pets/{petId}: the pet',
-    async () => {
-      await caller.put(`/pets/${pet.id}`, { name: 'Ada', categoryId: pet.categoryId, status: 'sold' });
-      return [['pet.updated', petOf(pet.id)]];
-    },
+    () => caller.put(at('/pets'), { name: 'Ada', categoryId: pet.categoryId, status: 'sold' }),
+    () => [thePet()],
   ],
-  [
-    'PATCH /pets/{petId}: the pet',
-    async () => {
-      await caller.patch(`/pets/${pet.id}`, { name: 'Ada' });
-      return [['pet.updated', petOf(pet.id)]];
-    },
-  ],
-  [
-    'DELETE /pets/{petId}: the pet as it was',
-    async () => {
-      const before = await petOf(pet.id)();
-      await caller.delete(`/pets/${pet.id}`);
-      return [['pet.deleted', before]];
-    },
-  ],
+  ['PATCH /pets/{petId}: the pet', () => caller.patch(at('/pets'), { name: 'Ada' }), () => [thePet()]],
   [
     'POST /categories: the category',
-    async () => {
-      const { body } = await caller.post<Category>('/categories', { name: 'Cats', description: 'Quiet.' });
-      return [['category.created', categoryOf(body.id)]];
-    },
+    () => caller.post<Category>('/categories', { name: 'Cats', description: 'Quiet.' }),
+    (id) => [['category.created', categoryOf(id)]],
   ],
   [
     'PUT /categories/{categoryId}: the category',
-    async () => {
-      await caller.put(`/categories/${pet.categoryId}`, { name: 'Cats' });
-      return [['category.updated', categoryOf(pet.categoryId)]];
-    },
+    () => caller.put(`/categories/${pet.categoryId}`, { name: 'Cats' }),
+    () => [['category.updated', categoryOf(pet.categoryId)]],
   ],
   [
     'PUT /store/inventory/{petId}: the stock',
-    async () => {
-      await caller.put(`/store/inventory/${pet.id}`, { quantity: 7 });
-      return [['inventory.updated', stockOf(pet.id)]];
-    },
+    () => caller.put(at('/store/inventory'), { quantity: 7 }),
+    () => [theStock()],
   ],
   [
     'POST …/adjustments: the stock',
-    async () => {
-      await caller.post(`/store/inventory/${pet.id}/adjustments`, { delta: -1 });
-      return [['inventory.updated', stockOf(pet.id)]];
-    },
+    () => caller.post(`${at('/store/inventory')}/adjustments`, { delta: -1 }),
+    () => [theStock()],
   ],
   [
     'POST /store/orders: the order and the stock',
-    async () => {
-      const { id } = await arrange.order(pet.id);
-      return [
-        ['order.placed', orderOf(id)],
-        ['inventory.updated', stockOf(pet.id)],
-      ];
-    },
+    () => orders({}),
+    (id) => [['order.placed', orderOf(id)], theStock()],
   ],
   [
     'POST /store/orders for the last unit: the pet, too',
-    async () => {
-      const { body } = await caller.post<Order>('/store/orders', { petId: pet.id, quantity: 3 });
-      return [
-        ['order.placed', orderOf(body.id)],
-        ['inventory.updated', stockOf(pet.id)],
-        ['pet.updated', petOf(pet.id)],
-      ];
-    },
+    () => orders({ quantity: 3 }),
+    (id) => [['order.placed', orderOf(id)], theStock(), thePet()],
   ],
   [
     'POST /store/orders with complete: both steps',
-    async () => {
-      const { body } = await caller.post<Order>('/store/orders', {
-        petId: pet.id,
-        quantity: 3,
-        complete: true,
-      });
-      return [
-        ['order.placed', orderOf(body.id)],
-        ['order.completed', orderOf(body.id)],
-        ['inventory.updated', stockOf(pet.id)],
-        ['pet.updated', petOf(pet.id)],
-      ];
-    },
+    () => orders({ quantity: 3, complete: true }),
+    (id) => [['order.placed', orderOf(id)], ['order.completed', orderOf(id)], theStock(), thePet()],
   ],
 ];
 
-it.each(WRITES)('%s', async (_what, write) => {
-  await expectTold(...(await write()));
+it.each(WRITES)('%s', async (_what, write, told) => {
+  const { body } = await write();
+  await expectTold(...told(body.id!));
+});
+
+it('DELETE /pets/{petId}: the deleted pet', async () => {
+  const before = await petOf(pet.id)();
+  await caller.delete(at('/pets'));
+  await expectTold(['pet.deleted', before]);
 });
 
 it('DELETE /categories/{categoryId}: reports the category as it was', async () => {

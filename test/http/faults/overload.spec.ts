@@ -9,7 +9,7 @@ import { whileLocked } from '../../support/while-locked';
 import { until } from '../../support/eventually';
 
 const CONNECTIONS = 4;
-const AT_ONCE = 100;
+const AT_ONCE = 60;
 const FEW = 20;
 /** What a request under way may take of the memory, its test's part included, in bytes. */
 const REQUEST_BYTES = 200_000;

@@ -1,21 +1,10 @@
-import type { PoolClient } from 'pg';
-import type { ApiClient } from '../../support/api-client';
-import { Arrange, type Category, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { type Category, type InventoryItem, type Order, aPet } from '../../support/builders';
+import { whileLocked } from '../../support/while-locked';
+import { useStore } from '../../support/use-service';
 
 describe('an Idempotency-Key that is in use', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
+  const { service, caller, arrange } = useStore();
   let keys = 0;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
 
   const withNewKey = () => caller.with({ 'Idempotency-Key': `conflict-${(keys += 1)}` });
   const REUSED = { code: 'idempotency_key_reused', status: 422 };
@@ -58,28 +47,20 @@ describe('an Idempotency-Key that is in use', () => {
   it('409: while the first request is running, and the 409 is not stored', async () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     const sender = withNewKey();
-    const lock = await holdPet(petId);
-    const first = sender.post<Order>('/store/orders', { petId });
-    await untilClaimed();
-    const second = await sender.post('/store/orders', { petId });
-    expect(second.body).toMatchObject(IN_PROGRESS);
-    // What the first one asks for is not known yet, so another body learns the same.
-    expect((await sender.post('/store/orders', { petId, quantity: 2 })).body).toMatchObject(IN_PROGRESS);
-    await lock.query('COMMIT');
-    lock.release();
+    const { first } = await whileLocked(service.database.pool, petId, async () => {
+      const running = sender.post<Order>('/store/orders', { petId });
+      await untilClaimed();
+      // What the first one asks for is not known yet, so another body learns the same.
+      for (const quantity of [1, 2]) {
+        expect((await sender.post('/store/orders', { petId, quantity })).body).toMatchObject(IN_PROGRESS);
+      }
+      return { first: running };
+    });
     expect((await first).status).toBe(201);
     const third = await sender.post<Order>('/store/orders', { petId });
     expect(third).toMatchObject({ status: 201, text: (await first).text });
     expect(third.headers.get('idempotent-replayed')).toBe('true');
   });
-
-  /** Keeps the pet locked, so that whoever wants it has to wait. */
-  async function holdPet(petId: number): Promise<PoolClient> {
-    const client = await service.database.pool.connect();
-    await client.query('BEGIN');
-    await client.query('SELECT 1 FROM pets WHERE id = $1 FOR UPDATE', [petId]);
-    return client;
-  }
 
   /** Resolves once a request holds the claim of an Idempotency-Key. */
   async function untilClaimed(): Promise<void> {
@@ -95,13 +76,13 @@ describe('an Idempotency-Key that is in use', () => {
     ['placeOrder', '/store/orders', (petId: number) => ({ petId })],
     ['adjustInventory', '/store/inventory/<pet>/adjustments', () => ({ delta: -1 })],
   ])(
-    '%s: of 40 concurrent requests exactly one is executed; the others wait, or replay it',
+    '%s: of 20 concurrent requests exactly one is executed; the others wait, or replay it',
     async (_, path, body) => {
       const { id: petId } = await arrange.pet(aPet(), 50);
       const sender = withNewKey();
       const target = path.replace('<pet>', String(petId));
       const answers = await Promise.all(
-        Array.from({ length: 40 }, () => sender.post<unknown>(target, body(petId))),
+        Array.from({ length: 20 }, () => sender.post<unknown>(target, body(petId))),
       );
       const done = answers.filter(({ status }) => status < 300);
       const first = done.filter(({ headers }) => !headers.has('idempotent-replayed'));

@@ -1,21 +1,11 @@
 import { KeysService } from '../../../src/modules/auth';
-import type { Answer, ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { Answer, ErrorBody } from '../../support/api-client';
+import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 describe('an error under an Idempotency-Key', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
+  const { service, caller, arrange } = useStore();
   let keys = 0;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
 
   const newKey = () => ({ 'Idempotency-Key': `kept-${(keys += 1)}` });
   const noCategory = async () => {
@@ -61,14 +51,6 @@ describe('an error under an Idempotency-Key', () => {
       expect(reused.body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
     },
   );
-
-  it('409: leaves nothing behind except the stored response', async () => {
-    const { id: petId } = await arrange.pet(aPet(), 1);
-    const sender = caller.with(newKey());
-    await sender.post('/store/orders', { petId, quantity: 2 });
-    expect((await caller.get(`/store/inventory/${petId}`)).body).toMatchObject({ quantity: 1 });
-    expect((await caller.get(`/store/orders?petId=${petId}`)).body).toEqual([]);
-  });
 
   function expectNotKept(refused: Answer<unknown>, status: number, later: Answer<unknown>): void {
     expect(refused.status).toBe(status);

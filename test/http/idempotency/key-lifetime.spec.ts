@@ -1,19 +1,11 @@
 import { Database } from '#libs/database';
 import { deleteExpired } from '../../../libs/commands/src/idempotency-records';
-import type { ApiClient, ErrorBody } from '../../support/api-client';
+import type { ErrorBody } from '../../support/api-client';
 import type { Category } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { useStore } from '../../support/use-service';
 
 describe('an Idempotency-Key', () => {
-  let service: TestService;
-  let caller: ApiClient;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-  });
-
-  afterAll(() => service.close());
+  const { service, caller } = useStore();
 
   const create = (key: string, name = 'Dogs') =>
     caller.with({ 'Idempotency-Key': key }).post<Category>('/categories', { name });

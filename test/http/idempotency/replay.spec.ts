@@ -1,7 +1,6 @@
 import { KeysService } from '../../../src/modules/auth';
-import type { ApiClient } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Pet, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { type InventoryItem, type Pet, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 interface Case {
   path: string;
@@ -12,18 +11,8 @@ interface Case {
 }
 
 describe('the same Idempotency-Key and body', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
+  const { service, caller, arrange } = useStore();
   let keys = 0;
-
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
-
-  afterAll(() => service.close());
 
   const withNewKey = (client = caller) => client.with({ 'Idempotency-Key': `key ${(keys += 1)}` });
   const count = async (sql: string) =>

@@ -72,7 +72,7 @@ describe('concurrent requests', () => {
   });
 
   it('to delete a pet and to order it: exactly one succeeds', async () => {
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < 10; round += 1) {
       const { id: petId } = await arrange.pet();
       const race = [
         () => caller.delete(`/pets/${petId}`),
@@ -86,19 +86,5 @@ describe('concurrent requests', () => {
         [204, 422],
       ]).toContainEqual(statuses);
     }
-  });
-
-  it('with the same If-Match: exactly one succeeds', async () => {
-    const { id: petId } = await arrange.pet();
-    const etag = (await caller.get(`/store/inventory/${petId}`)).headers.get('etag')!;
-    const holder = caller.with({ 'If-Match': etag });
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        holder.put<InventoryItem>(`/store/inventory/${petId}`, { quantity: 10 + index }),
-      ),
-    );
-    expect(tally(answers)).toEqual({ 200: 1, '412 precondition_failed': 9 });
-    const winner = answers.find(({ status }) => status === 200)!;
-    expect(await inventory(petId)).toEqual(winner.body);
   });
 });

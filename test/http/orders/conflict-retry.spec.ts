@@ -1,16 +1,10 @@
-import type { ApiClient } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
 describe('an order whose transaction conflicts with another one', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
+  const { service, caller, arrange } = useStore();
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
     // A sequence does not roll back, so it counts the attempts; all up to `failures` end in what PostgreSQL reports then.
     await service.database.pool.query(`
       CREATE SEQUENCE attempts;
@@ -24,8 +18,6 @@ describe('an order whose transaction conflicts with another one', () => {
         END $$;
       CREATE TRIGGER fail BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION fail();`);
   });
-
-  afterAll(() => service.close());
 
   async function failNext(count: number, code: string): Promise<void> {
     await service.database.pool.query(`DELETE FROM failures; ALTER SEQUENCE attempts RESTART`);

@@ -76,16 +76,6 @@ describe('the store', () => {
     await expectStock(petId, 0, 'available');
   });
 
-  it.each([
-    ['PUT', '', { quantity: 1 }],
-    ['POST', '/adjustments', { delta: 1 }],
-  ])('restocking by %s %s makes a sold pet available', async (method, path, body) => {
-    const petId = await petWith(1);
-    await arrange.order(petId, { complete: true });
-    await caller.send(method, `/store/inventory/${petId}${path}`, body);
-    await expectStock(petId, 1, 'available');
-  });
-
   it('completing a waiting order does not sell a restocked pet', async () => {
     const petId = await petWith(1);
     const order = await arrange.order(petId);

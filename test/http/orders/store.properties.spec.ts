@@ -91,7 +91,7 @@ describe('the store', () => {
           );
         }
       }),
-      { numRuns: 20 },
+      { numRuns: 12 },
     );
   });
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
 
-const STEPS = 300;
+const STEPS = 200;
 const AT_ONCE = 25;
 const FIRST_STOCK = 20;
 
@@ -28,8 +28,7 @@ const ALLOWED = new Set([
 ]);
 
 describe('a storm of orders, cancellations, completions, adjustments and stock counts on a few pets', () => {
-  let service: TestService;
-  let caller: ApiClient;
+  const { service, caller, arrange } = useStore();
   let pets: number[];
   const placed: Order[] = [];
   const outcomes = new Map<string, number>();
@@ -37,9 +36,6 @@ describe('a storm of orders, cancellations, completions, adjustments and stock c
   const brought = [0, 0, 0];
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    const arrange = new Arrange(caller);
     pets = [];
     for (let count = 0; count < 3; count += 1) {
       pets.push((await arrange.pet(aPet(), FIRST_STOCK)).id);
@@ -54,8 +50,6 @@ describe('a storm of orders, cancellations, completions, adjustments and stock c
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   });
-
-  afterAll(() => service.close());
 
   async function take({ action, pet, units, chance }: Step): Promise<{ status: number; body: unknown }> {
     const petId = pets[pet]!;

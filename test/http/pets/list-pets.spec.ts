@@ -1,18 +1,15 @@
-import type { ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type Pet, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { ErrorBody } from '../../support/api-client';
+import { type Pet, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
+
+const { caller, arrange } = useStore();
 
 describe('GET /pets', () => {
-  let service: TestService;
-  let caller: ApiClient;
   let categories: number[];
   const namesOf = async (query: string) =>
     (await caller.get<Pet[]>(`/pets?${query}`)).body.map(({ name }) => name);
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    const arrange = new Arrange(caller);
     categories = [(await arrange.category('Dogs')).id, (await arrange.category('Cats')).id];
     const [dogs, cats] = categories as [number, number];
     for (const builder of [
@@ -29,8 +26,6 @@ describe('GET /pets', () => {
       await caller.post('/pets', builder.build());
     }
   });
-  afterAll(() => service.close());
-
   describe('200', () => {
     it('returns a bare array of whole pets in ascending order of id', async () => {
       const { body } = await caller.get<Pet[]>('/pets');
@@ -68,14 +63,6 @@ describe('GET /pets', () => {
       const ids = Array.from({ length: 100 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
       expect(await namesOf(['id=1', ...ids.slice(1).map((id) => `id=${id}`)].join('&'))).toEqual(['Rex']);
     });
-
-    it('answers HEAD with the header fields of GET and no body', async () => {
-      const got = await caller.get('/pets?limit=1');
-      const head = await caller.send('HEAD', '/pets?limit=1');
-      expect([head.status, head.text]).toEqual([200, '']);
-      expect(head.headers.get('link')).toBe(got.headers.get('link'));
-      expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
-    });
   });
 
   test.each([
@@ -94,17 +81,9 @@ describe('GET /pets', () => {
     ['a name given twice', 'name=a&name=b', 'given once'],
     ['a name with NUL', 'name=a%00', 'without NUL'],
     ['a name of 201 characters', `name=${'a'.repeat(201)}`, 'name must be'],
-    ['an unknown parameter', 'page=2', '"page" is not allowed here'],
-    ['a parameter that objects inherit', 'valueOf=1', '"valueOf" is not allowed here'],
-    ['a key in the URL', 'api_key=x', 'is not allowed here'],
   ])('400: rejects %s', async (_what, query, hint) => {
     const { body } = await caller.get<ErrorBody>(`/pets?${query}`);
     expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
     expect(body.message).toContain(hint);
-  });
-
-  it('401: returns nothing without a key', async () => {
-    const { body } = await service.anonymous().get<ErrorBody>('/pets');
-    expect(body).toMatchObject({ code: 'missing_api_key', status: 401 });
   });
 });

@@ -1,4 +1,5 @@
 import { Bench, expectError } from './support/bench';
+import { operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 
 const service = useService();
@@ -59,20 +60,17 @@ describe('a body with an unsupported type, character set or coding is 415', () =
     expectError(answer, 415, 'unsupported_media_type', 'key');
   });
 
-  test.each(['POST /categories', 'PUT /categories/1'])(
-    'as a merge patch where none is accepted: %s',
-    async (line) => {
-      const answer = await send(line, ['Content-Type: application/merge-patch+json']);
-      expectError(answer, 415, 'unsupported_media_type', 'key');
-      expect(answer.text).toContain('application/json');
-      expect(answer.text).not.toContain('merge-patch');
-    },
-  );
-
-  it('as a JSON Patch, and the message lists what PATCH accepts', async () => {
-    const answer = await send('PATCH /pets/1', ['Content-Type: application/json-patch+json'], '[]');
-    expectError(answer, 415, 'unsupported_media_type', 'key');
-    expect(answer.text).toContain('application/json or application/merge-patch+json');
+  it('as a merge patch or a JSON Patch, at every operation that does not document it, and the message lists what it takes', async () => {
+    for (const [name, { requestBody }] of operationsOf(service.document)) {
+      const documented = Object.keys(requestBody?.content ?? {});
+      for (const type of ['application/merge-patch+json', 'application/json-patch+json']) {
+        if (requestBody && !documented.includes(type)) {
+          const answer = await send(name.replace(/\{\w+\}/g, '1'), [`Content-Type: ${type}`], '{}');
+          expectError(answer, 415, 'unsupported_media_type', 'key');
+          expect(answer.text).toContain(`sent as ${documented.join(' or ')}, in UTF-8`);
+        }
+      }
+    }
   });
 });
 

@@ -88,8 +88,14 @@ describe('a request without a key from an address over its limit', () => {
   });
 
   it('a valid key is still served', async () => {
-    expect((await send('GET /pets', [await bench.keyField()], '')).status).toBe(200);
+    const { key } = await service.issueKey();
+    expect((await send('GET /pets', [`X-API-Key: ${key}`], '')).status).toBe(200);
   });
+
+  test.each(['/docs', '/openapi.json', '/openapi.yaml', '/health/live', '/health/ready'])(
+    'can still get %s, which is never counted',
+    async (path) => expect((await send(`GET ${path}`, [], '')).status).toBe(200),
+  );
 });
 
 describe('a request with a banned key', () => {

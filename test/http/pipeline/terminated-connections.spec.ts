@@ -14,7 +14,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const CALLERS = 6;
 
 it('Under load, when PostgreSQL ends every connection, responses are 2xx or 503, and all counts add up', async () => {

@@ -78,20 +78,6 @@ describe('a refusal', () => {
     service.clock.advance(MINUTE);
     expect(limitsIn(await caller.get(COUNTED)).state).toMatch(/^"minute";r=1;t=60, "day";r=2;/);
   });
-
-  it('takes precedence over the scope, the path and the body', async () => {
-    const caller = await service.caller({ plan: 'enterprise', perMinute: 1, perDay: 100, scopes: ['read'] });
-    await caller.get(COUNTED);
-    const answers = [
-      await caller.post('/pets', '{'),
-      await caller.get('/no/such/path'),
-      await caller.send('PROPFIND', '/pets'),
-      await caller.get('/pets/x'),
-      await caller.send('HEAD', '/pets'),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([429, 429, 429, 429, 429]);
-    expect(answers.map((answer) => limitsIn(answer).retryAfter)).toEqual([60, 60, 60, 60, 60]);
-  });
 });
 
 describe.each([

@@ -2,21 +2,21 @@ import type { Pool } from 'pg';
 
 /** Enough rows that reading all of a table shows in the plan, entered in a few seconds. */
 export const STORE = {
-  pets: 150_000,
-  categories: 20_000,
-  orders: 100_000,
-  clients: 10_000,
+  pets: 75_000,
+  categories: 10_000,
+  orders: 50_000,
+  clients: 5_000,
   commits: 100_000,
   /** The first pets are deleted, and the first orders cancelled. */
-  gone: 30_000,
+  gone: 15_000,
   /** A third of the pets that are left are in this category, all of them available but the newest few. */
   bigCategory: 1,
   /** A third of the orders that are left are of this pet, all of them open but the newest few. */
-  popularPet: 140_000,
+  popularPet: 70_000,
   /** The newest pets, and no others, are pending. */
   pending: 20,
   /** Every so many pets, one has a rare name. */
-  rareNameEvery: 10_000,
+  rareNameEvery: 5_000,
 } as const;
 
 const { pets, categories, orders, clients, commits, gone, bigCategory, popularPet, pending, rareNameEvery } =

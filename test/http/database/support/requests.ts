@@ -15,8 +15,8 @@ const PETS = [
   `categoryId=${STORE.bigCategory}&status=sold&status=pending`,
   'categoryId=500',
   'categoryId=500&status=pending',
-  'id=140000&id=140001&id=5',
-  `id=140000&id=90001&status=available&categoryId=${STORE.bigCategory}&name=c`,
+  'id=70000&id=70001&id=5',
+  `id=70000&id=45001&status=available&categoryId=${STORE.bigCategory}&name=c`,
 ];
 /** Not bounded, and not here: a frequent name (of more than 2,000 pets) that is rare among the pets that are asked for. */
 const NAMED_PETS = [
@@ -38,14 +38,14 @@ const ORDERS = [
   `petId=${STORE.popularPet}`,
   `petId=${STORE.popularPet}&complete=true`,
   `petId=${STORE.popularPet}&complete=false`,
-  'petId=31000',
+  'petId=15500',
 ];
 export const SINGLE_READS = [
-  '/pets/140000',
+  '/pets/70000',
   '/pets/1',
   '/categories/5',
-  '/store/orders/90000',
-  '/store/inventory/140000',
+  '/store/orders/45000',
+  '/store/inventory/70000',
 ];
 
 function pagesOf(path: string, queries: string[], deep: number): string[] {
@@ -57,11 +57,11 @@ function pagesOf(path: string, queries: string[], deep: number): string[] {
 }
 
 /** Pages that cost no more than their rows. */
-export const PETS_PAGES = pagesOf('/pets', PETS, 90_000);
+export const PETS_PAGES = pagesOf('/pets', PETS, 45_000);
 export const OTHER_PAGES = [
   ...pagesOf('/categories', [''], 2_000),
-  ...pagesOf('/store/inventory', INVENTORY, 90_000),
-  ...pagesOf('/store/orders', ORDERS, 70_000),
+  ...pagesOf('/store/inventory', INVENTORY, 45_000),
+  ...pagesOf('/store/orders', ORDERS, 35_000),
 ];
 /** Pages of events, and how many commits they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
@@ -72,5 +72,5 @@ export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events?petId=7&type=pet.updated', 50_010],
 ];
 /** Pages that cost what their name does. */
-export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 90_000);
+export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 45_000);
 export const NAMED_CATEGORIES_PAGES = pagesOf('/categories', ['name=common', 'name=nobody'], 2_000);

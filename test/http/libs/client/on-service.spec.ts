@@ -111,26 +111,6 @@ describe('A creating call whose response is lost', () => {
   });
 });
 
-it('Pages of a list are read in order, to the end', async () => {
-  const store = await onService(service);
-  const categoryId = await aCategory(store);
-  const created: number[] = [];
-  for (let index = 0; index < 7; index += 1) {
-    created.push((await store.client.POST('/pets', { body: { name: 'Page?&', categoryId } })).data.id);
-  }
-  const query = { categoryId, name: 'page?&', limit: 3 };
-  const read: number[] = [];
-  for await (const pet of store.client.iterate('/pets', { params: { query } })) {
-    read.push(pet.id);
-  }
-  expect(read).toEqual(created);
-  const sizes: number[] = [];
-  for await (const pets of store.client.pages('/pets', { params: { query } })) {
-    sizes.push(pets.length);
-  }
-  expect(sizes).toEqual([3, 3, 1]);
-});
-
 it('A deprecated operation is reported once', async () => {
   const notices: DeprecationNotice[] = [];
   const onDeprecation = (notice: DeprecationNotice) => notices.push(notice);

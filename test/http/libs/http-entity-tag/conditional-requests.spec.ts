@@ -1,72 +1,105 @@
-import type { ApiClient } from '../../../support/api-client';
-import { Arrange } from '../../../support/builders';
-import { type TestService, startService } from '../../../support/service';
+import type { Answer } from '../../../support/api-client';
+import { useStore } from '../../../support/use-service';
+
+type Body = (text: string, count: number) => object;
+const pet: Body = (name) => ({ name, categoryId: 1 });
+const named: Body = (name) => ({ name });
+const dated: Body = (_text, count) => ({ shipDate: `2026-11-21T09:30:0${count}.000Z` });
+const counted: Body = (_text, count) => ({ quantity: 5 + count });
 
 const RESOURCES = ['/pets/1', '/categories/1', '/store/orders/1', '/store/inventory/1'];
-const CHANGES: [method: string, path: string, body: object][] = [
-  ['PUT', '/pets/1', { name: 'Rex', categoryId: 1 }],
-  ['PATCH', '/pets/1', { name: 'Rex' }],
-  ['PUT', '/categories/1', { name: 'Dogs' }],
-  ['PATCH', '/store/orders/1', { shipDate: '2026-11-21T09:30:00Z' }],
-  ['PUT', '/store/inventory/1', { quantity: 5 }],
+const CHANGES: [method: string, path: string, body: Body][] = [
+  ['PUT', '/pets/1', pet],
+  ['PATCH', '/pets/1', named],
+  ['PUT', '/categories/1', named],
+  ['PATCH', '/store/orders/1', dated],
+  ['PUT', '/store/inventory/1', counted],
 ];
-const DELETIONS = ['/store/orders/1', '/pets/1', '/categories/1'];
+const CREATIONS: [path: string, body: object][] = [
+  ['/pets', { name: 'Rex', categoryId: 1 }],
+  ['/categories', { name: 'Dogs' }],
+  ['/store/orders', { petId: 1 }],
+];
 const OTHER = '"0SgU8bLYz3tEJ7_M5bIqkw"';
 
 describe('conditional requests', () => {
-  let service: TestService;
-  let caller: ApiClient;
+  const { caller, arrange } = useStore();
   const tagOf = async (target: string) => (await caller.get(target)).headers.get('etag')!;
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-  });
-  beforeEach(async () => {
-    await service.database.pool.query('TRUNCATE categories, pets, inventory, orders RESTART IDENTITY');
-    const arrange = new Arrange(caller);
     await arrange.order((await arrange.pet(undefined, 5)).id);
   });
-  afterAll(() => service.close());
+
+  /** What a write returned is what is read afterwards, and under the same ETag. */
+  async function expectRead(target: string, { text, headers }: Answer<unknown>): Promise<void> {
+    const found = await caller.get(target);
+    expect([found.text, found.headers.get('etag')]).toEqual([text, headers.get('etag')]);
+    expect(headers.get('etag')).toMatch(/^"[\w-]+"$/);
+  }
+
+  it.each(CREATIONS)('POST %s returns the Location and the ETag of what was created', async (path, body) => {
+    const created = await caller.post<{ id: number }>(path, body);
+    expect(created.headers.get('location')).toBe(`${path}/${created.body.id}`);
+    await expectRead(`${path}/${created.body.id}`, created);
+  });
 
   describe.each(RESOURCES)('If-None-Match on %s', (target) => {
-    const HITS: [string, (tag: string) => string][] = [
-      ['the ETag', (tag) => tag],
-      ['the ETag in weak form', (tag) => `W/${tag}`],
-      ['a list with it', (tag) => `${OTHER}, W/"x,y",${tag}`],
-      ['any', () => '*'],
-    ];
-    const MISSES: [string, (tag: string) => string][] = [
-      ['another ETag', () => OTHER],
-      ['the ETag without quotes', (tag) => tag.slice(1, -1)],
-      ['nothing', () => ''],
-    ];
-
-    test.each(HITS)('answers 304 without a body for %s, to GET and HEAD', async (_what, field) => {
+    it('returns 304 and nothing else for the ETag, strong or weak, in a list, and *, to GET and HEAD', async () => {
       const tag = await tagOf(target);
-      for (const method of ['GET', 'HEAD']) {
-        const answer = await caller.with({ 'If-None-Match': field(tag) }).send(method, target);
-        expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', tag]);
-        expect(answer.headers.has('content-type')).toBe(false);
+      for (const field of [tag, `W/${tag}`, `${OTHER}, W/"x,y",${tag}`, '*']) {
+        for (const method of ['GET', 'HEAD']) {
+          const answer = await caller.with({ 'If-None-Match': field }).send(method, target);
+          expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', tag]);
+          expect(answer.headers.has('content-type')).toBe(false);
+        }
       }
     });
 
-    test.each(MISSES)('answers 200 for %s', async (_what, field) => {
-      const answer = await caller.with({ 'If-None-Match': field(await tagOf(target)) }).get(target);
-      expect(answer.status).toBe(200);
+    it('returns 200 for another ETag, one without quotes and an empty one', async () => {
+      for (const field of [OTHER, (await tagOf(target)).slice(1, -1), '']) {
+        expect((await caller.with({ 'If-None-Match': field }).get(target)).status).toBe(200);
+      }
     });
   });
 
-  it('a 304 is not counted, and its headers show it', async () => {
-    const limited = await service.caller({ plan: 'free' });
-    const first = await limited.get('/categories/1');
-    expect(first.headers.get('x-ratelimit-remaining')).toBe('59');
-    const holder = limited.with({ 'If-None-Match': first.headers.get('etag')! });
-    for (let times = 0; times < 3; times += 1) {
-      const answer = await holder.get('/categories/1');
-      expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([304, '59']);
-    }
-    expect((await limited.get('/categories/1')).headers.get('x-ratelimit-remaining')).toBe('58');
+  describe.each(CHANGES)('If-Match on %s %s', (method, target, body) => {
+    const send = (field: string, text: string, count: number) =>
+      caller.with({ 'If-Match': field }).send<unknown>(method, target, body(`${method} ${text}`, count));
+
+    it('accepts the change for the current ETag, alone or in a list, and for *', async () => {
+      for (const [count, form] of [
+        (tag: string) => tag,
+        (tag: string) => `${OTHER}, ${tag}`,
+        () => '*',
+      ].entries()) {
+        const before = await tagOf(target);
+        const changed = await send(form(before), `good ${count}`, count);
+        expect([changed.status, changed.headers.get('etag') === before]).toEqual([200, false]);
+        await expectRead(target, changed);
+      }
+    });
+
+    it('returns 412 for a stale, weak, unquoted or empty one, and changes nothing', async () => {
+      const before = await tagOf(target);
+      for (const field of [OTHER, `W/${before}`, before.slice(1, -1), '']) {
+        const refused = await send(field, 'stale', 9);
+        expect(refused.body).toMatchObject({ code: 'precondition_failed', status: 412 });
+        expect(await tagOf(target)).toBe(before);
+      }
+    });
+
+    it('accepts exactly one of several concurrent changes with the same ETag', async () => {
+      const before = await tagOf(target);
+      const answers = await Promise.all([4, 5, 6, 7, 8].map((count) => send(before, `race ${count}`, count)));
+      const winners = answers.filter(({ status }) => status === 200);
+      expect([winners.length, answers.filter(({ status }) => status === 412).length]).toEqual([1, 4]);
+      await expectRead(target, winners[0]!);
+    });
+  });
+
+  it('a request with If-None-Match that changes something is not conditional', async () => {
+    const holder = caller.with({ 'If-None-Match': await tagOf('/categories/1') });
+    expect((await holder.put('/categories/1', { name: 'Cats' })).status).toBe(200);
   });
 
   it('404 takes precedence over conditions', async () => {
@@ -74,39 +107,20 @@ describe('conditional requests', () => {
     expect((await caller.with({ 'If-Match': '*' }).delete('/pets/4711')).status).toBe(404);
   });
 
-  describe.each(CHANGES)('If-Match on %s %s', (method, target, body) => {
-    const send = (field: string) => caller.with({ 'If-Match': field }).send(method, target, body);
-
-    test.each<[string, (tag: string) => string]>([
-      ['the ETag', (tag) => tag],
-      ['a list with it', (tag) => `${OTHER}, ${tag}`],
-      ['any', () => '*'],
-    ])('applies the change for %s', async (_what, field) => {
-      expect((await send(field(await tagOf(target)))).status).toBe(200);
-    });
-
-    test.each<[string, (tag: string) => string]>([
-      ['another ETag', () => OTHER],
-      ['the ETag in weak form', (tag) => `W/${tag}`],
-      ['the ETag without quotes', (tag) => tag.slice(1, -1)],
-      ['nothing', () => ''],
-    ])('answers 412 for %s and changes nothing', async (_what, field) => {
-      const before = await tagOf(target);
-      expect((await send(field(before))).status).toBe(412);
-      expect(await tagOf(target)).toBe(before);
-    });
+  it.each([
+    ['an order', async () => `/store/orders/${(await arrange.order((await arrange.pet()).id)).id}`],
+    ['a pet', async () => `/pets/${(await arrange.pet()).id}`],
+    ['a category', async () => `/categories/${(await arrange.category()).id}`],
+  ])('If-Match deletes %s for the current ETag only', async (_what, made) => {
+    const target = await made();
+    const tag = await tagOf(target);
+    const stale = await caller.with({ 'If-Match': OTHER }).delete(target);
+    expect(stale.body).toMatchObject({ code: 'precondition_failed', status: 412 });
+    expect(await tagOf(target)).toBe(tag);
+    expect((await caller.with({ 'If-Match': tag }).delete(target)).status).toBe(204);
   });
 
-  it.each(DELETIONS)(
-    'If-Match on DELETE %s answers 412 for another ETag and deletes nothing',
-    async (target) => {
-      expect((await caller.with({ 'If-Match': OTHER }).delete(target)).status).toBe(412);
-      expect((await caller.get(target)).status).toBe(200);
-    },
-  );
-
-  it('If-None-Match has no effect on a change', async () => {
-    const holder = caller.with({ 'If-None-Match': await tagOf('/categories/1') });
-    expect((await holder.put('/categories/1', { name: 'Cats' })).status).toBe(200);
+  it('a list has no ETag', async () => {
+    expect((await caller.get('/categories')).headers.has('etag')).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
-import type { Answer, ApiClient } from '../../../support/api-client';
-import { Arrange, type Category, type Pet, aPet } from '../../../support/builders';
-import { type TestService, startService } from '../../../support/service';
+import type { Answer } from '../../../support/api-client';
+import { type Category, type Pet, aPet } from '../../../support/builders';
+import { useStore } from '../../../support/use-service';
 
 /** The target of the next page, taken from the Link header field (RFC 8288). */
 function nextOf({ headers }: Answer<unknown>): string | undefined {
@@ -8,9 +8,7 @@ function nextOf({ headers }: Answer<unknown>): string | undefined {
 }
 
 describe('a list', () => {
-  let service: TestService;
-  let caller: ApiClient;
-  let arrange: Arrange;
+  const { service, caller, arrange } = useStore();
 
   /** Names on each page, from this target on. `between` runs after each page. */
   async function pagesFrom(
@@ -27,16 +25,9 @@ describe('a list', () => {
     return pages;
   }
 
-  beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    arrange = new Arrange(caller);
-  });
   beforeEach(async () => {
     await service.database.pool.query('TRUNCATE categories, pets, inventory, orders RESTART IDENTITY');
   });
-  afterAll(() => service.close());
-
   async function categories(...names: string[]): Promise<void> {
     for (const name of names) {
       await arrange.category(name);

@@ -1,17 +1,14 @@
-import type { Answer, ApiClient, ErrorBody } from '../../support/api-client';
-import { Arrange, type InventoryItem, aPet } from '../../support/builders';
-import { type TestService, startService } from '../../support/service';
+import type { Answer, ErrorBody } from '../../support/api-client';
+import { type InventoryItem, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
+
+const { caller, arrange } = useStore();
 
 describe('GET /store/inventory', () => {
-  let service: TestService;
-  let caller: ApiClient;
   /** Six entries: available 1, available 7, pending 1, pending 0, sold 0, and a deleted one that must not show. */
   let expected: InventoryItem[];
 
   beforeAll(async () => {
-    service = await startService();
-    caller = await service.caller();
-    const arrange = new Arrange(caller);
     const one = await arrange.pet();
     const seven = await arrange.pet(aPet(), 7);
     const pending = await arrange.pet(aPet().pending());
@@ -28,8 +25,6 @@ describe('GET /store/inventory', () => {
       { petId: sold.id, quantity: 0, status: 'sold' },
     ];
   });
-
-  afterAll(() => service.close());
 
   it('200: returns every entry in ascending order of petId, without deleted pets and without a next page', async () => {
     const answer = await caller.get<InventoryItem[]>('/store/inventory');
@@ -60,25 +55,41 @@ describe('GET /store/inventory', () => {
     expect(pages).toEqual(expected.slice(0, 4).map((entry) => [entry]));
   });
 
-  it('200: an empty page is an empty array', async () => {
-    const [, last] = [...(await caller.get<InventoryItem[]>('/store/inventory')).body].slice(-2);
-    const cursor = Buffer.from(`after:${last!.petId}`).toString('base64url');
-    const answer = await caller.get<InventoryItem[]>(`/store/inventory?cursor=${cursor}`);
-    expect(answer).toMatchObject({ status: 200, body: [] });
-  });
-
   it.each([
     ['?status=gone', 'validation_failed', 'status'],
     ['?status=', 'validation_failed', 'status'],
-    ['?limit=0', 'validation_failed', 'limit'],
-    ['?limit=101', 'validation_failed', 'limit'],
-    ['?limit=1.5', 'validation_failed', 'limit'],
-    ['?limit=1&limit=2', 'validation_failed', 'limit'],
-    ['?petId=1', 'validation_failed', 'petId'],
-    ['?cursor=nonsense', 'invalid_cursor', 'cursor'],
   ])('400: %s is %s and the message names %s', async (query, code, name) => {
     const answer = await caller.get<ErrorBody>(`/store/inventory${query}`);
     expect(answer.body).toMatchObject({ code, status: 400 });
     expect(answer.body.message).toContain(name);
+  });
+});
+
+describe('GET /store/inventory/{petId}', () => {
+  it.each([
+    ['available', aPet(), 1],
+    ['pending', aPet().pending(), 1],
+    ['sold', aPet().sold(), 0],
+  ])('200: a pet created as %s has an entry at once', async (status, builder, quantity) => {
+    const { id } = await arrange.pet(builder);
+    const answer = await caller.get<InventoryItem>(`/store/inventory/${id}`);
+    expect(answer).toMatchObject({ status: 200, body: { petId: id, quantity, status } });
+    expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
+  });
+
+  it('200: the status is that of the pet, whatever changes it', async () => {
+    const { id } = await arrange.pet();
+    await caller.patch(`/pets/${id}`, { status: 'sold' });
+    const { body } = await caller.get<InventoryItem>(`/store/inventory/${id}`);
+    expect(body).toEqual({ petId: id, quantity: 1, status: 'sold' });
+  });
+
+  it('404: a pet that never existed, and a deleted one', async () => {
+    const { id } = await arrange.pet();
+    await caller.delete(`/pets/${id}`);
+    for (const petId of [id, 9_007_199_254_740_991]) {
+      const answer = await caller.get(`/store/inventory/${petId}`);
+      expect(answer.body).toMatchObject({ code: 'pet_not_found', status: 404 });
+    }
   });
 });

@@ -1,0 +1,171 @@
+import type { ErrorBody } from '../../support/api-client';
+import { Arrange, type Category, aPet } from '../../support/builders';
+import { useStore } from '../../support/use-service';
+
+const { service, caller, arrange } = useStore();
+
+describe('POST /categories', () => {
+  describe('201', () => {
+    test.each([
+      ['a name alone', { name: 'Dogs' }],
+      ['a description', { name: 'Dogs', description: 'Loyal, loud and always hungry.' }],
+      ['an empty description', { name: 'Dogs', description: '' }],
+      ['the longest description, in characters', { name: 'Dogs', description: '🐕'.repeat(2_000) }],
+      ['the longest name, in characters', { name: '🐕'.repeat(200) }],
+      ['white space around the name', { name: ' Dogs\n' }],
+    ])('returns what was sent, with an id: %s', async (_what, body) => {
+      const { status, body: category } = await caller.post<Category>('/categories', body);
+      expect(status).toBe(201);
+      expect(category).toEqual({ ...body, id: expect.any(Number) });
+    });
+
+    it('accepts a name twice, and assigns a larger id', async () => {
+      const first = await caller.post<Category>('/categories', { name: 'Birds' });
+      const second = await caller.post<Category>('/categories', { name: 'Birds' });
+      expect(second.status).toBe(201);
+      expect(second.body.id).toBeGreaterThan(first.body.id);
+    });
+  });
+
+  describe('400', () => {
+    test.each([
+      ['no name', { description: 'x' }, 'name is required'],
+      ['a name of no characters', { name: '' }, 'name must be 1 to 200 characters'],
+      [
+        'a description of 2,001 characters',
+        { name: 'a', description: 'a'.repeat(2_001) },
+        'description must',
+      ],
+      ['null as description', { name: 'a', description: null }, 'description must be'],
+      ['an id, which the service assigns', { id: 1, name: 'a' }, '"id" is not allowed here'],
+      ['an unknown field', { name: 'a', colour: 'red' }, '"colour" is not allowed here'],
+    ])('rejects %s', async (_what, body, hint) => {
+      const answer = await caller.post<ErrorBody>('/categories', body);
+      expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
+      expect(answer.body.message).toContain(hint);
+    });
+
+    it('creates nothing', async () => {
+      const count = () => service.database.pool.query(`SELECT count(*) FROM categories`);
+      const before = (await count()).rows as unknown;
+      await caller.post('/categories', { name: '' });
+      expect((await count()).rows).toEqual(before);
+    });
+  });
+});
+
+describe('PUT /categories/{categoryId}', () => {
+  let target: string;
+
+  beforeEach(async () => {
+    const { id } = await new Arrange(caller).category('Dogs');
+    target = `/categories/${id}`;
+  });
+  describe('200', () => {
+    it('sets name and description, and keeps the id', async () => {
+      const before = await caller.get<Category>(target);
+      const { status, body } = await caller.put<Category>(target, { name: 'Cats', description: 'Aloof.' });
+      expect(status).toBe(200);
+      expect(body).toEqual({ id: before.body.id, name: 'Cats', description: 'Aloof.' });
+    });
+
+    it('removes an omitted description', async () => {
+      await caller.put(target, { name: 'Cats', description: 'Aloof.' });
+      expect((await caller.put<Category>(target, { name: 'Cats' })).body).not.toHaveProperty('description');
+      expect((await caller.get<Category>(target)).body).not.toHaveProperty('description');
+    });
+
+    it('changes the ETag only when something has changed', async () => {
+      const tags = [];
+      for (const name of ['Dogs', 'Cats', 'Dogs']) {
+        tags.push((await caller.put(target, { name })).headers.get('etag'));
+      }
+      expect(tags[1]).not.toBe(tags[0]);
+      expect(tags[2]).toBe(tags[0]);
+    });
+  });
+
+  test.each([
+    ['no name', { description: 'x' }],
+    ['a blank name', { name: ' ' }],
+    ['an id', { id: 1, name: 'Cats' }],
+    ['a description that is null', { name: 'Cats', description: null }],
+    ['no body', undefined],
+  ])('400: rejects %s and changes nothing', async (_what, body) => {
+    const { body: error } = await caller.put<ErrorBody>(target, body);
+    expect(error).toMatchObject({ code: 'validation_failed', status: 400 });
+    expect((await caller.get<Category>(target)).body.name).toBe('Dogs');
+  });
+
+  it('404: does not create a missing category', async () => {
+    const { body } = await caller.put<ErrorBody>('/categories/4711', { name: 'Cats' });
+    expect(body).toMatchObject({ code: 'category_not_found', status: 404 });
+  });
+});
+
+describe('DELETE /categories/{categoryId}', () => {
+  describe('204', () => {
+    it('deletes a category that has no pets', async () => {
+      const { id } = await arrange.category();
+      const { status, text } = await caller.delete(`/categories/${id}`);
+      expect([status, text]).toEqual([204, '']);
+      expect((await caller.get<ErrorBody>(`/categories/${id}`)).body.code).toBe('category_not_found');
+      expect((await caller.delete<ErrorBody>(`/categories/${id}`)).body.code).toBe('category_not_found');
+    });
+
+    it('ignores deleted pets, which keep their category', async () => {
+      const pet = await arrange.pet();
+      await caller.delete(`/pets/${pet.id}`);
+      expect((await caller.delete(`/categories/${pet.categoryId}`)).status).toBe(204);
+      const { rows } = await service.database.pool.query(
+        `SELECT former_category_id FROM pets WHERE id = ${pet.id}`,
+      );
+      expect(rows).toEqual([{ former_category_id: String(pet.categoryId) }]);
+    });
+
+    it('ignores pets that have moved to another category', async () => {
+      const pet = await arrange.pet();
+      const { id: categoryId } = await arrange.category();
+      await caller.patch(`/pets/${pet.id}`, { categoryId });
+      expect((await caller.delete(`/categories/${pet.categoryId}`)).status).toBe(204);
+    });
+  });
+
+  describe('409 category_in_use', () => {
+    test.each([
+      ['available', aPet()],
+      ['pending', aPet().pending()],
+      ['sold', aPet().sold()],
+    ])('keeps a category with a pet that is %s', async (_status, builder) => {
+      const pet = await arrange.pet(builder);
+      const { body } = await caller.delete<ErrorBody>(`/categories/${pet.categoryId}`);
+      expect(body).toMatchObject({ code: 'category_in_use', status: 409 });
+      expect(body.message).toContain(`/pets?categoryId=${pet.categoryId}`);
+      expect((await caller.get(`/categories/${pet.categoryId}`)).status).toBe(200);
+    });
+
+    test.each([
+      ['is created', 'POST', 201],
+      ['moves into it', 'PUT', 200],
+    ])('never deletes the category of a pet that %s at the same time', async (_what, method, done) => {
+      const { id: petId } = await arrange.pet();
+      const target = method === 'POST' ? '/pets' : `/pets/${petId}`;
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const { id } = await arrange.category();
+          const [written, deleted] = await Promise.all([
+            caller.send(method, target, aPet().inCategory(id).build()),
+            caller.delete(`/categories/${id}`),
+          ]);
+          const { body } = await caller.get<{ categoryId: number }[]>(`/pets?categoryId=${id}`);
+          const left = (await caller.get(`/categories/${id}`)).status;
+          return { answers: `${written.status} ${deleted.status}`, orphans: left === 404 ? body.length : 0 };
+        }),
+      );
+      // Either the pet came first, the deletion did, or the pet had moved on when its deletion was tried.
+      const possible = [`${done} 409`, '422 204', ...(method === 'PUT' ? ['200 204'] : [])];
+      expect(outcomes.filter(({ answers }) => !possible.includes(answers))).toEqual([]);
+      expect(outcomes.filter(({ orphans }) => orphans > 0)).toEqual([]);
+    });
+  });
+});
