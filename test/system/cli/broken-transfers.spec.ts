@@ -5,6 +5,7 @@ import {
   complaint,
   petstore,
   petstoreJson,
+  petstoreProcess,
   petstoreScript,
 } from '../../support/command-line';
 import { query } from '../../support/embedded-postgres-bench';
@@ -57,7 +58,7 @@ const leftIn = (folder: string) =>
 
 describe('db restore that is killed', () => {
   const restore = (folder: string, backup: string, step?: number) =>
-    petstore(
+    petstoreProcess(
       ['db', 'restore', '--yes', backup],
       { DATA_DIR: path(folder), KILL_AT: String(step) },
       { node: ['--require', require.resolve('./support/kill-at.js')] },

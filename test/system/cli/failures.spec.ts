@@ -1,4 +1,4 @@
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { complaint, petstore, petstoreJson, petstoreProcess } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
 let database: TestDatabase;
@@ -46,7 +46,7 @@ it('a command that waits for what never comes fails, instead of ending as if it 
     '--import',
     'data:text/javascript,import fs from "node:fs/promises"; fs.open = () => new Promise(() => {});',
   ];
-  expect(await petstore(['import', '/dev/null'], environment, { node })).toEqual(
+  expect(await petstoreProcess(['import', '/dev/null'], environment, { node })).toEqual(
     complaint(1, /ended before its work was done/),
   );
 });

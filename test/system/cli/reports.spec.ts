@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanEnvironment } from '../../support/command-line';
-import { installation } from '../../support/installation';
+import { petstore } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { leavesOf, registeredCommands } from './support/registered-commands';
 
@@ -62,17 +60,15 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What each of the commands prints on a terminal of 40 columns; all of them are run by one process. */
-function outputs(commands: string[][]): Promise<string[]> {
-  const script = join(__dirname, 'support', 'run-commands.js');
-  const env = cleanEnvironment({ DATABASE_URL: database.url, TZ: 'America/New_York' });
-  return new Promise((resolve, reject) => {
-    const options = { env, timeout: 250_000 };
-    const child = execFile(process.execPath, [script, installation()], options, (error, stdout, stderr) =>
-      error ? reject(new Error(stderr)) : resolve(JSON.parse(stdout) as string[]),
-    );
-    child.stdin!.end(JSON.stringify(commands));
-  });
+/** What each of the commands prints on a terminal of 40 columns. */
+async function outputs(commands: string[][]): Promise<string[]> {
+  const printed: string[] = [];
+  for (const args of commands) {
+    const { code, stdout, stderr } = await petstore(args, { DATABASE_URL: database.url }, { columns: 40 });
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+    printed.push(stdout);
+  }
+  return printed;
 }
 
 it('every command that reports prints one line of JSON when asked to, on a terminal of any width', async () => {

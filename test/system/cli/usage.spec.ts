@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { complaint, petstore } from '../../support/command-line';
+import { complaint, petstore, petstoreProcess } from '../../support/command-line';
 import { read } from '../../support/files';
 import { leavesOf, registeredCommands } from './support/registered-commands';
 
@@ -61,7 +61,7 @@ describe('--help is worth reading', () => {
 
   it('and neither the database nor the server is loaded for it', async () => {
     const node = ['--require', join(__dirname, 'support', 'tell-cost.js')];
-    const { stderr } = await petstore(['clients', '--help'], environment, { node });
+    const { stderr } = await petstoreProcess(['clients', '--help'], environment, { node });
     const cost = JSON.parse(stderr) as { loaded: boolean };
     expect(cost.loaded).toBe(false);
   });
