@@ -2,7 +2,7 @@ import { UsageError, readOptions } from './options';
 import { contendersOf } from './run-matches';
 
 describe('The options', () => {
-  it('take five pairs of everything by default', () => {
+  it('measure five pairs of everything by default', () => {
     const { pairs, seconds, only, peers } = readOptions([]);
     expect({ pairs, seconds, parts: only.length, peers }).toEqual({
       pairs: 5,
@@ -12,7 +12,7 @@ describe('The options', () => {
     });
   });
 
-  it('let single values stand beside --quick', () => {
+  it('let single values override --quick', () => {
     expect(readOptions(['--quick', '--pairs', '7'])).toMatchObject({
       pairs: 7,
       seconds: 1,
@@ -20,7 +20,7 @@ describe('The options', () => {
     });
   });
 
-  it('take the duration of a soak in minutes, and those of the other runs in seconds', () => {
+  it('read the duration of a soak in minutes, and of other runs in seconds', () => {
     expect(readOptions(['--only', 'soak', '--duration', '45'])).toMatchObject({
       soakMinutes: 45,
       seconds: 3,
@@ -28,7 +28,7 @@ describe('The options', () => {
     expect(readOptions(['--duration', '20'])).toMatchObject({ soakMinutes: 10, seconds: 20 });
   });
 
-  it('take groups of operations, and a delay with its unit', () => {
+  it('accept groups of operations, and a delay with its unit', () => {
     const { only, delayMs, connections } = readOptions(['--only', 'reads,fairness', '--delay', '1ms']);
     expect(only).toEqual(expect.arrayContaining(['get-pet', 'list-orders', 'fairness']));
     expect(only).not.toContain('post-order');
@@ -49,7 +49,7 @@ describe('The options', () => {
     [['--connections', '0']],
     [['--service', 'test']],
     [['--redis', '--aged']],
-  ])('refuse %j', (args) => {
+  ])('reject %j', (args) => {
     expect(() => readOptions(args)).toThrow(UsageError);
   });
 });
@@ -69,7 +69,7 @@ describe('The contenders', () => {
     expect(names(...args)).toEqual(expected);
   });
 
-  it('have only the service age, while its peers are at their best', () => {
+  it('age only the service; its peers run at their best', () => {
     const contenders = contendersOf(readOptions(['--aged', '--peers', 'hand-written']));
     expect(contenders.map(({ aged, hasManyPets }) => ({ aged, hasManyPets }))).toEqual([
       { aged: true, hasManyPets: undefined },

@@ -90,12 +90,12 @@ async function comparison(name: 'get-pet' | 'too-many-requests' = 'get-pet'): Pr
   });
 }
 
-it('runs in pairs, each time in the other order, after both were warmed up', async () => {
+it('runs in pairs, alternating the order, after warming up both', async () => {
   await comparison();
   expect(order).toEqual(['subject', 'peer', 'subject', 'peer', 'peer', 'subject', 'subject', 'peer']);
 });
 
-it('has each of three contenders begin and end as often as the others', () => {
+it('lets each of three contenders run first and last equally often', () => {
   const rounds = Array.from({ length: 6 }, (_none, round) => inOrder(['a', 'b', 'c'], round).join(''));
   expect(rounds).toEqual(['abc', 'acb', 'cab', 'cba', 'bca', 'bac']);
 });
@@ -123,14 +123,14 @@ it.each<[string, (fake: FakeContender) => void, RegExp]>([
     (fake) => (fake.countsEach = 2),
     /^peer: Remaining went down by 11 for 5/,
   ],
-])('does not count a pair with %s', async (_what, spoil, complaint) => {
+])('discards a pair with %s', async (_what, spoil, complaint) => {
   spoil(peer);
   const { comparisons, discarded } = await comparison();
   expect(comparisons).toEqual([{ peer: 'peer', pairs: 0 }]);
   expect(discarded).toContainEqual(expect.stringMatching(complaint));
 });
 
-it('counts refusals as the right answer where they are what is measured', async () => {
+it('counts refusals as correct responses where refusals are measured', async () => {
   for (const fake of [subject, peer]) {
     fake.status = 429;
     fake.body = { code: 'rate_limit_exceeded', message: 'Too many.', status: 429 };

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => compose('down', '--volumes'));
 
-it('An instance is replaced under load, and no request is lost', async () => {
+it('Replacing an instance under load loses no request', async () => {
   const limits = ['--per-minute', '1000000', '--per-day', '10000000'];
   await petstore('clients', 'create', '--name', 'crowd', '--plan', 'enterprise', ...limits);
   const { key } = JSON.parse(await petstore('keys', 'issue', '--client', 'crowd', '--json')) as {
@@ -61,7 +61,7 @@ it('An instance is replaced under load, and no request is lost', async () => {
   expect(answered).toBeGreaterThan(500);
 });
 
-it('Both instances end in order', async () => {
+it('Both instances stop cleanly', async () => {
   await compose('stop', 'store-one', 'store-two');
   const ids = (await compose('ps', '-aq', 'store-one', 'store-two')).split('\n');
   expect(await docker('inspect', '--format', '{{.State.ExitCode}}', ...ids)).toBe('0\n0');

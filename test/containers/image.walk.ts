@@ -58,18 +58,18 @@ afterAll(async () => {
   await docker('network', 'rm', NAME);
 });
 
-it('Without DATABASE_URL it says that this is what is missing', async () => {
+it('Reports a missing DATABASE_URL', async () => {
   const message = await failure(docker('run', '--rm', ...LOCKED_DOWN, IMAGE));
   expect(message).toMatch(/^petstore: DATABASE_URL is not set[^\n]*\n$/);
 });
 
-it('The command line calls itself by the name it has there', async () => {
+it('The help names the command as it is called in the container', async () => {
   const help = await once('keys', 'issue', '--help');
   expect(help).toContain('\n  petstore keys issue');
   expect(help).not.toContain('npx');
 });
 
-it('Pets are created and ordered, and the page is served', async () => {
+it('Pets can be created and ordered, and the page is served', async () => {
   const petId = await createPet(call);
   const order = await call('POST', '/store/orders', { petId });
   expect(order.status).toBe(201);
@@ -79,7 +79,7 @@ it('Pets are created and ordered, and the page is served', async () => {
   }
 });
 
-it('A request under way at SIGTERM is answered, and the end is in order', async () => {
+it('Answers a request in progress at SIGTERM, then stops cleanly', async () => {
   const started = request(`http://${address}/categories`, {
     method: 'POST',
     headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Content-Length': 15 },
@@ -105,7 +105,7 @@ it('A request under way at SIGTERM is answered, and the end is in order', async 
   await untilReady(address);
 });
 
-it('What is over the limit gets a 429 that says when to come back', async () => {
+it('Answers 429 with Retry-After over the limit', async () => {
   let answer = await call('GET', '/pets');
   for (let sent = 1; sent < 70 && answer.ok; sent++) {
     answer = await call('GET', '/pets');

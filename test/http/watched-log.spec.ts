@@ -6,7 +6,7 @@ const KEY = `psk_live_${'aB3'.repeat(12)}`;
 describe('The log of a service under test', () => {
   const service = useService();
 
-  it('fails the test when an API key gets into it', async () => {
+  it('fails the test when it contains an API key', async () => {
     const { key } = await service.issueKey();
     for (const line of [`refused ${KEY}`, `digested ${key.slice('psk_live_'.length)}`]) {
       const log = new WatchedLog();
@@ -16,7 +16,7 @@ describe('The log of a service under test', () => {
     }
   });
 
-  it('is looked at as it is written: every line, whatever its level', async () => {
+  it('is checked as it is written: every line, at every level', async () => {
     const before = service.log.lines.length;
     await (await service.caller()).get('/categories');
     expect(service.log.lines.slice(before)).toContainEqual(
@@ -24,7 +24,7 @@ describe('The log of a service under test', () => {
     );
   });
 
-  it('takes identifiers and digests for what they are', () => {
+  it('may contain identifiers and digests', () => {
     const log = new WatchedLog();
     log.forbid(KEY);
     log.write(`{"reqId":"${'x'.repeat(128)}","digest":"${'0123456789abcdef'.repeat(4)}"}`);

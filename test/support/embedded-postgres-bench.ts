@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { type Checkout } from './checkout';
 import { until } from './eventually';
+import { query } from './query';
 
 export interface Answer {
   url: string;
@@ -86,21 +86,6 @@ export class Holder {
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     this.child.kill(signal);
     await this.ended;
-  }
-}
-
-export async function query<T extends object>(
-  url: string,
-  sql: string,
-  values: unknown[] = [],
-): Promise<T[]> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<T>(sql, values)).rows;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 

@@ -12,7 +12,7 @@ test('an unreachable database is reported with its variable', () => {
 test.each([
   ['53100', 'could not extend file "base/1": No space left on device'],
   ['57014', 'canceling statement due to statement timeout'],
-])('one that was reached and failed (%s) is reported with its message', (code, message) => {
+])('a database that responds with an error (%s) is reported with its message', (code, message) => {
   const line = `petstore: The database could not complete the request: ${message}.\n`;
   expect(explain(failure(code, message))).toBe(line);
   expect(explain(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);

@@ -212,23 +212,23 @@ const TABLE: {
   },
 ];
 
-it('An empty environment is one that the service starts with', () => {
+it('The service starts with an empty environment', () => {
   expect(readSettings({})).toEqual(Object.fromEntries(TABLE.map(({ setting, absent }) => [setting, absent])));
 });
 
 describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad }) => {
-  test.each(['', '  '])('is absent when it is empty: "%s"', (text) => {
+  test.each(['', '  '])('counts as absent when it is empty: "%s"', (text) => {
     expect(readSettings({ [variable]: text })[setting]).toEqual(absent);
   });
 
-  test.each(good)('takes %s', (text, value) => {
+  test.each(good)('accepts %s', (text, value) => {
     expect(readSettings({ [variable]: text })[setting]).toEqual(value);
   });
 
   // HOST and DATA_DIR take any text; whether it can be listened on or written to is found out at the start.
   const refused = bad.length > 0 ? [...bad, 'x\ny', 'x'.repeat(1_000)] : [];
   for (const text of refused) {
-    it(`does not take ${JSON.stringify(text).slice(0, 40)}, and says so in one line`, () => {
+    it(`rejects ${JSON.stringify(text).slice(0, 40)}, in one line`, () => {
       const failure = failureOf({ [variable]: text });
       expect(failure).toBeInstanceOf(EnvironmentError);
       expect(failure.message).toMatch(new RegExp(`^${variable} takes .+, not ".+"\\.$`));
@@ -239,7 +239,7 @@ describe.each(TABLE)('$variable', ({ variable, setting, absent, good, bad }) => 
 });
 
 test.each(['DATABASE_URL', 'REDIS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])(
-  'The password in %s is never told',
+  'The password in %s is never revealed',
   (variable) => {
     for (const text of ['ftp://me:hunter2@db', 'hunter2', '://me:hunter2@db', 'postgres://me:hunter2@:x']) {
       expect(failureOf({ [variable]: text }).message).not.toContain('hunter2');
@@ -247,7 +247,7 @@ test.each(['DATABASE_URL', 'REDIS_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT'])(
   },
 );
 
-it('Other variables are left alone', () => {
+it('Other variables are ignored', () => {
   expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));
 });
 

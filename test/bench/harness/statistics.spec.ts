@@ -8,7 +8,7 @@ it.each([
   expect(spreadOf(values)).toEqual(spread);
 });
 
-it('The slope of points on a line is that of the line', () => {
+it('The slope of points on a line is the slope of the line', () => {
   expect(
     slopeOf([
       [1, 5],
@@ -18,7 +18,7 @@ it('The slope of points on a line is that of the line', () => {
   ).toBeCloseTo(3);
 });
 
-it('The slope of points beside a line is that of the line between them', () => {
+it('The slope of scattered points is that of the best-fit line', () => {
   expect(
     slopeOf([
       [0, 1],
@@ -29,6 +29,6 @@ it('The slope of points beside a line is that of the line between them', () => {
   ).toBeCloseTo(2);
 });
 
-it('There is no spread of no values', () => {
+it('An empty list has no spread', () => {
   expect(() => spreadOf([])).toThrow('no values');
 });

@@ -44,7 +44,7 @@ describe('Every route of the application', () => {
     routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
   });
 
-  it('is looked at: the operations and the two health checks', () => {
+  it('is checked: the operations and the two health checks', () => {
     expect(routes.length).toBe(TABLE.length + 2);
   });
 
@@ -52,16 +52,16 @@ describe('Every route of the application', () => {
     expect(undeclared(routes)).toEqual([]);
   });
 
-  it('needs the scope read to read and write for the rest', () => {
+  it('needs the scope read for reading and write for everything else', () => {
     expect(mismatched(routes)).toEqual([]);
   });
 
-  it('is open to any valid key for the key itself only', () => {
+  it('accepts any valid key only where the key itself is read', () => {
     const open = routes.filter(({ rule }) => rule === 'any key').map(({ name }) => name);
     expect(open).toEqual(['KeyController.getKey']);
   });
 
-  it('is open to everybody for health checks only', () => {
+  it('is public only for health checks', () => {
     const open = routes.filter(({ rule }) => rule === 'public').map(({ name }) => name);
     expect(open.sort()).toEqual(['HealthController.live', 'HealthController.ready']);
   });

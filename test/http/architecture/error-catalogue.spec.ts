@@ -63,11 +63,11 @@ const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
 describe('The error catalogue', () => {
   const service = useService();
 
-  it('has these codes and statuses and no others', () => {
+  it('has exactly these codes and statuses', () => {
     expect(sorted(errorCatalogue().map(({ status, code }) => `${status} ${code}`))).toEqual(sorted(PAIRS));
   });
 
-  it('is in the document, but for what answers outside of operations, and nothing else is', () => {
+  it('matches the codes in the document, except those returned outside of operations', () => {
     const documented = answers().flatMap(({ status, answer }) => {
       return Object.keys(answer.content?.['application/json']?.examples ?? {}).map(
         (code) => `${status} ${code}`,
@@ -76,7 +76,7 @@ describe('The error catalogue', () => {
     expect(sorted(documented)).toEqual(sorted(PAIRS.filter((pair) => !OUTSIDE_OF_OPERATIONS.includes(pair))));
   });
 
-  it('is the list of codes that the Error object can have', () => {
+  it('is the list of codes that an Error object can have', () => {
     const { Error: schema } = service.document.components!.schemas as Record<
       string,
       { properties: { code: { enum: string[] } } }
@@ -102,7 +102,7 @@ describe('The error catalogue', () => {
     }
   });
 
-  it('speaks in sentences that give nothing away', () => {
+  it('has messages that are sentences and reveal no internals', () => {
     for (const { when, example } of errorCatalogue()) {
       expect(when).toMatch(/^[A-Z`].*\.$/s);
       expect(example).toMatch(/^\S.*\.$/);

@@ -20,11 +20,11 @@ const forged = (field: string, index: number) => ({
 describe.each([
   ['without TRUST_PROXY', {}, FIELDS],
   ['with it', { trustProxy: ['127.0.0.1'] }, FIELDS.filter((field) => field !== 'X-Forwarded-For')],
-])('an address of one’s own choosing %s', (_how, settings, fields) => {
+])('a forged address %s', (_how, settings, fields) => {
   const service = useService({ settings });
   beforeEach(() => freshMinute(service));
 
-  it.each(fields)('is no way to a quota of one’s own: %s', async (field) => {
+  it.each(fields)('does not get a separate quota: %s', async (field) => {
     const left: number[] = [];
     for (let index = 1; index <= 3; index += 1) {
       left.push(limitsIn(await service.anonymous().with(forged(field, index)).get(COUNTED)).remaining);
@@ -32,7 +32,7 @@ describe.each([
     expect(left).toEqual([59, 58, 57]);
   });
 
-  it('does not let anyone past the limit, with all headers at once', async () => {
+  it('does not bypass the limit, even with all headers at once', async () => {
     await call(service.anonymous(), 60);
     const all = Object.assign({}, ...fields.map((field) => forged(field, 9))) as Record<string, string>;
     expect((await service.anonymous().with(all).get(COUNTED)).status).toBe(429);

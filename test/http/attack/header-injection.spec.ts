@@ -22,7 +22,7 @@ function expectNothingInjected({ headers }: RawAnswer): void {
   expect(Object.keys(headers).filter((name) => name.includes('injected'))).toEqual([]);
 }
 
-describe('a line break in a value that comes back in a header field stays a part of the value', () => {
+describe('a line break in a value that is returned in a header field stays part of the value', () => {
   it.each([
     ['Link of a page', 'GET /categories?limit=1&name=a%0d%0aX-Injected:'],
     ['Link of a page, written as bytes of UTF-8', 'GET /categories?limit=1&name=a%0D%0AX-Injected%3A%20'],
@@ -81,7 +81,7 @@ describe.each([
   });
 });
 
-it('The Host header of a caller is never echoed', async () => {
+it('The Host header is never echoed', async () => {
   const connection = await RawConnection.open(service.port);
   connection.write(`GET /categories?limit=1 HTTP/1.1\r\nHost: evil.example\r\n${field}\r\n\r\n`);
   const answer = await connection.answer();

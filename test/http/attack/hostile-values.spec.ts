@@ -83,7 +83,7 @@ function plainPath(path: string): string {
   return path.replace(/\{\w+\}/, '1');
 }
 
-it('Any value in any place gets a documented response, and never becomes SQL', async () => {
+it('Hostile values get a documented response in every parameter and field, and never become SQL', async () => {
   await new Arrange(await service.caller()).pet();
   const recorded = new RecordedStatements();
   const failures: string[] = [];

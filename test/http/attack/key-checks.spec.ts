@@ -17,8 +17,8 @@ async function lookUpsOf(key: string): Promise<SentStatement[]> {
 
 // Time tells nothing of a secret that nothing is compared with. These tests show that there is no such comparison; a
 // measurement of the times would be a matter of luck.
-describe('a key is never compared with a secret', () => {
-  it('a good one, a foreign one and one that differs in its last random character are looked up alike, by SHA-256', async () => {
+describe('keys are never compared with a secret', () => {
+  it('a valid key, an unknown one and one with another last random character are all looked up by SHA-256', async () => {
     const { key } = await service.issueKey();
     const neighbour = neighbourOf(key);
     const statements = [];
@@ -31,7 +31,7 @@ describe('a key is never compared with a secret', () => {
     expect(new Set(statements.map(String)).size).toBe(1);
   });
 
-  it('a wrong checksum is detected without looking at existing keys', async () => {
+  it('a wrong checksum is detected without a lookup', async () => {
     const { key } = await service.issueKey();
     for (const mistyped of [
       `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
@@ -41,7 +41,7 @@ describe('a key is never compared with a secret', () => {
     }
   });
 
-  it('no two digests begin alike because their keys do', () => {
+  it('similar keys do not have similar digests', () => {
     const key = newApiKey();
     const [one, other] = [digestOf(key), digestOf(neighbourOf(key))];
     const common = [...one].findIndex((character, index) => character !== other[index]);

@@ -13,8 +13,8 @@ const impatient = useService({ timeouts: { standstillMs: 400 } });
 
 const MOST = 16;
 
-describe('requests that are sent without waiting for answers', () => {
-  it(`are all answered in their order, ${MOST} at a time, again and again`, async () => {
+describe('pipelined requests', () => {
+  it(`are answered in order, up to ${MOST} at a time, repeatedly`, async () => {
     const { key } = await service.issueKey();
     const connection = await RawConnection.open(service.port);
     for (let round = 0; round < 3; round += 1) {
@@ -33,7 +33,7 @@ describe('requests that are sent without waiting for answers', () => {
     ['twice as many', 2 * MOST],
     ['one more than twice as many', 2 * MOST + 1],
     ['more than are read at once', 3_000],
-  ])('are refused beyond that, and the connection closed: %s', async (_what, count) => {
+  ])('above that number are refused, and the connection is closed: %s', async (_what, count) => {
     const connection = await RawConnection.open(service.port);
     connection.write(requestText('GET /openapi.json').repeat(count));
     for (let index = 0; index < MOST; index += 1) {
@@ -68,7 +68,7 @@ const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
 describeOnLinux('A connection that ends before all its answers are sent', () => {
   const patient = useService();
 
-  it('leaves no file open', async () => {
+  it('leave no file open', async () => {
     const request = requestText('GET /docs/swagger-ui-bundle.js');
     const flood = new Flood(patient.port);
     const [socket] = await flood.open(1);
@@ -92,7 +92,7 @@ function openPageFiles(): string[] {
   return paths.filter((path) => path.includes('swagger-ui-dist'));
 }
 
-it('Answers that wait on a connection which is lost are forgotten', async () => {
+it('Responses pending on a lost connection are discarded', async () => {
   const server = createServer(() => undefined);
   const connections = new Connections(server);
   server.listen(0, '127.0.0.1');

@@ -50,8 +50,8 @@ async function names(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-describe('a body in which a request hides', () => {
-  it.each(FRAMINGS)('is not taken for one: %s', async (_what, fields) => {
+describe('a request hidden in a body', () => {
+  it.each(FRAMINGS)('is not executed: %s', async (_what, fields) => {
     const type = 'Content-Type: application/json';
     const text = requestText('POST /categories', [field, type, ...fields], `0\r\n\r\n${hidden()}`);
     const answers = await answersTo(text);
@@ -62,7 +62,7 @@ describe('a body in which a request hides', () => {
   });
 
   it.each(['GET /pets', 'DELETE /pets/999', 'HEAD /pets', 'OPTIONS /pets', 'GET /nope', 'GET /openapi.json'])(
-    'is skipped where the operation takes no body: %s',
+    'is skipped where the operation has no body: %s',
     async (line) => {
       const connection = await RawConnection.open(service.port);
       const body = hidden();
@@ -75,7 +75,7 @@ describe('a body in which a request hides', () => {
     },
   );
 
-  it('is not found in the trailer of a chunked one, whose fields mean nothing', async () => {
+  it('is not found in the trailer of a chunked body, whose fields are ignored', async () => {
     const connection = await RawConnection.open(service.port);
     const trailer = `0\r\n${field}\r\nX-Request-Id: evil\r\n\r\n`;
     connection.write(

@@ -29,7 +29,7 @@ const entry = (action: string, subject: object, details: object = {}) => ({
   ...subject,
 });
 
-describe('one truthful entry is made by', () => {
+describe('exactly one correct entry is written for', () => {
   test('a new client', async () => {
     const entries = await added(() => clients().create('new', agreedPlan('enterprise', 7, 70)));
     const { id: clientId } = await clients().named('new');
@@ -37,7 +37,7 @@ describe('one truthful entry is made by', () => {
     expect(entries).toEqual([entry('client.created', { clientId, clientName: 'new' }, details)]);
   });
 
-  test('another plan', async () => {
+  test('a plan change', async () => {
     const { client, clientId } = await aKey();
     const details = {
       plan: { before: 'free', after: 'enterprise' },
@@ -62,7 +62,7 @@ describe('one truthful entry is made by', () => {
     ]);
   });
 
-  test('a rotated key: what became of the old one, and which is the new one', async () => {
+  test('a rotated key, with what happened to the old key and the id of the new one', async () => {
     const { client, clientId, keyId } = await aKey();
     let newKeyId = 0;
     const entries = await added(async () => {
@@ -89,7 +89,7 @@ describe('one truthful entry is made by', () => {
     ]);
   });
 
-  test('a ban by hand, and its end', async () => {
+  test('a manual ban, and its end', async () => {
     const { client, clientId, keyId } = await aKey();
     const subject = { clientId, clientName: client, keyId };
     const now = service.clock.now();
@@ -102,7 +102,7 @@ describe('one truthful entry is made by', () => {
   });
 });
 
-test('the client and the key that the service makes for a first start are its own doing', async () => {
+test('the client and key of a first start are attributed to the service', async () => {
   const entries = await added(() => service.app.get(SeedService).seed());
   expect(entries.map(({ actor, action, clientName }) => [actor, action, clientName])).toEqual([
     [SERVICE, 'client.created', DEMO_CLIENT],
@@ -110,7 +110,7 @@ test('the client and the key that the service makes for a first start are its ow
   ]);
 });
 
-test('what changes nothing makes no entry', async () => {
+test('a command that changes nothing writes no entry', async () => {
   const { client, keyId } = await aKey();
   await keys().revoke(keyId);
   const idle = async () => {
@@ -121,7 +121,7 @@ test('what changes nothing makes no entry', async () => {
   expect(await added(idle)).toEqual([]);
 });
 
-test('what fails makes no entry', async () => {
+test('a command that fails writes no entry', async () => {
   const { client, keyId } = await aKey();
   const revoked = await aKey();
   await keys().revoke(revoked.keyId);
@@ -167,7 +167,7 @@ test('a change whose entry cannot be written is rolled back', async () => {
   expect(await state()).toEqual(before);
 });
 
-test('no key and no digest of one is in the trail', async () => {
+test('the log contains neither keys nor their digests', async () => {
   const one = await aKey();
   const other = await keys().issue({ client: one.client });
   const rotated = await keys().rotate(one.keyId, 0, inherit(one.keyId));
@@ -189,7 +189,7 @@ test.each([
   "UPDATE audit_entries SET actor = 'nobody'",
   'DELETE FROM audit_entries',
   'TRUNCATE audit_entries',
-])('an entry stays as it is: %s is refused', async (statement) => {
+])('entries are immutable: %s is refused', async (statement) => {
   await aKey();
   const count = async () =>
     (await service.database.pool.query<object>('SELECT count(*) FROM audit_entries')).rows[0];
@@ -198,7 +198,7 @@ test.each([
   expect(await count()).toEqual(before);
 });
 
-test('an entry outlives the client and the key that it is about', async () => {
+test('entries outlive their client and key', async () => {
   const { client, clientId, keyId } = await aKey();
   await service.database.pool.query('DELETE FROM api_keys WHERE id = $1', [keyId]);
   await service.database.pool.query('DELETE FROM clients WHERE id = $1', [clientId]);

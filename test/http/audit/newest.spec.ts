@@ -42,14 +42,14 @@ test('without a filter, all entries are returned, newest first', async () => {
   ]);
 });
 
-test('a limit leaves the oldest out', async () => {
+test('a limit omits the oldest entries', async () => {
   expect(await found({ limit: 2 })).toEqual([
     `key.banned other ${ids.second}`,
     `key.rotated acme ${ids.first}`,
   ]);
 });
 
-test('a client has its own entries and those of its keys', async () => {
+test('filtering by client includes the entries of its keys', async () => {
   expect(await found({ client: 'acme' })).toEqual([
     `key.rotated acme ${ids.first}`,
     `key.issued acme ${ids.first}`,
@@ -58,7 +58,7 @@ test('a client has its own entries and those of its keys', async () => {
   expect(await found({ client: 'acm' })).toEqual([]);
 });
 
-test('a key has its own entries, and the rotation that it came from', async () => {
+test('filtering by key includes the rotation that created it', async () => {
   expect(await found({ keyId: ids.first })).toEqual([
     `key.rotated acme ${ids.first}`,
     `key.issued acme ${ids.first}`,
@@ -66,7 +66,7 @@ test('a key has its own entries, and the rotation that it came from', async () =
   expect(await found({ keyId: ids.successor })).toEqual([`key.rotated acme ${ids.first}`]);
 });
 
-test('actions are filtered by prefix, in which wildcards have no meaning', async () => {
+test('actions are filtered by prefix, without wildcards', async () => {
   expect(await found({ actionPrefix: 'client.' })).toEqual([
     'client.created other -',
     'client.created acme -',
@@ -83,7 +83,7 @@ test('since is inclusive', async () => {
   expect(await found({ since: new Date(rotated - DAY) })).toHaveLength(4);
 });
 
-test('filters narrow each other', async () => {
+test('filters can be combined', async () => {
   const since = new Date(service.clock.now() - DAY);
   expect(await found({ client: 'acme', actionPrefix: 'key.', since, limit: 1 })).toEqual([
     `key.rotated acme ${ids.first}`,

@@ -33,7 +33,7 @@ function rotate(keyId: number, overlapMs: number) {
 }
 
 describe('200', () => {
-  it('names the key and its client, and shows the key in no form', async () => {
+  it('identifies the key and its client without revealing the key', async () => {
     const { key, keyId, client } = await service.issueKey({ plan: 'pro' });
     const answer = await callerWith(key).get<Key>('/key');
     expect(answer.body).toEqual({
@@ -57,15 +57,15 @@ describe('200', () => {
     expect([body.expiresAt, 'overlapEndsAt' in body]).toEqual([expiresAt.toISOString(), false]);
   });
 
-  it('counts like any request', async () => {
+  it('counts like any other request', async () => {
     const caller = await service.caller({ plan: 'free' });
     expect(limitsIn(await caller.get('/key'))).toMatchObject({ limit: 60, remaining: 59 });
     expect(limitsIn(await caller.send('HEAD', '/key')).remaining).toBe(58);
   });
 });
 
-describe('soon after a rotation', () => {
-  it('the old key shows the end of the overlap, and the new one has none', async () => {
+describe('shortly after a rotation', () => {
+  it('the old key shows when the overlap ends; the new key has no overlap', async () => {
     const old = await service.issueKey();
     const caller = callerWith(old.key);
     expect((await caller.get<Key>('/key')).body.overlapEndsAt).toBeUndefined();
@@ -79,7 +79,7 @@ describe('soon after a rotation', () => {
     expect(successor.client).toBe(old.client);
   });
 
-  it('the overlap of a key that expires earlier ends with the key', async () => {
+  it('the overlap of a key that expires earlier ends when the key expires', async () => {
     const expiresAt = new Date(Math.max(Date.now(), service.clock.now()) + DAY);
     const { key, keyId } = await service.issueKey({ expiresAt });
     await rotate(keyId, 7 * DAY);
@@ -91,14 +91,14 @@ describe('soon after a rotation', () => {
   });
 });
 
-it('a key is rotated once: a second rotation would give the new key the expiry of the old overlap', async () => {
+it('a key can be rotated only once: otherwise the new key would expire with the old overlap', async () => {
   const { keyId } = await service.issueKey();
   const { record } = await rotate(keyId, DAY);
   await expect(rotate(keyId, DAY)).rejects.toMatchObject({ code: 'key_rotated' });
   expect((await rotate(record.id, DAY)).record.expiresAt).toBeNull();
 });
 
-it('shows the new plan soon after a change', async () => {
+it('shows a new plan shortly after the change', async () => {
   const { key, client } = await service.issueKey({ plan: 'free' });
   const caller = callerWith(key);
   expect((await caller.get<Key>('/key')).body.plan).toBe('free');
@@ -106,7 +106,7 @@ it('shows the new plan soon after a change', async () => {
   await until(async () => (await caller.get<Key>('/key')).body.plan === 'pro');
 });
 
-it('401 without a key, and soon after the key was revoked', async () => {
+it('401 without a key, and shortly after a revocation', async () => {
   expect((await service.anonymous().get('/key')).status).toBe(401);
   const { key, keyId } = await service.issueKey();
   expect((await callerWith(key).get('/key')).status).toBe(200);

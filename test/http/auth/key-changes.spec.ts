@@ -44,7 +44,7 @@ async function allAnswer(callers: ApiClient[], status: number): Promise<boolean>
   return answers.every((answer) => answer.status === status);
 }
 
-describe('soon, on every instance, a key is closed that was', () => {
+describe('every instance soon refuses a key that was', () => {
   it.each([
     ['revoked', ({ keyId }: Known) => here.app.get(KeysService).revoke(keyId)],
     [
@@ -69,7 +69,7 @@ describe('soon, on every instance, a key is closed that was', () => {
   });
 });
 
-describe('a change soon applies on every instance', () => {
+describe('every instance soon applies a change', () => {
   it.each([
     [
       'of the plan',
@@ -118,7 +118,7 @@ describe('a change soon applies on every instance', () => {
   });
 });
 
-it('an upgrade counts at the next request: refused requests have used nothing', async () => {
+it('a plan upgrade applies from the next request: refused requests used no quota', async () => {
   const { client, callers } = await aKnownKey();
   const caller = callers[0]!;
   for (let request = 0; request < 65; request += 1) await caller.get('/categories');

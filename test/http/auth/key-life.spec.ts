@@ -25,7 +25,7 @@ describe('a key that expires', () => {
   it.each([
     ['at a whole second', 60_000],
     ['between two', 60_123],
-  ])('%s is good until the millisecond before, and not at it', async (_when, lifeMs) => {
+  ])('%s is valid until the last millisecond before', async (_when, lifeMs) => {
     const expiresAt = new Date(service.clock.now() + lifeMs);
     const caller = await service.caller({ expiresAt });
     service.clock.advance(lifeMs - 1);
@@ -34,7 +34,7 @@ describe('a key that expires', () => {
     expect((await caller.get('/pets')).status).toBe(401);
   });
 
-  it('is counted against its address from then on', async () => {
+  it('is counted against the address once it has expired', async () => {
     const caller = await service.caller({ expiresAt: new Date(service.clock.now() + 1) });
     service.clock.advance(60_000);
     const answer = await caller.get('/pets');
@@ -42,8 +42,8 @@ describe('a key that expires', () => {
   });
 });
 
-describe('what is stored of a key', () => {
-  it('is its digest and its last four characters, and the key itself is not among it', async () => {
+describe('a stored key', () => {
+  it('consists of its digest and last four characters, and never the key itself', async () => {
     const { key, keyId } = await service.issueKey();
     const { rows } = await database.pool.query<{ last4: string; row: string }>(
       `SELECT last4, api_keys::text AS row FROM api_keys WHERE id = $1`,
@@ -54,7 +54,7 @@ describe('what is stored of a key', () => {
   });
 });
 
-it('the last use is written down by the time the service has stopped: the latest one, and of used keys only', async () => {
+it('the latest use of each used key is saved before the service stops', async () => {
   const used = await service.issueKey();
   const unused = await service.issueKey();
   const expired = await service.issueKey({ expiresAt: new Date(service.clock.now()) });

@@ -97,7 +97,7 @@ it.each([
   ['is terminated', terminateListening],
   ['dies without a word', () => Promise.resolve(wire.freezeListening())],
 ])(
-  'a revocation right after the listening connection %s holds, and listening comes back',
+  'a revocation applies right after the listening connection %s, and listening resumes',
   async (_how, lose) => {
     await until(() => listening());
     const first = await aKnownCaller();
@@ -111,7 +111,7 @@ it.each([
   },
 );
 
-it('revocations apply while listening is impossible, and its return is logged', async () => {
+it('revocations apply while listening is impossible, and the reconnect is logged', async () => {
   const name = new URL(database.url).pathname.slice(1);
   const known = [await aKnownCaller(), await aKnownCaller(), await aKnownCaller()];
   await administer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
@@ -130,7 +130,7 @@ it('revocations apply while listening is impossible, and its return is logged', 
   await until(() => listening());
 });
 
-it('a key in constant use is cached while listening, so that it needs no lookup', async () => {
+it('a key in constant use stays cached while listening, without further lookups', async () => {
   const { caller } = await aKnownCaller();
   const answersWithoutKeys = async () => {
     await caller.get('/rate-limit');

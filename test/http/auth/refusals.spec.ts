@@ -42,7 +42,7 @@ describe('401 missing_api_key', () => {
   });
 
   it.each(['api_key', 'apikey', 'key', 'access_token', 'X-API-Key'])(
-    'with a good key in the URL as %s',
+    'with a valid key in the URL as %s',
     async (name) => {
       const { key } = await service.issueKey();
       const answer = await service.anonymous().get<ErrorBody>(`/pets?${name}=${key}`);
@@ -53,7 +53,7 @@ describe('401 missing_api_key', () => {
 });
 
 describe('401 invalid_api_key', () => {
-  it('reads alike whether the key is mistyped, unknown, expired or revoked', async () => {
+  it('is the same whether the key is mistyped, unknown, expired or revoked', async () => {
     const answers = new Set<string>();
     for (const [, aKey] of INVALID) {
       const key = await aKey();
@@ -78,13 +78,13 @@ describe('401 invalid_api_key', () => {
     ]);
   });
 
-  it.each(INVALID)('never reveals the key that is %s', async (_what, aKey) => {
+  it.each(INVALID)('never reveals a key that is %s', async (_what, aKey) => {
     const key = await aKey();
     const answer = await service.anonymous().with({ 'X-API-Key': key }).get('/pets');
     expect(answer.text + JSON.stringify([...answer.headers])).not.toContain(key);
   });
 
-  it('is found for a mistyped key without a look-up, and needs one for a key that could be', async () => {
+  it('needs no lookup for a mistyped key, and one for a well-formed key', async () => {
     const mistyped = `psk_live_${'0'.repeat(36)}`;
     const answers = await without(service, 'api_keys', async () => [
       await service.anonymous().with({ 'X-API-Key': mistyped }).get('/pets'),
@@ -93,7 +93,7 @@ describe('401 invalid_api_key', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 500]);
   });
 
-  it('is looked up once for an unknown key that comes again', async () => {
+  it('needs only one lookup for an unknown key that is sent repeatedly', async () => {
     const caller = service.anonymous().with({ 'X-API-Key': newApiKey() });
     await caller.get('/pets');
     const answers = await without(service, 'api_keys', () => call(caller, 3, '/pets'));
@@ -120,7 +120,7 @@ describe('a valid key', () => {
     ['bearer in any case', (key: string) => ({ authorization: `bEaReR ${key}` })],
     ['both alike', (key: string) => ({ 'X-API-Key': key, Authorization: `Bearer ${key}` })],
     ['X-API-Key beside Basic', (key: string) => ({ 'X-API-Key': key, Authorization: 'Basic dTpw' })],
-  ] as [string, (key: string) => Record<string, string>][])('opens with %s', async (_how, headers) => {
+  ] as [string, (key: string) => Record<string, string>][])('is accepted with %s', async (_how, headers) => {
     const { key } = await service.issueKey();
     expect((await service.anonymous().with(headers(key)).get('/pets')).status).toBe(200);
   });

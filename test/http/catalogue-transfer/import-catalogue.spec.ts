@@ -35,7 +35,7 @@ async function refused(lines: unknown[], options = {}): Promise<[number, string]
 }
 
 describe('an import', () => {
-  it('enters categories, and pets with their stock, in the order of the file', async () => {
+  it('creates categories and pets with their stock, in file order', async () => {
     const lines = [
       aCategoryLine(70, 'Dogs'),
       aPetLine('Rex', 70),
@@ -54,7 +54,7 @@ describe('an import', () => {
     });
   });
 
-  it('has one entry in the audit trail, and one that is refused has none', async () => {
+  it('writes one audit entry, and none when it is rejected', async () => {
     const audited = `SELECT actor, details FROM audit_entries WHERE action = 'catalogue.imported'`;
     const before = (await store.database.pool.query(audited)).rowCount;
     await store.import([aCategoryLine(1, 'Dogs'), 'not JSON', aPetLine('Rex', 1)], { skipInvalid: true });
@@ -66,12 +66,12 @@ describe('an import', () => {
     await entered();
   });
 
-  it('finds the category of a pet also when it comes later in the file', async () => {
+  it('finds the category of a pet even when it follows the pet in the file', async () => {
     await store.import([aPetLine('Rex', 2), aCategoryLine(1, 'Cats'), aCategoryLine(2, 'Dogs')]);
     expect((await entered()).pets).toEqual([['Rex', 'Dogs', 'available', 1]]);
   });
 
-  it('takes the ids of a file for names only: the same file twice is twice the catalogue', async () => {
+  it('uses the ids of a file only as references: importing a file twice doubles the catalogue', async () => {
     const lines = [aCategoryLine(1, 'Dogs'), aPetLine('Rex', 1, { id: 1 })];
     await store.import(lines);
     await store.import(lines);
@@ -79,11 +79,11 @@ describe('an import', () => {
     expect(await entered()).toEqual({ categories: ['Dogs', 'Dogs'], pets: [rex, rex] });
   });
 
-  it('takes an empty file', async () => {
+  it('accepts an empty file', async () => {
     expect(await store.import([])).toEqual({ categories: 0, pets: 0, skipped: 0 });
   });
 
-  it('rejects the whole file for a few bad lines, and reports them in the order of the file', async () => {
+  it('rejects the whole file for a few bad lines, and reports them in file order', async () => {
     const lines = [
       aPetLine('Stray', 9),
       aCategoryLine(1),
@@ -103,7 +103,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('that is refused leaves no trace: an empty store still counts as unused', async () => {
+  it('leaves no trace when it is rejected: an empty store still counts as unused', async () => {
     const empty = await TransferBench.open();
     await expect(empty.import([aCategoryLine(1), 'nope'])).rejects.toBeInstanceOf(CatalogueRefusedError);
     const { rows } = await empty.database.pool.query(
@@ -137,7 +137,7 @@ describe('an import', () => {
     );
   });
 
-  it('that is stopped on the way leaves nothing', async () => {
+  it('writes nothing when it is aborted', async () => {
     const controller = new AbortController();
     const source = (async function* () {
       yield Buffer.from(`${JSON.stringify(aCategoryLine(1))}\n`);
@@ -151,7 +151,7 @@ describe('an import', () => {
   });
 });
 
-describe('an import into categories of the store', () => {
+describe('an import into existing categories', () => {
   let dogs: number;
   beforeAll(async () => {
     await store.import([aCategoryLine(1, 'Dogs')]);
@@ -160,12 +160,12 @@ describe('an import into categories of the store', () => {
 
   const into = { intoExisting: true };
 
-  it('knows them by the ids of the store', async () => {
+  it('matches categories by the ids of the store', async () => {
     expect(await store.import([aPetLine('Rex', dogs)], into)).toEqual({ categories: 0, pets: 1, skipped: 0 });
     expect(await store.export()).toMatchObject([{ name: 'Dogs' }, { name: 'Rex', categoryId: dogs }]);
   });
 
-  it('refuses categories, and pets of others', async () => {
+  it('rejects categories, and pets of unknown ones', async () => {
     const lines = [aPetLine('Rex', dogs), aCategoryLine(dogs), aPetLine('Stray', dogs + 1)];
     expect(await refused(lines, into)).toEqual([
       [2, expect.stringMatching(/^kind must be pet/)],
@@ -175,7 +175,7 @@ describe('an import into categories of the store', () => {
     expect(await store.import(lines, skipping)).toEqual({ categories: 0, pets: 1, skipped: 2 });
   });
 
-  it('waits for a category that is being deleted, and then refuses its pets', async () => {
+  it('waits while a category is being deleted, then rejects its pets', async () => {
     const { pool } = store.database;
     const { rows } = await pool.query<{ id: string }>(
       `INSERT INTO categories (name) VALUES ('Cats') RETURNING id`,

@@ -20,7 +20,7 @@ const STRANGE = [
 ];
 
 describe('an export', () => {
-  it('imported into another store, is the same there but for the ids', async () => {
+  it('imported into another store is identical there, except for the ids', async () => {
     await from.import([
       ...STRANGE.map((name, index) => ({
         ...aCategoryLine(index + 1, name),
@@ -56,7 +56,7 @@ describe('an export', () => {
     expect(await to.export()).toEqual(moved);
   });
 
-  it('is a snapshot, whatever is written in the meantime', async () => {
+  it('is a snapshot, regardless of concurrent writes', async () => {
     const before = await from.export();
     const { pool } = from.database;
     const meanwhile = () => pool.query(`UPDATE inventory SET quantity = quantity + 1`);
@@ -74,7 +74,7 @@ describe('an imported pet', () => {
   });
   afterAll(() => service.close());
 
-  it('is a pet like any other: it can be ordered, and deleted pets are not exported', async () => {
+  it('can be ordered like any other pet, and deleted pets are not exported', async () => {
     const caller = await service.caller();
     const [rex] = (await caller.get<{ id: number }[]>('/pets?name=Rex')).body;
     const order = await new Arrange(caller).order(rex!.id, { complete: true });

@@ -13,13 +13,13 @@ describe('POST /categories', () => {
       ['the longest description, in characters', { name: 'Dogs', description: '🐕'.repeat(2_000) }],
       ['the longest name, in characters', { name: '🐕'.repeat(200) }],
       ['white space around the name', { name: ' Dogs\n' }],
-    ])('answers what was sent, with an id: %s', async (_what, body) => {
+    ])('returns what was sent, with an id: %s', async (_what, body) => {
       const { status, body: category } = await caller.post<Category>('/categories', body);
       expect(status).toBe(201);
       expect(category).toEqual({ ...body, id: expect.any(Number) });
     });
 
-    it('carries the Location and the ETag under which the category is found', async () => {
+    it('returns the Location and ETag of the category', async () => {
       const created = await caller.post<Category>('/categories', { name: 'Cats' });
       const location = created.headers.get('location')!;
       expect(location).toBe(`/categories/${created.body.id}`);
@@ -28,7 +28,7 @@ describe('POST /categories', () => {
       expect(found.headers.get('etag')).toBe(created.headers.get('etag'));
     });
 
-    it('takes a name a second time, under a larger id', async () => {
+    it('accepts a name twice, and assigns a larger id', async () => {
       const first = await caller.post<Category>('/categories', { name: 'Birds' });
       const second = await caller.post<Category>('/categories', { name: 'Birds' });
       expect(second.status).toBe(201);
@@ -61,7 +61,7 @@ describe('POST /categories', () => {
       ['null', 'null', 'must be a JSON object'],
       ['no body', undefined, 'needs a body'],
       ['the deepest nesting', `{"name": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`, 'name must be'],
-    ])('refuses %s', async (_what, body, hint) => {
+    ])('rejects %s', async (_what, body, hint) => {
       const answer = await caller.post<ErrorBody>('/categories', body);
       expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
       expect(answer.body.message).toContain(hint);
@@ -75,7 +75,7 @@ describe('POST /categories', () => {
     });
   });
 
-  it('401 and 403: creates nothing without a key, or without the scope to write', async () => {
+  it('401 and 403: creates nothing without a key, or without the scope write', async () => {
     const reader = await service.caller({ scopes: ['read'] });
     const body = { name: 'Nobody' };
     expect((await service.anonymous().post<ErrorBody>('/categories', body)).body.code).toBe(
@@ -85,7 +85,7 @@ describe('POST /categories', () => {
     expect((await caller.get('/categories?name=nobody')).body).toEqual([]);
   });
 
-  it('415: refuses a merge patch', async () => {
+  it('415: rejects a merge patch', async () => {
     const patcher = caller.with({ 'Content-Type': 'application/merge-patch+json' });
     const { body } = await patcher.post<ErrorBody>('/categories', { name: 'a' });
     expect(body).toMatchObject({ code: 'unsupported_media_type', status: 415 });

@@ -6,7 +6,7 @@ describe('DELETE /categories/{categoryId}', () => {
   const { service, caller, arrange } = useStore();
 
   describe('204', () => {
-    it('removes a category that no pet belongs to', async () => {
+    it('deletes a category that has no pets', async () => {
       const { id } = await arrange.category();
       const { status, text } = await caller.delete(`/categories/${id}`);
       expect([status, text]).toEqual([204, '']);
@@ -14,7 +14,7 @@ describe('DELETE /categories/{categoryId}', () => {
       expect((await caller.delete<ErrorBody>(`/categories/${id}`)).body.code).toBe('category_not_found');
     });
 
-    it('is not held up by deleted pets, which remember the category', async () => {
+    it('ignores deleted pets, which keep their category', async () => {
       const pet = await arrange.pet();
       await caller.delete(`/pets/${pet.id}`);
       expect((await caller.delete(`/categories/${pet.categoryId}`)).status).toBe(204);
@@ -24,14 +24,14 @@ describe('DELETE /categories/{categoryId}', () => {
       expect(rows).toEqual([{ former_category_id: String(pet.categoryId) }]);
     });
 
-    it('is not held up by pets that have moved', async () => {
+    it('ignores pets that have moved to another category', async () => {
       const pet = await arrange.pet();
       const { id: categoryId } = await arrange.category();
       await caller.patch(`/pets/${pet.id}`, { categoryId });
       expect((await caller.delete(`/categories/${pet.categoryId}`)).status).toBe(204);
     });
 
-    it('goes ahead while the category is the one that If-Match names', async () => {
+    it('deletes a category whose ETag matches If-Match', async () => {
       const { id } = await arrange.category();
       const { headers } = await caller.get(`/categories/${id}`);
       const holder = caller.with({ 'If-Match': headers.get('etag')! });
@@ -39,7 +39,7 @@ describe('DELETE /categories/{categoryId}', () => {
     });
   });
 
-  it('400: refuses what is no id', async () => {
+  it('400: rejects an invalid id', async () => {
     const { body } = await caller.delete<ErrorBody>('/categories/0');
     expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
   });
@@ -82,7 +82,7 @@ describe('DELETE /categories/{categoryId}', () => {
     });
   });
 
-  it('412: keeps a category that has changed since', async () => {
+  it('412: keeps a category that has changed', async () => {
     const { id } = await arrange.category();
     const { headers } = await caller.get(`/categories/${id}`);
     await caller.put(`/categories/${id}`, { name: 'Cats' });

@@ -10,7 +10,7 @@ describe('GET /categories/{categoryId}', () => {
     category = await new Arrange(caller).category('Dogs');
   });
 
-  it('200: answers the category, without a description that it does not have', async () => {
+  it('200: returns the category, and no description if it has none', async () => {
     const { status, body, headers } = await caller.get<Category>(`/categories/${category.id}`);
     expect(status).toBe(200);
     expect(body).toEqual({ id: category.id, name: 'Dogs' });
@@ -46,24 +46,24 @@ describe('GET /categories/{categoryId}', () => {
     '1%00',
     '%F0%28',
     '1'.repeat(300),
-  ])('400: refuses the id %s', async (id) => {
+  ])('400: rejects the id %s', async (id) => {
     const { body } = await caller.get<ErrorBody>(`/categories/${id}`);
     expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
     expect(body.message).toBe('categoryId must be an integer from 1 to 9007199254740991.');
   });
 
-  it('401: answers nothing without a key', async () => {
+  it('401: returns nothing without a key', async () => {
     const { body } = await service.anonymous().get<ErrorBody>(`/categories/${category.id}`);
     expect(body).toMatchObject({ code: 'missing_api_key', status: 401 });
   });
 
-  it('403: answers nothing without the scope to read', async () => {
+  it('403: returns nothing without the scope read', async () => {
     const writer = await service.caller({ scopes: ['write'] });
     const { body } = await writer.get<ErrorBody>(`/categories/${category.id}`);
     expect(body).toMatchObject({ code: 'insufficient_scope', status: 403 });
   });
 
-  test.each([4_711, Number.MAX_SAFE_INTEGER])('404: finds no category %p', async (id) => {
+  test.each([4_711, Number.MAX_SAFE_INTEGER])('404: category %p does not exist', async (id) => {
     const { body } = await caller.get<ErrorBody>(`/categories/${id}`);
     expect(body).toEqual({ code: 'category_not_found', message: `There is no category ${id}.`, status: 404 });
   });

@@ -31,7 +31,7 @@ describe('GET /categories', () => {
   });
   afterAll(() => service.close());
 
-  it('200: answers every category in ascending id', async () => {
+  it('200: returns every category in ascending order of id', async () => {
     const { body } = await caller.get<Category[]>('/categories');
     expect(body.map(({ name }) => name)).toEqual(NAMES);
     const ids = body.map(({ id }) => id);
@@ -49,11 +49,11 @@ describe('GET /categories', () => {
     ['white space', ' ', []],
     ['characters that mean something in a URL', 'a?b&c=', ['a?b&c=d']],
     ['a quote', "'", []],
-  ])('200: finds names by how they begin: %s', async (_what, prefix, names) => {
+  ])('200: filters names by prefix: %s', async (_what, prefix, names) => {
     expect(await namesOf(`/categories?name=${encodeURIComponent(prefix)}`)).toEqual(names);
   });
 
-  it('200: answers a page with Link, and HEAD with the same header fields and no body', async () => {
+  it('200: returns a page with Link, and the same header fields for HEAD, without a body', async () => {
     const got = await caller.get<Category[]>('/categories?limit=2&name=dog');
     const head = await caller.send('HEAD', '/categories?limit=2&name=dog');
     expect(got.headers.get('link')).toMatch(/^<\/categories\?limit=2&name=dog&cursor=[\w-]+>; rel="next"$/);
@@ -62,7 +62,7 @@ describe('GET /categories', () => {
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
   });
 
-  it('200: carries no ETag, which only single resources have', async () => {
+  it('200: has no ETag, which only single resources have', async () => {
     expect((await caller.get('/categories')).headers.has('etag')).toBe(false);
   });
 
@@ -77,12 +77,12 @@ describe('GET /categories', () => {
     ['a parameter named like a prototype', '__proto__=1'],
     ['a parameter named like a constructor', 'constructor=1'],
     ['a parameter without a name', '=1'],
-  ])('400: refuses %s', async (_what, query) => {
+  ])('400: rejects %s', async (_what, query) => {
     const { body } = await caller.get<ErrorBody>(`/categories?${query}`);
     expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
   });
 
-  it('401: answers nothing without a key', async () => {
+  it('401: returns nothing without a key', async () => {
     const { body } = await service.anonymous().get<ErrorBody>('/categories');
     expect(body).toMatchObject({ code: 'missing_api_key', status: 401 });
   });

@@ -18,27 +18,27 @@ describe('PUT /categories/{categoryId}', () => {
   afterAll(() => service.close());
 
   describe('200', () => {
-    it('sets name and description, under the same id', async () => {
+    it('sets name and description, and keeps the id', async () => {
       const before = await caller.get<Category>(target);
       const { status, body } = await caller.put<Category>(target, { name: 'Cats', description: 'Aloof.' });
       expect(status).toBe(200);
       expect(body).toEqual({ id: before.body.id, name: 'Cats', description: 'Aloof.' });
     });
 
-    it('removes a description that is left out', async () => {
+    it('removes an omitted description', async () => {
       await caller.put(target, { name: 'Cats', description: 'Aloof.' });
       expect((await caller.put<Category>(target, { name: 'Cats' })).body).not.toHaveProperty('description');
       expect((await caller.get<Category>(target)).body).not.toHaveProperty('description');
     });
 
-    it('answers what a later GET answers, with its ETag', async () => {
+    it('returns what the next GET returns, with its ETag', async () => {
       const replaced = await caller.put(target, { name: 'Cats' });
       const got = await caller.get(target);
       expect(replaced.text).toBe(got.text);
       expect(replaced.headers.get('etag')).toBe(got.headers.get('etag'));
     });
 
-    it('gives another ETag to what has changed, and the old one to what has not', async () => {
+    it('changes the ETag only when something has changed', async () => {
       const tags = [];
       for (const name of ['Dogs', 'Cats', 'Dogs']) {
         tags.push((await caller.put(target, { name })).headers.get('etag'));
@@ -54,19 +54,19 @@ describe('PUT /categories/{categoryId}', () => {
     ['an id', { id: 1, name: 'Cats' }],
     ['a description that is null', { name: 'Cats', description: null }],
     ['no body', undefined],
-  ])('400: refuses %s and changes nothing', async (_what, body) => {
+  ])('400: rejects %s and changes nothing', async (_what, body) => {
     const { body: error } = await caller.put<ErrorBody>(target, body);
     expect(error).toMatchObject({ code: 'validation_failed', status: 400 });
     expect((await caller.get<Category>(target)).body.name).toBe('Dogs');
   });
 
-  it('404: creates no category where there is none', async () => {
+  it('404: does not create a missing category', async () => {
     const { body } = await caller.put<ErrorBody>('/categories/4711', { name: 'Cats' });
     expect(body).toMatchObject({ code: 'category_not_found', status: 404 });
   });
 
   describe('412', () => {
-    it('refuses a change of what has changed since', async () => {
+    it('rejects a change based on an outdated ETag', async () => {
       const { headers } = await caller.get(target);
       const holder = caller.with({ 'If-Match': headers.get('etag')! });
       expect((await holder.put(target, { name: 'Cats' })).status).toBe(200);
@@ -75,7 +75,7 @@ describe('PUT /categories/{categoryId}', () => {
       expect((await caller.get<Category>(target)).body.name).toBe('Cats');
     });
 
-    it('lets exactly one of ten changes with the same ETag through', async () => {
+    it('accepts exactly one of ten changes with the same ETag', async () => {
       const { headers } = await caller.get(target);
       const holder = caller.with({ 'If-Match': headers.get('etag')! });
       const names = Array.from({ length: 10 }, (_, index) => `Cats ${index}`);

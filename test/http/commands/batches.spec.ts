@@ -11,7 +11,7 @@ import { until } from '../../support/service-process';
 import { useService } from '../../support/use-service';
 import { whileLocked } from '../../support/while-locked';
 
-describe('commands that come at the same time', () => {
+describe('concurrent commands', () => {
   const service = useService();
   let caller: ApiClient;
   let arrange: Arrange;
@@ -53,7 +53,7 @@ describe('commands that come at the same time', () => {
     return rows[0]!.count;
   }
 
-  it('share a transaction, and each is answered with its own', async () => {
+  it('share a transaction, and each gets its own result', async () => {
     const pets = await petsWith(10, 20);
     const bodies = pets.map((petId, index) => ({
       petId,
@@ -75,7 +75,7 @@ describe('commands that come at the same time', () => {
     }
   });
 
-  it('see what those before them changed', async () => {
+  it('see the changes of the commands before them', async () => {
     const [petId] = await petsWith(10, 1);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => place({ petId: petId!, complete: true })),
@@ -87,7 +87,7 @@ describe('commands that come at the same time', () => {
     expect(await inventory(petId!)).toEqual({ petId, quantity: 0, status: 'sold' });
   });
 
-  it('are refused one by one, each for its own reason', async () => {
+  it('are refused individually, each for its own reason', async () => {
     const [plenty, scarce, pending, last] = await Promise.all(
       [5, 2, 9, 1].map(async (stock) => (await arrange.pet(aPet(), stock)).id),
     );
@@ -113,7 +113,7 @@ describe('commands that come at the same time', () => {
     expect(await inventory(last!)).toMatchObject({ quantity: 0, status: 'sold' });
   });
 
-  it('do not wait for one whose pet another transaction has locked', async () => {
+  it('do not wait for a command whose pet another transaction has locked', async () => {
     const [held, ...free] = await petsWith(5, 6);
     const { waiting } = await whileLocked(service.database.pool, held!, async () => {
       const order = place({ petId: held! });
@@ -140,7 +140,7 @@ describe('commands that come at the same time', () => {
     expect(await inventory(held!)).toMatchObject({ quantity: 60 });
   });
 
-  it('survive the loss of the connection, and leave nothing behind', async () => {
+  it('survive a lost connection, and leave nothing behind', async () => {
     const [held] = await petsWith(5, 1);
     const { pool } = service.database;
     await whileLocked(pool, held!, async () => {
@@ -154,7 +154,7 @@ describe('commands that come at the same time', () => {
     expect(await inventory(held!)).toMatchObject({ quantity: 4 });
   });
 
-  it('do not fail with one that the database refuses', async () => {
+  it('do not fail with a command that the database rejects', async () => {
     const [broken, ...sound] = await petsWith(5, 6);
     const { pool } = service.database;
     await pool.query(`
@@ -189,7 +189,7 @@ describe('commands that come at the same time', () => {
     expect(count()).toBe(2);
   });
 
-  it('are refused with 503 when too many wait, and the others are done', async () => {
+  it('get 503 when too many wait, and the others are executed', async () => {
     const [petId] = await petsWith(5_000, 1);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 3_001 }, () => place({ petId: petId! }, 7)),

@@ -65,7 +65,7 @@ function expectAtMost(rows: number, readings: Reading[]): void {
   expect(readings.filter((reading) => reading.rows > rows || reading.scannedTables.length > 0)).toEqual([]);
 }
 
-it('A statement that no index serves is seen to read the whole table', async () => {
+it('A query without an index is detected as a full table scan', async () => {
   const text = 'SELECT id FROM pets WHERE former_category_id = $1';
   const planted = { name: 'planted', text, values: [7] };
   for (const generic of [false, true]) {
@@ -74,27 +74,27 @@ it('A statement that no index serves is seen to read the whole table', async () 
   }
 });
 
-it.each([...PETS_PAGES, ...NAMED_PETS_PAGES])('GET %s answers the right page', async (target) => {
+it.each([...PETS_PAGES, ...NAMED_PETS_PAGES])('GET %s returns the right page', async (target) => {
   const { body } = await caller.get<Pet[]>(target);
   expect(body.map(({ id }) => id)).toEqual(await plainPage(database.pool, target));
 });
 
-it.each([...PETS_PAGES, ...OTHER_PAGES])('GET %s reads no more rows than make a page', async (target) => {
+it.each([...PETS_PAGES, ...OTHER_PAGES])('GET %s reads no more rows than a page needs', async (target) => {
   expectAtMost(PAGE_ROWS, await readingsOf(target));
 });
 
 it.each([...NAMED_PETS_PAGES, ...NAMED_CATEGORIES_PAGES])(
-  'GET %s reads no more rows than a name may have',
+  'GET %s reads no more rows than one name can have',
   async (target) => {
     expectAtMost(NAMED_ROWS, await readingsOf(target));
   },
 );
 
-it.each(EVENTS_PAGES)('GET %s looks at no more than %i commits', async (target, most) => {
+it.each(EVENTS_PAGES)('GET %s reads no more than %i commits', async (target, most) => {
   expectAtMost(most, await readingsOf(target));
 });
 
-it('A filter that matches nothing leads to the end of the feed, and what happens then is found', async () => {
+it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {
   const follower = new Follower('/events?type=category.deleted');
   const targets: string[] = [];
   while (targets.at(-1) !== follower.target) {
@@ -107,17 +107,17 @@ it('A filter that matches nothing leads to the end of the feed, and what happens
   expect((await follower.read(caller)).map(({ data }) => data)).toEqual([{ id, name: 'Dragons' }]);
 });
 
-it.each(SINGLE_READS)('GET %s reads one row of each table', async (target) => {
+it.each(SINGLE_READS)('GET %s reads one row per table', async (target) => {
   expectAtMost(2, await readingsOf(target));
 });
 
-it("A key, its client's usage and its ban are looked up, however many there are of each today", async () => {
+it("A key, its client's usage and its ban are found by index, however many exist today", async () => {
   const readings = await readingsOf('/rate-limit', await service.caller());
   expect(readings.map(({ plan }) => plan).join()).toMatch(/api_keys.*usage_days.*key_bans/s);
   expectAtMost(3, readings);
 });
 
-it('No request reads a table from one end to the other, nor does a foreign key', async () => {
+it('No request scans a whole table, and neither does a foreign key check', async () => {
   const { key } = await service.issueKey();
   const during = (work: (by: ApiClient) => Promise<void>) =>
     scansDuring(database.pool, async () => {

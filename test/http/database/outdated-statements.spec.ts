@@ -42,7 +42,7 @@ function changeTypes(text: string, integer: string): Promise<unknown> {
     COMMIT`);
 }
 
-describe('when columns get another type under a running service', () => {
+describe('when column types change while the service runs', () => {
   it.each([
     ['changed', 'varchar(250)', 'smallint'],
     ['changed back', 'text', 'integer'],
@@ -58,7 +58,7 @@ describe('when columns get another type under a running service', () => {
   });
 });
 
-it('statements that a connection has lost, as behind a pooler, are sent without a name from then on', async () => {
+it('a connection that loses its prepared statements, as behind a pooler, stops naming them', async () => {
   await service.database.pool.query(`
     CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DEALLOCATE ALL; RETURN NEW; END $$;
     CREATE TRIGGER lose BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION lose()`);

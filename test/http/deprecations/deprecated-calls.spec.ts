@@ -24,7 +24,7 @@ function callsOf(keyId: number): Promise<unknown[]> {
     .then(({ rows }) => rows as unknown[]);
 }
 
-it('calls of a deprecated operation are written down by key, operation and UTC day, with the time of the last', async () => {
+it('calls of a deprecated operation are recorded by key, operation and UTC day, with the time of the last call', async () => {
   const { id } = await new Arrange(await service.caller()).pet();
   const [one, other, gone] = [await service.issueKey(), await service.issueKey(), await service.issueKey()];
   const reduced = await service.issueKey({ scopes: ['write'] });

@@ -41,7 +41,7 @@ function announcement(id: number | string) {
   };
 }
 
-describe('every answer of a deprecated operation announces its end', () => {
+describe('every response of a deprecated operation announces its sunset', () => {
   it.each([
     ['200', 200, 'GET', () => caller],
     ['200 of a HEAD', 200, 'HEAD', () => caller],
@@ -56,7 +56,7 @@ describe('every answer of a deprecated operation announces its end', () => {
     ['404', 404, '/pets/4711', '4711'],
     ['400', 400, '/pets/x%3E%22,', 'x%3E%22%2C'],
     ['400 of the query', 400, '/pets/1?nothing=1', '1'],
-  ])('%s, and names the successor of the requested resource', async (_what, status, target, id) => {
+  ])('%s, with the successor of the requested resource', async (_what, status, target, id) => {
     const answer = await caller.get(target);
     expect([answer.status, announced(answer)]).toEqual([status, announcement(id)]);
   });
@@ -74,7 +74,7 @@ describe('every answer of a deprecated operation announces its end', () => {
   });
 });
 
-it('no other operation announces one', async () => {
+it('no other operation announces a sunset', async () => {
   for (const answer of [
     await caller.get('/pets'),
     await caller.delete('/pets/4711'),
@@ -85,13 +85,13 @@ it('no other operation announces one', async () => {
 });
 
 describe('at the sunset', () => {
-  it('the operation works as before, unless AFTER_SUNSET is gone', async () => {
+  it('the operation still works, unless AFTER_SUNSET is gone', async () => {
     serving.clock.set(SUNSET + 86_400_000);
     const answer = await caller.get(`/pets/${petId}`);
     expect([answer.status, announced(answer)]).toEqual([200, announcement(petId)]);
   });
 
-  it('it is gone at that millisecond when it is, but not before, and says what serves instead', async () => {
+  it('the operation is gone from that millisecond on if so configured, and names its replacement', async () => {
     const visitor = closing.anonymous().with({ 'X-API-Key': (await serving.issueKey({ plan: 'free' })).key });
     closing.clock.set(SUNSET - 1);
     expect((await visitor.get(`/pets/${petId}`)).status).toBe(200);

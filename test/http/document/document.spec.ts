@@ -49,7 +49,7 @@ it('has the tags in their order; Pets and Store group others, without a descript
   expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Events', 'Inventory', 'Orders']);
 });
 
-it('says the same of the groups to readers that know no parents of tags', () => {
+it('describes the same groups with x-tagGroups, for tools that ignore parent tags', () => {
   expect((service.document as unknown as Record<string, unknown>)['x-tagGroups']).toEqual([
     { name: 'Pets', tags: ['Animals', 'Categories'] },
     { name: 'Store', tags: ['Orders', 'Inventory'] },
@@ -58,7 +58,7 @@ it('says the same of the groups to readers that know no parents of tags', () => 
   ]);
 });
 
-it('names an address that programs can use, and a place to find help', async () => {
+it('names a server URL that programs can use, and a contact for help', async () => {
   const [address, here] = service.document.servers!;
   expect(address).toMatchObject({ url: '{address}', variables: { address: { default: LOCAL } } });
   expect(here).toMatchObject({ url: '/' });
@@ -70,7 +70,7 @@ it('names an address that programs can use, and a place to find help', async () 
   await own.close();
 });
 
-it('asks for a key at its root too', () => {
+it('requires a key at its root as well', () => {
   expect(service.document.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
 });
 
@@ -81,12 +81,12 @@ it('knows two ways to send a key, and neither is a query parameter', () => {
   });
 });
 
-it('has an operationId once only', () => {
+it('uses each operationId once', () => {
   const ids = operations.map(([, { operationId }]) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('has no reference that points to nothing, and no shared part that nothing points to', () => {
+it('has no dangling reference and no unused component', () => {
   const references = [...new Set(JSON.stringify(service.document).match(/"#\/[^"]+"/g))].map((text) =>
     text.slice(1, -1),
   );
@@ -99,7 +99,7 @@ it('has no reference that points to nothing, and no shared part that nothing poi
   }
 });
 
-it('has every failure answered with the Error schema, and the header fields that belong to it', () => {
+it('describes every failure with the Error schema and its header fields', () => {
   for (const [name, { responses }] of operations) {
     for (const [status, { content, headers, description }] of Object.entries(responses)) {
       const failed = Number(status) >= 400;
@@ -122,14 +122,14 @@ it('has every failure answered with the Error schema, and the header fields that
   }
 });
 
-it('has every answer of the deprecated operation carry Deprecation, Sunset and Link', () => {
+it('describes Deprecation, Sunset and Link on every response of the deprecated operation', () => {
   const { responses } = operations.find(([name]) => name === 'GET /pets/{petId}')![1];
   for (const { headers } of Object.values(responses)) {
     expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
   }
 });
 
-it('has the parameters of each path and no others in it, required', () => {
+it('declares exactly the parameters of each path, all required', () => {
   for (const [name, operation] of operations) {
     const inPath = parametersOf(service.document, operation).filter(({ in: place }) => place === 'path');
     expect(inPath.map((parameter) => parameter.name)).toEqual(

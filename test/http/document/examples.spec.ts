@@ -17,13 +17,13 @@ const headersOf = (response: Operation['responses'][string]) =>
     return [name, '$ref' in header ? (resolve(service.document, header.$ref) as Header) : header] as const;
   });
 
-it('Every example is valid by its schema, and has no member that the schema does not know', () => {
+it('Every example is valid against its schema and has no undeclared member', () => {
   const { checked, failures } = judge().judgeAll();
   expect(failures).toEqual([]);
   expect(checked).toBeGreaterThan(300);
 });
 
-it('An example that violates its schema is found anywhere', () => {
+it('An example that violates its schema is detected anywhere', () => {
   const plant = (change: (document: typeof service.document) => void) => {
     const document = structuredClone(service.document);
     change(document);
@@ -46,7 +46,7 @@ it('An example that violates its schema is found anywhere', () => {
   ).not.toEqual([]);
 });
 
-it('Every operation with a body has examples of it, every success with a body has one', () => {
+it('Every request body and every success body has an example', () => {
   for (const [name, { requestBody, responses }] of operations) {
     const bodies = Object.values(requestBody?.content ?? {}).map(({ examples = {} }) =>
       Object.keys(examples),
@@ -72,7 +72,7 @@ it('Every parameter and every header field has an example', () => {
   }
 });
 
-it('Every error that a status can have is shown', () => {
+it('Every error of a status has an example', () => {
   for (const [name, { responses }] of operations) {
     for (const response of Object.values(responses)) {
       const told = [...response.description.matchAll(/^`(\w+)`: /gm)].map(([, code]) => code);
@@ -84,7 +84,7 @@ it('Every error that a status can have is shown', () => {
   }
 });
 
-it('Header fields that come with an error are those which the error sends, with its own values', () => {
+it('Header fields of an error example are those the error sends, with its values', () => {
   const catalogue = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
   for (const [name, { responses }] of operations) {
     for (const response of Object.values(responses)) {
@@ -114,7 +114,7 @@ describe('An example is correct for its operation:', () => {
     }
   });
 
-  it('what was created is below the path that it was created at', () => {
+  it('a created resource is located below the path of the request', () => {
     const creating = operations.filter(([, { responses }]) => '201' in responses);
     expect(creating).toHaveLength(4);
     for (const [name] of creating) {
@@ -122,14 +122,14 @@ describe('An example is correct for its operation:', () => {
     }
   });
 
-  it('a deprecated operation announces its end as it does in its answers', async () => {
+  it('a deprecated operation shows the sunset that its responses announce', async () => {
     const { headers } = await (await service.caller()).get('/pets/1');
     for (const field of ['Deprecation', 'Sunset', 'Link']) {
       expect(valueOf('GET /pets/{petId}', '404', field)).toBe(headers.get(field));
     }
   });
 
-  it('the scope that is missing is the one that the operation needs', () => {
+  it('the missing scope is the one the operation needs', () => {
     // Any valid key may ask for itself.
     const scoped = [...operations].filter(([name]) => name !== 'GET /key');
     for (const [name, { responses }] of scoped) {
@@ -138,12 +138,12 @@ describe('An example is correct for its operation:', () => {
     }
   });
 
-  it('a response that refuses a request for a limit has none remaining', () => {
+  it('a response that refuses a request for a limit has no requests remaining', () => {
     expect(valueOf('GET /pets', '429', 'X-RateLimit-Remaining')).toBe(0);
     expect(valueOf('GET /pets', '429', 'RateLimit')).toContain('r=0;');
   });
 
-  it('a body without its fields is refused with these words', async () => {
+  it('a body without its fields is rejected with this message', async () => {
     const caller = await service.caller();
     for (const [name, { requestBody, responses }] of operations.filter(([, { requestBody: body }]) => body)) {
       const [method, path] = name.split(' ') as [string, string];

@@ -39,7 +39,7 @@ describe.each(PATHS)('the guide at %s', (path) => {
     expect(text).toContain(`<a href="${path}" aria-current="page">`);
   });
 
-  it('has links that all lead somewhere', async () => {
+  it('has no broken links', async () => {
     const { text } = await ask(path);
     for (const link of linksIn(text)) {
       const [target = '', anchor] = link.split('#');
@@ -50,7 +50,7 @@ describe.each(PATHS)('the guide at %s', (path) => {
     }
   });
 
-  it('needs nothing that its policy does not let it have', async () => {
+  it('needs nothing that its Content-Security-Policy forbids', async () => {
     const { headers, text } = await ask(path);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -65,7 +65,7 @@ function idsIn(html: string): string[] {
 }
 
 describe.each([guidePath('limits'), STYLE_PATH])('what is at %s', (path) => {
-  it('may be kept, and is not sent to who has it', async () => {
+  it('can be cached, and is not sent again to a client that has it', async () => {
     const { headers } = await ask(path);
     expect(headers.get('cache-control')).toBe('public, max-age=300');
     const again = await ask(path, { headers: { 'If-None-Match': headers.get('etag')! } });
@@ -94,14 +94,14 @@ describe.each([guidePath('limits'), STYLE_PATH])('what is at %s', (path) => {
   });
 });
 
-describe('requests', () => {
+describe('requests for guides', () => {
   let key: string;
   beforeEach(async () => {
     service.clock.advance(60_000);
     ({ key } = await service.issueKey({ plan: 'free' }));
   });
 
-  it('for guides are never counted, with a key or without one', async () => {
+  it('are never counted, with or without a key', async () => {
     for (const headers of [{ 'X-API-Key': key }, undefined]) {
       for (const path of [...PATHS, STYLE_PATH]) {
         expect((await ask(path, { headers })).headers.has('x-ratelimit-limit')).toBe(false);
@@ -110,7 +110,7 @@ describe('requests', () => {
     }
   });
 
-  it('leads from the list of guides with a slash to the one without', async () => {
+  it('are redirected from the list with a trailing slash to the one without', async () => {
     const { status, headers } = await ask('/docs/guides/', { redirect: 'manual' });
     expect([status, headers.get('location')]).toEqual([301, '/docs/guides']);
   });
@@ -120,7 +120,7 @@ describe('requests', () => {
     '/docs/guides/limits.md',
     '/docs/guides/limits/',
     '/docs/guides/..%2fREADME.md',
-  ])('for a guide that is not there are answered and counted as any unknown path: %s', async (path) => {
+  ])('that do not exist are answered and counted like any unknown path: %s', async (path) => {
     const { status, text, headers } = await ask(path, { headers: { 'X-API-Key': key } });
     expect([status, JSON.parse(text)]).toEqual([
       404,
@@ -129,7 +129,7 @@ describe('requests', () => {
     expect(headers.get('x-ratelimit-remaining')).toBe('59');
   });
 
-  it('for a guide that is not there get a browser a page, protected and counted like the rest', async () => {
+  it('that do not exist get an HTML page in a browser, with a Content-Security-Policy, and are counted', async () => {
     const options = { headers: { 'X-API-Key': key, Accept: 'text/html,*/*;q=0.8' } };
     const { status, text, headers } = await ask('/docs/guides/nope', options);
     expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
@@ -140,25 +140,25 @@ describe('requests', () => {
   });
 });
 
-it('The document leads to the guides', () => {
+it('The document links to the guides', () => {
   const { info, externalDocs } = service.document;
   const links = [...info.description!.matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address);
   expect(PATHS).toEqual(expect.arrayContaining([externalDocs!.url, ...links]));
   expect(links.length).toBeGreaterThan(1);
 });
 
-it('Every error code can be linked to', async () => {
+it('Every error code has an anchor', async () => {
   const { text } = await ask(guidePath('errors'));
   const codes = errorCatalogue().map(({ code }) => code);
   expect(codes.filter((code) => !idsIn(text).includes(code))).toEqual([]);
 });
 
-it('Commands and answers are highlighted, the first of them without a script', async () => {
+it('Commands and responses are highlighted, commands without a script', async () => {
   const { text } = await ask(guidePath('getting-started'));
   expect(text).toContain('<span class="hljs-variable">$KEY</span>');
 });
 
-it('A deprecated operation leads to the guide that explains it', async () => {
+it('A deprecated operation links to the guide that explains it', async () => {
   const { headers } = await (await service.caller()).get('/pets/1');
   const [, target] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link')!)!;
   const { status, text } = await ask(target!);

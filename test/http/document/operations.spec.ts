@@ -14,14 +14,14 @@ afterAll(() => service.close());
 /** Statuses that every operation can answer. */
 const ALWAYS = [400, 401, 403, 408, 429, 431, 500, 503];
 
-it('describes the operations of the table and no others', () => {
+it('describes exactly the operations of the table', () => {
   expect([...operations.keys()].sort()).toEqual(TABLE.map(({ operation }) => operation).sort());
 });
 
 describe.each(TABLE)('$operation', ({ operation: name, id, tag, answers, others, body, markers = {} }) => {
   const operation = () => operations.get(name)!;
 
-  it(`is ${id} of ${tag}, with its markers and no others`, () => {
+  it(`is ${id} of ${tag}, with exactly its markers`, () => {
     const { operationId, tags, summary, description } = operation();
     expect({ operationId, tags }).toEqual({ operationId: id, tags: [tag] });
     expect(summary).toMatch(/^[A-Z].+[^.]$/);
@@ -31,11 +31,11 @@ describe.each(TABLE)('$operation', ({ operation: name, id, tag, answers, others,
     expect(Object.fromEntries(found.filter(([, value]) => value !== undefined))).toEqual(markers);
   });
 
-  it('answers these statuses and no others', () => {
+  it('answers with exactly these statuses', () => {
     expect(sortedKeys(operation().responses)).toEqual([...ALWAYS, ...others, answers[0]].map(String).sort());
   });
 
-  it('answers a success with its schema', () => {
+  it('returns its schema on success', () => {
     const [status, schema] = answers;
     const content = operation().responses[status]!.content;
     const ref = { $ref: `#/components/schemas/${schema.replace('[]', '')}` };
@@ -43,7 +43,7 @@ describe.each(TABLE)('$operation', ({ operation: name, id, tag, answers, others,
     expect(content?.['application/json']?.schema).toEqual(schema === '' ? undefined : expected);
   });
 
-  it('takes either form of the key', () => {
+  it('accepts the key in either header field', () => {
     expect(operation().security).toEqual(expect.arrayContaining([{ apiKey: [] }, { bearer: [] }]));
     expect(operation().security).toHaveLength(2);
   });

@@ -72,7 +72,7 @@ describe.each(OBJECTS)('%s', (name, required, fields) => {
     expect([...(schema(name).required ?? [])].sort()).toEqual([...required].sort());
   });
 
-  it('has the fields of its table, each described', () => {
+  it('has the fields of its table, each with a description', () => {
     if (Object.keys(fields).length > 0) {
       expect(sortedKeys(schema(name).properties)).toEqual(Object.keys(fields).sort());
     }
@@ -92,12 +92,12 @@ it('PetStatus is available, pending or sold', () => {
   });
 });
 
-it('Pets is an array of Pet, as long as a page', () => {
+it('Pets is an array of Pet, limited to the size of a page', () => {
   const items = { $ref: '#/components/schemas/Pet' };
   expect(schema('Pets')).toEqual({ type: 'array', items, maxItems: 100, description: 'One page of pets.' });
 });
 
-it('A body takes no other fields than it has; an answer may have more some day', () => {
+it('A request body allows no other fields; a response may gain some', () => {
   const closed = OBJECTS.map(([name]) => name).filter((name) => schema(name).additionalProperties === false);
   expect(closed.sort()).toEqual(
     [
@@ -131,7 +131,7 @@ it('Optional body fields have no `default`, which generators would send; the des
   }
 });
 
-it('There are these schemas, and beside them only parts of RateLimitStatus and Usage', () => {
+it('There are exactly these schemas, besides parts of RateLimitStatus and Usage', () => {
   const events = ['Event', 'EventType', 'PetEvent', 'CategoryEvent', 'OrderEvent', 'InventoryEvent'];
   const named = ['PetStatus', 'Pets', 'DeliveryStatus', ...events, ...OBJECTS.map(([name]) => name)];
   expect(sortedKeys(service.document.components?.schemas)).toEqual(
@@ -139,7 +139,7 @@ it('There are these schemas, and beside them only parts of RateLimitStatus and U
   );
 });
 
-it('Bounds are those that were promised', () => {
+it('Bounds match the contract', () => {
   const MAX_ID = 9_007_199_254_740_991;
   const field = (name: string, property: string) => schema(name).properties![property];
   expect(field('Pet', 'id')).toMatchObject({ minimum: 1, maximum: MAX_ID });

@@ -36,7 +36,7 @@ describe('the page', () => {
     expect(answer.text).toContain('<title>Pet Store</title>');
   });
 
-  it('loads nothing from elsewhere, and everything that it loads is there', async () => {
+  it('loads only files of its own host, and all of them exist', async () => {
     const { text: html } = await get('/docs');
     const loaded = [...html.matchAll(/<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]+)"/g)].map(
       ([, url]) => url!,
@@ -55,7 +55,7 @@ describe('the page', () => {
     '/docs/search.json',
     '/docs/swagger-ui-bundle.js',
     '/docs/favicon-32x32.png',
-  ])('is not sent again to whoever has it: %s', async (path) => {
+  ])('is not sent again to a client that has it: %s', async (path) => {
     const { headers } = await get(path);
     expect(headers.get('cache-control')).toBe('public, max-age=300');
     const tag = headers.get('etag')!;
@@ -63,7 +63,7 @@ describe('the page', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  it('may load only what is its own', async () => {
+  it('may load only its own files', async () => {
     const directives = (await get('/docs')).headers.get('content-security-policy')!.split(';');
     expect(directives).toEqual([
       "default-src 'none'",
@@ -77,14 +77,14 @@ describe('the page', () => {
     ]);
   });
 
-  it('has neither script nor style in itself, which the policy would not let work', async () => {
+  it('has no inline script or style, which its Content-Security-Policy would block', async () => {
     const { text: html } = await get('/docs');
     expect(html.replace(/<script (type="module" )?src="[^"]+"( defer)?><\/script>/g, '')).not.toMatch(
       /<script|<style|\s(on\w+|style)=/,
     );
   });
 
-  it('has every file carry the policy too, and no promise of TLS', async () => {
+  it('sends the policy with every file, and no Strict-Transport-Security', async () => {
     for (const path of ['/docs', '/docs/page.js', '/docs/swagger-ui.css']) {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -104,7 +104,7 @@ describe('the page', () => {
 });
 
 describe('the root', () => {
-  it('leads a browser to the page', async () => {
+  it('redirects a browser to the page', async () => {
     const { status, headers } = await get('/', { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     expect([status, headers.get('location'), headers.get('vary')]).toEqual([302, '/docs', 'Accept']);
   });
@@ -123,7 +123,7 @@ describe('the root', () => {
 });
 
 describe('the search index', () => {
-  it('has every operation, error code and guide, each with a place that is there', async () => {
+  it('has every operation, error code and guide, each with a valid link', async () => {
     const entries = JSON.parse((await get('/docs/search.json')).text) as Record<string, string>[];
     const count = (sought: string) => entries.filter(({ kind }) => kind === sought).length;
     expect(count('Operation')).toBe(operationsOf(service.document).size);
@@ -145,7 +145,7 @@ describe('the document', () => {
   });
 
   it.each(['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-bundle.js'])(
-    'is one copy for all who ask: %s',
+    'is kept in memory once for all requests: %s',
     async (path) => {
       await get(path);
       const end = jest.spyOn(ServerResponse.prototype, 'end');
@@ -161,7 +161,7 @@ describe('the document', () => {
     },
   );
 
-  it('is served as often as anybody asks', async () => {
+  it('is never rate limited', async () => {
     service.clock.advance(60_000);
     const statuses = await Promise.all(
       Array.from({ length: 70 }, async () => (await get('/openapi.yaml')).status),
@@ -172,7 +172,7 @@ describe('the document', () => {
 });
 
 test.each(['/pets', '/pets/1', '/nope', '/rate-limit', '/health/live', '/openapi.json', '/docsy'])(
-  'An answer that is no page carries nothing for pages: %s',
+  'Other responses have no headers meant for pages: %s',
   async (path) => {
     const { headers } = await get(path);
     expect(HELMET.filter((name) => headers.has(name))).toEqual([]);

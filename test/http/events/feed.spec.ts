@@ -40,7 +40,7 @@ async function waiting(target: string) {
 }
 
 describe('Pages', () => {
-  it('always link to the next page, even the last and an empty one', async () => {
+  it('always link to the next page, even when they are the last or empty', async () => {
     const follower = await atTheEnd();
     const [first] = [follower.target];
     expect(await follower.read(caller)).toEqual([]);
@@ -50,7 +50,7 @@ describe('Pages', () => {
     expect(await follower.read(caller)).toEqual([]);
   });
 
-  it('begin with the oldest event, and are as long as wanted', async () => {
+  it('begin with the oldest event, and have the requested length', async () => {
     const one = new Follower('/events?limit=1');
     const all = new Follower('/events?limit=100');
     await Promise.all([one.readAll(caller), all.readAll(caller)]);
@@ -58,7 +58,7 @@ describe('Pages', () => {
     expect(all.events[0]!.type).toBe('category.created');
   });
 
-  it('begin and end anywhere in what was committed together, with a filter as well', async () => {
+  it('can begin and end within one commit, with a filter as well', async () => {
     await Promise.all([pet, other].map(({ id }) => caller.put(`/store/inventory/${id}`, { quantity: 500 })));
     const { target } = await atTheEnd();
     await Promise.all(
@@ -74,7 +74,7 @@ describe('Pages', () => {
     expect(others.map(({ events }) => events)).toEqual([all!.events, placed, ofPet]);
   });
 
-  it('have the same header fields without their body', async () => {
+  it('have the same header fields without the body', async () => {
     const { status, headers, text } = await caller.send('HEAD', '/events?limit=1');
     expect([status, text, headers.get('Link')]).toEqual([200, '', expect.stringContaining('rel="next"')]);
   });
@@ -90,7 +90,7 @@ describe('Pages', () => {
   });
 
   it.each(['wait=31', 'wait=-1', 'wait=1.5', 'type=pet.sold', 'petId=0', 'limit=101', 'since=now'])(
-    'cannot be asked for with %s',
+    'cannot be requested with %s',
     async (query) => {
       const { status, body } = await caller.get<ErrorBody>(`/events?${query}`);
       expect([status, body.code]).toEqual([400, 'validation_failed']);
@@ -99,7 +99,7 @@ describe('Pages', () => {
 });
 
 describe('Filters', () => {
-  it('keep events of some types, of a pet with its stock and orders, or both', async () => {
+  it('select events by type, by pet with its stock and orders, or by both', async () => {
     const followers = await Promise.all(
       [
         '',
@@ -134,7 +134,7 @@ describe('Filters', () => {
 });
 
 describe('A request that waits', () => {
-  it('is answered when something happens that it wants, and not before', async () => {
+  it('is answered when a matching event occurs, and not before', async () => {
     const { target } = await atTheEnd(`&petId=${pet.id}&wait=30`);
     const { answer } = await waiting(target);
     await rename('Dora', other);
@@ -150,7 +150,7 @@ describe('A request that waits', () => {
     expect(types(await follower.read(caller))).toEqual(['pet.updated']);
   });
 
-  it('ends with an empty page when its time is over', async () => {
+  it('ends with an empty page at its timeout', async () => {
     const { target } = await atTheEnd('&wait=1');
     const page = await caller.get<Event[]>(target);
     expect(page.body).toEqual([]);
@@ -159,7 +159,7 @@ describe('A request that waits', () => {
     );
   });
 
-  it('counts once, and says how the limits stand when it is answered', async () => {
+  it('counts once, and reports the limits as they are when it is answered', async () => {
     const limited = await service.caller({ plan: 'free' });
     const { target } = await atTheEnd('&wait=30');
     const before = tail().waiting;
@@ -173,7 +173,7 @@ describe('A request that waits', () => {
     expect(remaining).toBe(57);
   });
 
-  it('takes no connection to the database', async () => {
+  it('holds no connection to the database', async () => {
     const { target } = await atTheEnd('&wait=30');
     const answers = Array.from({ length: 20 }, () => caller.get<Event[]>(target));
     await until(() => tail().waiting === 20);
@@ -183,7 +183,7 @@ describe('A request that waits', () => {
     expect(bodies).toEqual(Array(20).fill(['Hugo']));
   });
 
-  it('is answered at once when its client has fifty already; others may wait', async () => {
+  it('is answered at once when its client already has fifty; other clients may wait', async () => {
     const { target } = await atTheEnd('&wait=30');
     const answers = Array.from({ length: 50 }, () => caller.get<Event[]>(target));
     await until(() => tail().waiting === 50);

@@ -132,14 +132,14 @@ it.each(WRITES)('%s', async (_what, write) => {
   await expectTold(...(await write()));
 });
 
-it('DELETE /categories/{categoryId}: the category as it was', async () => {
+it('DELETE /categories/{categoryId}: reports the category as it was', async () => {
   const category = await arrange.category('Dragons');
   await feed.readAll(caller);
   await caller.delete(`/categories/${category.id}`);
   await expectTold(['category.deleted', category]);
 });
 
-describe('an order that took the last units', () => {
+describe('an order that takes the last units', () => {
   let order: Order;
   const target = () => `/store/orders/${order.id}`;
   beforeEach(async () => {
@@ -157,7 +157,7 @@ describe('an order that took the last units', () => {
     await expectTold(['order.completed', orderOf(order.id)], ['pet.updated', petOf(pet.id)]);
   });
 
-  it('PATCH: is reported twice when it gets a date and is complete', async () => {
+  it('PATCH: is reported twice when it gets a date and is completed', async () => {
     await caller.patch(target(), { complete: true, shipDate: '2026-12-01T00:00:00Z' });
     await expectTold(
       ['order.updated', orderOf(order.id)],
@@ -166,7 +166,7 @@ describe('an order that took the last units', () => {
     );
   });
 
-  it('DELETE: is reported as it was, with the stock that it gave back', async () => {
+  it('DELETE: is reported as it was, with the stock that it returned', async () => {
     await caller.delete(target());
     await expectTold(
       ['order.cancelled', order],
@@ -175,13 +175,13 @@ describe('an order that took the last units', () => {
     );
   });
 
-  it('a restocked pet is available again', async () => {
+  it('reports a restocked pet as available', async () => {
     await caller.put(`/store/inventory/${pet.id}`, { quantity: 1 });
     await expectTold(['inventory.updated', stockOf(pet.id)], ['pet.updated', petOf(pet.id)]);
   });
 });
 
-it('What changes nothing and what is refused reports nothing', async () => {
+it('Requests that change nothing or are refused report nothing', async () => {
   const { body: item } = await caller.get<InventoryItem>(`/store/inventory/${pet.id}`);
   const answers = [
     await caller.patch(`/pets/${pet.id}`, {}),
@@ -196,7 +196,7 @@ it('What changes nothing and what is refused reports nothing', async () => {
   await expectTold();
 });
 
-it('A repeated request reports nothing the second time', async () => {
+it('A replayed request reports nothing', async () => {
   const keyed = caller.with({ 'Idempotency-Key': 'once' });
   const [first, second] = [
     await keyed.post<Order>('/store/orders', { petId: pet.id }),
@@ -206,7 +206,7 @@ it('A repeated request reports nothing the second time', async () => {
   await expectTold(['order.placed', orderOf(first.body.id)], ['inventory.updated', stockOf(pet.id)]);
 });
 
-it('Changes of one pet that share a transaction are reported one by one, each with what it left behind', async () => {
+it('Changes of one pet in a shared transaction are reported individually, each with its own result', async () => {
   const names = ['Ada', 'Bea', 'Cleo', 'Dora'];
   const answers = await Promise.all(names.map((name) => caller.patch<Pet>(`/pets/${pet.id}`, { name })));
   const events = await feed.readAll(caller);
@@ -217,7 +217,7 @@ it('Changes of one pet that share a transaction are reported one by one, each wi
   expect(new Set(events.map(({ timestamp }) => timestamp)).size).toBe(names.length);
 });
 
-it('Commands that share a transaction with a refused one are reported, and that one is not', async () => {
+it('Commands that share a transaction with a refused command are reported; the refused one is not', async () => {
   const used = pet.categoryId;
   const [unused, other] = [await arrange.category('Unused'), await arrange.category('Other')];
   await feed.readAll(caller);
@@ -236,7 +236,7 @@ it('Commands that share a transaction with a refused one are reported, and that 
   ]);
 });
 
-it('Every event has an id of its own and a time in UTC', async () => {
+it('Every event has a unique id and a time in UTC', async () => {
   expect(new Set(feed.events.map(({ id }) => id)).size).toBe(feed.events.length);
   const { rows } = await service.database.pool.query<{ count: string }>(
     'SELECT sum(size) AS count FROM event_blocks',

@@ -73,7 +73,7 @@ it('Orders that wait too long for a lock get 503, and do not delay others', asyn
 it.each([
   ['with an Idempotency-Key', order],
   ['without', () => caller.post<{ code?: string }>('/store/orders', { petId })],
-])('Orders %s whose lock comes free in time are all placed', async (_how, send) => {
+])('Orders %s whose lock is released in time are all placed', async (_how, send) => {
   const { body: before } = await caller.get<{ quantity: number }>(`/store/inventory/${petId}`);
   const { orders } = await whileOrdersWait(async () => {
     const waiting = Array.from({ length: FEW }, send);

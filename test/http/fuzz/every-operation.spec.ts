@@ -36,7 +36,7 @@ describe(`${REQUESTS} valid and broken requests to every operation (FUZZ_SEED=${
   }
 
   it(
-    'are answered as the document says, the good ones not refused, the bad ones refused, and none with 5xx',
+    'are answered as documented: valid ones accepted, invalid ones rejected, none with 5xx',
     async () => {
       const round = fc.array(requestsOf(service.document), { maxLength: MOST_AT_ONCE, size: 'max' });
       await fc.assert(
@@ -55,24 +55,24 @@ describe(`${REQUESTS} valid and broken requests to every operation (FUZZ_SEED=${
     MOST_MS,
   );
 
-  it('have reached every kind of answer that they can have', () => {
+  it('have produced every documented kind of response', () => {
     expect([...statuses.keys()].sort((a, b) => a - b)).toEqual([
       200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 429,
     ]);
   });
 
-  it('leave a stock that is what the answers say, pet by pet', async () => {
+  it('leave the stock that the responses imply, for each pet', async () => {
     const { actual, expected, compared } = await ledger.compare(service.database.pool);
     expect(actual).toEqual(expected);
     expect(compared).toBeGreaterThan(20);
   });
 
-  it('leave the orders that were acknowledged, and no others', async () => {
+  it('leave exactly the acknowledged orders', async () => {
     const { actual, expected } = await ledger.compareOrders(service.database.pool);
     expect(actual).toEqual(expected);
   });
 
-  it('leave a service that is well', async () => {
+  it('leave the service healthy', async () => {
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
   });
 });

@@ -8,7 +8,7 @@ const service = useService();
 
 const health = (probe: 'live' | 'ready') => fetch(`${service.url}/health/${probe}`);
 
-test('A ready service reports what it checked, without a key and uncounted', async () => {
+test('A ready service reports its checks, without a key and uncounted', async () => {
   const answer = await health('ready');
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
@@ -23,7 +23,7 @@ test('A ready service reports what it checked, without a key and uncounted', asy
   expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
 });
 
-test('The log says of a database that fails that it does not answer', async () => {
+test('The log reports a database that does not respond', async () => {
   const query = jest.spyOn(service.app.get(DataSource), 'query').mockRejectedValue(new Error('ECONNREFUSED'));
   try {
     await eventually(async () => expect((await health('ready')).status).toBe(503));
@@ -39,7 +39,7 @@ test('The log says of a database that fails that it does not answer', async () =
 describe('A database without the migrations of this version', () => {
   const other = useService();
 
-  it('makes the service unready, until it has them; the log says which are missing', async () => {
+  it('makes the service unready until they are applied; the log names the missing ones', async () => {
     const { pool } = other.database;
     const ready = () => fetch(`${other.url}/health/ready`);
     await pool.query(`UPDATE schema_migrations SET name = name || '!' WHERE name LIKE 'FirstSchema%'`);
@@ -56,13 +56,13 @@ describe('A database without the migrations of this version', () => {
     await eventually(async () => expect((await ready()).status).toBe(200));
   });
 
-  it('stops checking for them once they exist', async () => {
+  it('is no longer checked once they are applied', async () => {
     await other.database.pool.query('ALTER TABLE schema_migrations RENAME TO away');
     expect(await other.app.get(Dependencies).migrations()).toEqual({ migrations: { status: 'up' } });
   });
 });
 
-test('A service that is about to stop is not ready at once, with the Error body, but lives and works', async () => {
+test('A service about to stop is not ready at once, with the Error body, but is alive and serves', async () => {
   const caller = await service.caller();
   expect((await health('ready')).status).toBe(200);
   service.app.get(Readiness).end();

@@ -28,7 +28,7 @@ describe('an Idempotency-Key that is in use', () => {
     '{"name":""}',
     '{ "name": "Dogs" }',
     '',
-  ])('422: with a body that is another one to the byte: %j', async (other) => {
+  ])('422: with a body that differs in any byte: %j', async (other) => {
     const sender = withNewKey();
     const first = await sender.post<Category>('/categories', { name: 'Dogs' });
     const refused = await sender.post('/categories', other);
@@ -55,7 +55,7 @@ describe('an Idempotency-Key that is in use', () => {
     expect((await caller.get(`/store/inventory/${other.id}`)).body).toMatchObject({ quantity: 1 });
   });
 
-  it('409: while the first request is running, which is not kept', async () => {
+  it('409: while the first request is running, and the 409 is not stored', async () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     const sender = withNewKey();
     const lock = await holdPet(petId);
@@ -94,21 +94,24 @@ describe('an Idempotency-Key that is in use', () => {
   it.each([
     ['placeOrder', '/store/orders', (petId: number) => ({ petId })],
     ['adjustInventory', '/store/inventory/<pet>/adjustments', () => ({ delta: -1 })],
-  ])('%s: of 40 at once exactly one is done; the others wait, or replay it', async (_, path, body) => {
-    const { id: petId } = await arrange.pet(aPet(), 50);
-    const sender = withNewKey();
-    const target = path.replace('<pet>', String(petId));
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, () => sender.post<unknown>(target, body(petId))),
-    );
-    const done = answers.filter(({ status }) => status < 300);
-    const first = done.filter(({ headers }) => !headers.has('idempotent-replayed'));
-    expect(first).toHaveLength(1);
-    expect(new Set(done.map(({ text }) => text))).toEqual(new Set([first[0]!.text]));
-    for (const { body: refusal } of answers.filter((answer) => !done.includes(answer))) {
-      expect(refusal).toMatchObject(IN_PROGRESS);
-    }
-    const { body: item } = await caller.get<InventoryItem>(`/store/inventory/${petId}`);
-    expect(item.quantity).toBe(49);
-  });
+  ])(
+    '%s: of 40 concurrent requests exactly one is executed; the others wait, or replay it',
+    async (_, path, body) => {
+      const { id: petId } = await arrange.pet(aPet(), 50);
+      const sender = withNewKey();
+      const target = path.replace('<pet>', String(petId));
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, () => sender.post<unknown>(target, body(petId))),
+      );
+      const done = answers.filter(({ status }) => status < 300);
+      const first = done.filter(({ headers }) => !headers.has('idempotent-replayed'));
+      expect(first).toHaveLength(1);
+      expect(new Set(done.map(({ text }) => text))).toEqual(new Set([first[0]!.text]));
+      for (const { body: refusal } of answers.filter((answer) => !done.includes(answer))) {
+        expect(refusal).toMatchObject(IN_PROGRESS);
+      }
+      const { body: item } = await caller.get<InventoryItem>(`/store/inventory/${petId}`);
+      expect(item.quantity).toBe(49);
+    },
+  );
 });

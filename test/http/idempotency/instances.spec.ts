@@ -24,7 +24,7 @@ describe('two instances on one database', () => {
   const fromBoth = <Result>(count: number, send: (caller: ApiClient) => Promise<Result>) =>
     Promise.all(Array.from({ length: count }, (_, index) => send(callers[index % 2]!)));
 
-  it('do what comes to both under the same Idempotency-Key once', async () => {
+  it('execute requests with the same Idempotency-Key once', async () => {
     const { id: petId } = await arrange.pet(aPet(), 50);
     const answers = await fromBoth(30, (caller) =>
       caller.with({ 'Idempotency-Key': 'both' }).post<Order>('/store/orders', { petId }),
@@ -36,7 +36,7 @@ describe('two instances on one database', () => {
     expect(body.quantity).toBe(49);
   });
 
-  it('replay what the other one answered', async () => {
+  it('replay responses of the other instance', async () => {
     const [first, second] = callers.map((caller) => caller.with({ 'Idempotency-Key': 'in turn' }));
     const answer = await first!.post('/categories', { name: 'Dogs' });
     const replayed = await second!.post('/categories', { name: 'Dogs' });

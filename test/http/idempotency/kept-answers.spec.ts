@@ -42,24 +42,27 @@ describe('an error under an Idempotency-Key', () => {
       '400 validation_failed': () => Promise.resolve(['/categories', { name: 7 }]),
     };
 
-  it.each(Object.keys(refusals))('%s is kept and replayed, even when its cause is gone', async (refusal) => {
-    const [path, body, cure] = await refusals[refusal]!();
-    const sender = caller.with(newKey());
-    const first = await sender.post<ErrorBody>(path, body);
-    expect(`${first.status} ${first.body.code}`).toBe(refusal);
-    expect(first.headers.has('idempotent-replayed')).toBe(false);
-    await cure?.();
-    const again = await sender.post<ErrorBody>(path, body);
-    expect([again.status, again.text]).toEqual([first.status, first.text]);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    for (const name of ['etag', 'location']) {
-      expect([name, again.headers.has(name)]).toEqual([name, false]);
-    }
-    const reused = await sender.post<ErrorBody>(path, { ...body, name: 'Other' });
-    expect(reused.body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
-  });
+  it.each(Object.keys(refusals))(
+    '%s is stored and replayed, even after its cause is gone',
+    async (refusal) => {
+      const [path, body, cure] = await refusals[refusal]!();
+      const sender = caller.with(newKey());
+      const first = await sender.post<ErrorBody>(path, body);
+      expect(`${first.status} ${first.body.code}`).toBe(refusal);
+      expect(first.headers.has('idempotent-replayed')).toBe(false);
+      await cure?.();
+      const again = await sender.post<ErrorBody>(path, body);
+      expect([again.status, again.text]).toEqual([first.status, first.text]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      for (const name of ['etag', 'location']) {
+        expect([name, again.headers.has(name)]).toEqual([name, false]);
+      }
+      const reused = await sender.post<ErrorBody>(path, { ...body, name: 'Other' });
+      expect(reused.body).toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+    },
+  );
 
-  it('409: leaves nothing of the work behind but the kept answer', async () => {
+  it('409: leaves nothing behind except the stored response', async () => {
     const { id: petId } = await arrange.pet(aPet(), 1);
     const sender = caller.with(newKey());
     await sender.post('/store/orders', { petId, quantity: 2 });
@@ -74,13 +77,13 @@ describe('an error under an Idempotency-Key', () => {
     expect(later.headers.has('idempotent-replayed')).toBe(false);
   }
 
-  it('401 is not kept', async () => {
+  it('401 is not stored', async () => {
     const key = newKey();
     const refused = await service.anonymous().with(key).post('/categories', { name: 'Dogs' });
     expectNotKept(refused, 401, await caller.with(key).post('/categories', { name: 'Dogs' }));
   });
 
-  it('403 is not kept', async () => {
+  it('403 is not stored', async () => {
     const key = newKey();
     const { key: reading, client } = await service.issueKey({ scopes: ['read'] });
     const { key: writing } = await service.app.get(KeysService).issue({ client });
@@ -92,7 +95,7 @@ describe('an error under an Idempotency-Key', () => {
     expectNotKept(await send(reading), 403, await send(writing));
   });
 
-  it('429 is not kept', async () => {
+  it('429 is not stored', async () => {
     const limited = (await service.caller({ perMinute: 1, perDay: 100 })).with(newKey());
     await limited.get('/categories');
     const refused = await limited.post('/categories', { name: 'Dogs' });
@@ -100,7 +103,7 @@ describe('an error under an Idempotency-Key', () => {
     expectNotKept(refused, 429, await limited.post('/categories', { name: 'Dogs' }));
   });
 
-  it('500 is not kept: with the answer, all of the work is rolled back, and a retry does it', async () => {
+  it('500 is not stored: all of the work is rolled back, and a retry does it', async () => {
     const { pool } = service.database;
     const { id: petId } = await arrange.pet();
     const sender = caller.with(newKey());

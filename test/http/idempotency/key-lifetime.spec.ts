@@ -49,7 +49,7 @@ describe('an Idempotency-Key', () => {
     expect(third.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('leaves the database once it is expired, however many have', async () => {
+  it('is deleted once it has expired, however many have', async () => {
     await service.database.pool.query('DELETE FROM idempotency_records');
     for (const key of ['old 1', 'old 2', 'old 3', 'young']) {
       await create(key);

@@ -72,7 +72,7 @@ describe('the same Idempotency-Key and body', () => {
     expect(await count(sql)).toBe(after);
   });
 
-  it('answers what was true then, whatever became of it since', async () => {
+  it('returns the original response, even after the resource has changed', async () => {
     const { path, body } = await cases.createPet!();
     const sender = withNewKey();
     const first = await sender.post<Pet>(path, body);
@@ -82,7 +82,7 @@ describe('the same Idempotency-Key and body', () => {
     expect(await sender.post<Pet>(path, body)).toMatchObject({ status: 201, text: first.text });
   });
 
-  it('creates twice for two keys, and for none', async () => {
+  it('creates two resources for two keys, and for no key', async () => {
     const body = { name: 'Fish' };
     const senders = [withNewKey(), withNewKey(), caller, caller];
     const ids = new Set<unknown>();
@@ -94,7 +94,7 @@ describe('the same Idempotency-Key and body', () => {
     expect(ids.size).toBe(4);
   });
 
-  it('of another client is another key', async () => {
+  it('is independent of the same key of another client', async () => {
     const { id } = await arrange.pet();
     const path = `/store/inventory/${id}/adjustments`;
     for (const [client, quantity] of [
@@ -109,7 +109,7 @@ describe('the same Idempotency-Key and body', () => {
     }
   });
 
-  it('belongs to the client, so that another API key of it can finish what the first began', async () => {
+  it('belongs to the client, so that its other API keys can retry the request', async () => {
     const { key, client } = await service.issueKey();
     const { key: second } = await service.app.get(KeysService).issue({ client });
     const sender = (apiKey: string) =>

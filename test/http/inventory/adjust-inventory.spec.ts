@@ -27,13 +27,13 @@ describe('POST /store/inventory/{petId}/adjustments', () => {
     expect(read.headers.get('etag')).toBe(answer.headers.get('etag'));
   });
 
-  it('200: taking some of a pending pet does not make it available', async () => {
+  it('200: taking units of a pending pet does not make it available', async () => {
     const { id } = await arrange.pet(aPet(), 5);
     await caller.patch(`/pets/${id}`, { status: 'pending' });
     expect((await adjust(id, -2)).body).toEqual({ petId: id, quantity: 3, status: 'pending' });
   });
 
-  it('200: none is lost when many come at once', async () => {
+  it('200: no concurrent adjustment is lost', async () => {
     const { id } = await arrange.pet(aPet(), 100);
     const deltas = Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? 3 : -1));
     const answers = await Promise.all(deltas.map((delta) => adjust(id, delta)));
@@ -42,7 +42,7 @@ describe('POST /store/inventory/{petId}/adjustments', () => {
   });
 
   it.each([0, 1.5, '1', null, true, 2_147_483_648, -2_147_483_648])(
-    '400: a delta of %j is refused',
+    '400: rejects a delta of %j',
     async (delta) => {
       const { id } = await arrange.pet();
       const answer = (await adjust(id, delta)) as unknown as { body: ErrorBody };
@@ -53,7 +53,7 @@ describe('POST /store/inventory/{petId}/adjustments', () => {
   );
 
   it.each(['{}', '{"delta":-0}', '{"delta":1e400}', '{"delta":1,"quantity":1}', ''])(
-    '400: the body %j',
+    '400: rejects the body %j',
     async (body) => {
       const { id } = await arrange.pet();
       const answer = await caller.post(`/store/inventory/${id}/adjustments`, body);
@@ -61,13 +61,13 @@ describe('POST /store/inventory/{petId}/adjustments', () => {
     },
   );
 
-  it('400: a stock above the largest there can be', async () => {
+  it('400: rejects a stock above the maximum', async () => {
     const { id } = await arrange.pet(aPet(), MOST);
     expect((await adjust(id, 1)).body).toMatchObject({ code: 'validation_failed', status: 400 });
     expect((await caller.get(`/store/inventory/${id}`)).body).toMatchObject({ quantity: MOST });
   });
 
-  it('404: a pet that never was, and one that was deleted', async () => {
+  it('404: a pet that never existed, and a deleted one', async () => {
     const { id } = await arrange.pet();
     await caller.delete(`/pets/${id}`);
     for (const petId of [id, 999_999]) {
@@ -75,7 +75,7 @@ describe('POST /store/inventory/{petId}/adjustments', () => {
     }
   });
 
-  it('409: below zero, and the stock stays', async () => {
+  it('409: a stock below zero is refused and stays', async () => {
     const { id } = await arrange.pet(aPet(), 3);
     for (const delta of [-4, -MOST]) {
       expect((await adjust(id, delta)).body).toMatchObject({ code: 'insufficient_stock', status: 409 });

@@ -8,14 +8,14 @@ describe('GET /store/inventory/{petId}', () => {
     ['available', aPet(), 1],
     ['pending', aPet().pending(), 1],
     ['sold', aPet().sold(), 0],
-  ])('200: a pet created as %s has an entry from the start', async (status, builder, quantity) => {
+  ])('200: a pet created as %s has an entry at once', async (status, builder, quantity) => {
     const { id } = await arrange.pet(builder);
     const answer = await caller.get<InventoryItem>(`/store/inventory/${id}`);
     expect(answer).toMatchObject({ status: 200, body: { petId: id, quantity, status } });
     expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
   });
 
-  it("200: the status is the pet's, whatever changes it", async () => {
+  it('200: the status is that of the pet, whatever changes it', async () => {
     const { id } = await arrange.pet();
     await caller.patch(`/pets/${id}`, { status: 'sold' });
     const { body } = await caller.get<InventoryItem>(`/store/inventory/${id}`);
@@ -36,7 +36,7 @@ describe('GET /store/inventory/{petId}', () => {
     });
   });
 
-  it('404: a pet that never was, and one that was deleted', async () => {
+  it('404: a pet that never existed, and a deleted one', async () => {
     const { id } = await arrange.pet();
     await caller.delete(`/pets/${id}`);
     for (const petId of [id, 9_007_199_254_740_991]) {
@@ -46,7 +46,7 @@ describe('GET /store/inventory/{petId}', () => {
   });
 
   it.each(['0', '-1', '01', '1.0', '1e3', 'x', '9007199254740992', '%20'])(
-    '400: %s is no petId',
+    '400: %s is not a petId',
     async (petId) => {
       const answer = await caller.get(`/store/inventory/${petId}`);
       expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });

@@ -31,7 +31,7 @@ describe('GET /store/inventory', () => {
 
   afterAll(() => service.close());
 
-  it('200: answers every entry in ascending petId, without deleted pets and without a next page', async () => {
+  it('200: returns every entry in ascending order of petId, without deleted pets and without a next page', async () => {
     const answer = await caller.get<InventoryItem[]>('/store/inventory');
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(expected);
@@ -44,12 +44,12 @@ describe('GET /store/inventory', () => {
     ['?status=sold', [4]],
     ['?status=sold&status=pending', [2, 3, 4]],
     ['?status=pending&limit=1', [2]],
-  ])('200: %s answers the entries %j', async (query, indexes) => {
+  ])('200: %s returns the entries %j', async (query, indexes) => {
     const answer = await caller.get<InventoryItem[]>(`/store/inventory${query}`);
     expect(answer.body).toEqual(indexes.map((index) => expected[index]));
   });
 
-  it('200: pages follow each other by Link, with the filter, neither repeating nor skipping', async () => {
+  it('200: pages link to each other with the filter, without repeating or skipping entries', async () => {
     const pages: InventoryItem[][] = [];
     let target: string | undefined = '/store/inventory?limit=1&status=available&status=pending';
     while (target !== undefined) {

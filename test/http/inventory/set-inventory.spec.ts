@@ -24,7 +24,7 @@ describe('PUT /store/inventory/{petId}', () => {
     expect((await caller.get(`/pets?id=${id}`)).body).toMatchObject([{ id, status: after }]);
   });
 
-  it('200: changes nothing for orders that took their units already', async () => {
+  it('200: does not affect orders that have already taken their units', async () => {
     const { id } = await arrange.pet(aPet(), 3);
     const order = await arrange.order(id, { quantity: 3 });
     await caller.put(`/store/inventory/${id}`, { quantity: 10 });
@@ -45,7 +45,7 @@ describe('PUT /store/inventory/{petId}', () => {
     ['{"quantity":1,"status":"sold"}', 'status'],
     ['{"quantity":1,"petId":1}', 'petId'],
     ['[]', 'object'],
-  ])('400: %s is refused, names %s and changes nothing', async (body, name) => {
+  ])('400: %s is rejected, names %s and changes nothing', async (body, name) => {
     const { id } = await arrange.pet();
     const answer = await caller.put<ErrorBody>(`/store/inventory/${id}`, body);
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
@@ -53,13 +53,13 @@ describe('PUT /store/inventory/{petId}', () => {
     expect((await caller.get(`/store/inventory/${id}`)).body).toMatchObject({ quantity: 1 });
   });
 
-  it('400: a query parameter is not known', async () => {
+  it('400: rejects a query parameter', async () => {
     const { id } = await arrange.pet();
     const answer = await caller.put<ErrorBody>(`/store/inventory/${id}?force=true`, { quantity: 9 });
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
   });
 
-  it('404: a pet that never was, and one that was deleted', async () => {
+  it('404: a pet that never existed, and a deleted one', async () => {
     const { id } = await arrange.pet();
     await caller.delete(`/pets/${id}`);
     for (const petId of [id, 999_999]) {
@@ -68,7 +68,7 @@ describe('PUT /store/inventory/{petId}', () => {
     }
   });
 
-  it('412: a stale ETag changes nothing; the fresh one and * do', async () => {
+  it('412: a stale ETag changes nothing; a fresh one and * succeed', async () => {
     const { id } = await arrange.pet();
     const stale = (await caller.get(`/store/inventory/${id}`)).headers.get('etag')!;
     const set = (tag: string, quantity: number) =>

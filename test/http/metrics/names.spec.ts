@@ -29,18 +29,18 @@ async function page(): Promise<string> {
 }
 
 describe('The names of our own metrics', () => {
-  it('keep the rules of Prometheus', async () => {
+  it('follow the rules of Prometheus', async () => {
     const own = familiesOf(await page()).filter(({ name }) => name.startsWith('petstore_'));
     expect(own.length).toBeGreaterThan(10);
     expect(own.flatMap(faultsOf)).toEqual([]);
   });
 
-  it('have labels in snake case that name no metric', async () => {
+  it('have labels in snake case that do not repeat a metric', async () => {
     const labels = samplesOf(await page()).flatMap((sample) => Object.keys(sample.labels));
     expect(labels.filter((label) => !/^[a-z]+(_[a-z]+)*$/.test(label))).toEqual([]);
   });
 
-  it('leave to the process and the runtime the names that all programs use', async () => {
+  it('leave standard process and runtime names to the libraries', async () => {
     const names = familiesOf(await page()).map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining(['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds']),

@@ -65,7 +65,7 @@ test('Limiter decisions are counted, for clients and addresses', async () => {
   ).toEqual([1, 0, 0, 0, 0]);
 });
 
-test('A ban of a higher level is counted as one', async () => {
+test('A ban of a higher level is counted as a ban', async () => {
   const change = await changes(async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 100 });
     for (let sent = 0; sent < 12; sent += 1) {
@@ -80,7 +80,7 @@ test('A ban of a higher level is counted as one', async () => {
   expect([bansOf(1), bansOf(2), bansOf(3)]).toEqual([1, 1, 0]);
 });
 
-test('What was refunded had been allowed', async () => {
+test('A refunded request stays counted as allowed', async () => {
   const caller = await service.caller();
   const { headers } = await caller.post('/categories', { name: 'Cats' });
   const [place, tag] = [headers.get('location')!, headers.get('etag')!];
@@ -91,7 +91,7 @@ test('What was refunded had been allowed', async () => {
   expect(change('petstore_limiter_decisions_total')).toBe(1);
 });
 
-test('A look-up of a key is a miss the first time and a hit from then on', async () => {
+test('The first lookup of a key is a miss, every later one a hit', async () => {
   // What is read while the key's own beginning is being told of is not remembered.
   await eventually(async () => {
     const change = await changes(async () => {
@@ -106,7 +106,7 @@ test('A look-up of a key is a miss the first time and a hit from then on', async
   });
 });
 
-test('A replay is counted as one, the first answer and a conflict are not', async () => {
+test('A replay is counted; the first response and a conflict are not', async () => {
   const caller = await service.caller();
   const { body: category } = await caller.post<{ id: number }>('/categories', { name: 'Dogs' });
   const pet = aPet().inCategory(category.id);
@@ -129,7 +129,7 @@ test('The pool reports its connections, and requests that wait for one', async (
   expect(valueOf(samples, 'petstore_database_pool_waiting_requests')).toBe(0);
 });
 
-test('What cannot be counted yet is there with 0', async () => {
+test('Counters without any events are reported as 0', async () => {
   const text = await service.app.get(MetricsService).text();
   expect(text).toContain('petstore_limits_degraded 0\n');
   expect(text).toMatch(/^petstore_log_lines_lost_total \d+$/m);

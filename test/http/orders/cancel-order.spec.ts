@@ -8,7 +8,7 @@ describe('DELETE /store/orders/{orderId}', () => {
   const inventory = async (petId: number) =>
     (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;
 
-  it('204: gives the units back and answers nothing', async () => {
+  it('204: returns the units and an empty body', async () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     const order = await arrange.order(petId, { quantity: 3 });
     expect(await cancel(order.id)).toMatchObject({ status: 204, text: '' });
@@ -26,7 +26,7 @@ describe('DELETE /store/orders/{orderId}', () => {
     expect(rows).toEqual([{ pet_id: String(petId), quantity: 1, complete: false, cancelled: true }]);
   });
 
-  it('204: a stock that was set to the most there can be stays at that', async () => {
+  it('204: a stock at the maximum stays there', async () => {
     const { id: petId } = await arrange.pet();
     const { id } = await arrange.order(petId);
     await caller.put(`/store/inventory/${petId}`, { quantity: 2_147_483_647 });
@@ -39,7 +39,7 @@ describe('DELETE /store/orders/{orderId}', () => {
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
   });
 
-  it('404: an order that never was, and one that was cancelled, which gives nothing back again', async () => {
+  it('404: an order that never existed, and a cancelled one, which returns no units again', async () => {
     const { id: petId } = await arrange.pet();
     const { id } = await arrange.order(petId);
     await cancel(id);
@@ -49,7 +49,7 @@ describe('DELETE /store/orders/{orderId}', () => {
     expect(await inventory(petId)).toMatchObject({ quantity: 1 });
   });
 
-  it('409: a complete order stays, and gives nothing back', async () => {
+  it('409: a complete order stays, and returns no units', async () => {
     const { id: petId } = await arrange.pet(aPet(), 2);
     const order = await arrange.order(petId, { complete: true });
     expect((await cancel(order.id)).body).toMatchObject({ code: 'order_already_complete', status: 409 });
@@ -57,7 +57,7 @@ describe('DELETE /store/orders/{orderId}', () => {
     expect((await caller.get<Order>(`/store/orders/${order.id}`)).body).toEqual(order);
   });
 
-  it('412: a stale ETag cancels nothing; the fresh one does', async () => {
+  it('412: a stale ETag cancels nothing; a fresh one succeeds', async () => {
     const { id } = await arrange.order((await arrange.pet()).id);
     const stale = (await caller.get(`/store/orders/${id}`)).headers.get('etag')!;
     const changed = await caller.patch(`/store/orders/${id}`, { shipDate: '2026-12-01T00:00:00Z' });

@@ -1,7 +1,7 @@
 import { type InventoryItem, type Order, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 
-describe('requests at the same time', () => {
+describe('concurrent requests', () => {
   const { caller, arrange } = useStore();
 
   const inventory = async (petId: number) =>
@@ -18,7 +18,7 @@ describe('requests at the same time', () => {
     return counts;
   }
 
-  it('200 orders for 50 units: 50 are placed, 150 are refused, and nothing is left', async () => {
+  it('place 50 of 200 orders for 50 units, refuse 150, and leave no stock', async () => {
     const { id: petId } = await arrange.pet(aPet(), 50);
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => caller.post<Order>('/store/orders', { petId })),
@@ -29,7 +29,7 @@ describe('requests at the same time', () => {
     expect(orders.body).toHaveLength(50);
   });
 
-  it('two completions at once: both are answered 200, and the pet is sold once', async () => {
+  it('complete an order twice with 200, and sell the pet once', async () => {
     const { id: petId } = await arrange.pet();
     const { id } = await arrange.order(petId);
     const answers = await Promise.all(
@@ -39,7 +39,7 @@ describe('requests at the same time', () => {
     expect(await inventory(petId)).toEqual({ petId, quantity: 0, status: 'sold' });
   });
 
-  it('the last two orders of a pet completed at once leave it sold', async () => {
+  it('complete the last two orders of a pet, and leave it sold', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id: petId } = await arrange.pet(aPet(), 2);
       const orders = [await arrange.order(petId), await arrange.order(petId)];
@@ -48,7 +48,7 @@ describe('requests at the same time', () => {
     }
   });
 
-  it('ten cancellations at once give the units back once', async () => {
+  it('cancel an order ten times, and return its units once', async () => {
     const { id: petId } = await arrange.pet(aPet(), 3);
     const { id } = await arrange.order(petId, { quantity: 3 });
     const answers = await Promise.all(Array.from({ length: 10 }, () => caller.delete(`/store/orders/${id}`)));
@@ -56,7 +56,7 @@ describe('requests at the same time', () => {
     expect(await inventory(petId)).toEqual({ petId, quantity: 3, status: 'available' });
   });
 
-  it('of completing and cancelling at once exactly one happens', async () => {
+  it('to complete and to cancel an order: exactly one succeeds', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id: petId } = await arrange.pet();
       const { id } = await arrange.order(petId);
@@ -71,7 +71,7 @@ describe('requests at the same time', () => {
     }
   });
 
-  it('of deleting a pet and ordering it at once exactly one happens', async () => {
+  it('to delete a pet and to order it: exactly one succeeds', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { id: petId } = await arrange.pet();
       const race = [
@@ -88,7 +88,7 @@ describe('requests at the same time', () => {
     }
   });
 
-  it('of changes with the same If-Match exactly one happens', async () => {
+  it('with the same If-Match: exactly one succeeds', async () => {
     const { id: petId } = await arrange.pet();
     const etag = (await caller.get(`/store/inventory/${petId}`)).headers.get('etag')!;
     const holder = caller.with({ 'If-Match': etag });

@@ -2,7 +2,7 @@ import type { ApiClient } from '../../support/api-client';
 import { Arrange, type InventoryItem, type Order, aPet } from '../../support/builders';
 import { type TestService, startService } from '../../support/service';
 
-describe('an order whose transaction loses against another one', () => {
+describe('an order whose transaction conflicts with another one', () => {
   let service: TestService;
   let caller: ApiClient;
   let arrange: Arrange;
@@ -47,7 +47,7 @@ describe('an order whose transaction loses against another one', () => {
     expect((await caller.get<Order[]>(`/store/orders?petId=${petId}`)).body).toEqual([answer.body]);
   });
 
-  it('is not tried for ever: after a fourth loss the answer is a 5xx, and nothing is taken', async () => {
+  it('is given up with a 5xx after the fourth conflict, and takes no stock', async () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     await failNext(4, '40P01');
     const answer = await caller.post('/store/orders', { petId });

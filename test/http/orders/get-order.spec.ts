@@ -4,7 +4,7 @@ import { useStore } from '../../support/use-service';
 describe('GET /store/orders/{orderId}', () => {
   const { caller, arrange } = useStore();
 
-  it('200: answers the order as it was placed', async () => {
+  it('200: returns the order as it was placed', async () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     const order = await arrange.order(petId, { quantity: 3, shipDate: '2026-12-01T08:00:00.000Z' });
     const answer = await caller.get<Order>(`/store/orders/${order.id}`);
@@ -26,7 +26,7 @@ describe('GET /store/orders/{orderId}', () => {
     expect((await caller.get<Order>(`/store/orders/${order.id}`)).body).toEqual(order);
   });
 
-  it('200: HEAD answers the header fields of GET and no body', async () => {
+  it('200: answers HEAD with the header fields of GET and no body', async () => {
     const { id } = await arrange.order((await arrange.pet()).id);
     const got = await caller.get(`/store/orders/${id}`);
     const head = await caller.send('HEAD', `/store/orders/${id}`);
@@ -43,7 +43,7 @@ describe('GET /store/orders/{orderId}', () => {
     expect(await holder.get(`/store/orders/${id}`)).toMatchObject({ status: 200, body: { complete: true } });
   });
 
-  it('404: an order that never was, and one that was cancelled', async () => {
+  it('404: an order that never existed, and a cancelled one', async () => {
     const { id } = await arrange.order((await arrange.pet()).id);
     await caller.delete(`/store/orders/${id}`);
     for (const orderId of [id, 9_007_199_254_740_991]) {
@@ -52,7 +52,7 @@ describe('GET /store/orders/{orderId}', () => {
     }
   });
 
-  it.each(['0', '-1', '1.0', 'x', '9007199254740992'])('400: %s is no orderId', async (orderId) => {
+  it.each(['0', '-1', '1.0', 'x', '9007199254740992'])('400: %s is not an orderId', async (orderId) => {
     const answer = await caller.get(`/store/orders/${orderId}`);
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
   });

@@ -29,7 +29,7 @@ describe('GET /store/orders', () => {
 
   afterAll(() => service.close());
 
-  it('200: answers every order in ascending id, without cancelled ones and without a next page', async () => {
+  it('200: returns every order in ascending order of id, without cancelled ones and without a next page', async () => {
     const answer = await caller.get<Order[]>('/store/orders');
     expect(answer).toMatchObject({ status: 200 });
     expect(answer.body).toEqual(orders);
@@ -42,12 +42,12 @@ describe('GET /store/orders', () => {
     ['complete=true', [1, 3]],
     ['petId=<pet>&complete=true', [1]],
     ['petId=9007199254740991', []],
-  ])('200: %s answers the orders %j', async (query, indexes) => {
+  ])('200: %s returns the orders %j', async (query, indexes) => {
     const answer = await caller.get<Order[]>(`/store/orders?${query.replace('<pet>', String(petId))}`);
     expect(answer.body).toEqual(indexes.map((index) => orders[index]));
   });
 
-  it('200: pages follow each other, whatever is placed and cancelled in between', async () => {
+  it('200: pages stay consistent while orders are placed and cancelled', async () => {
     const pet = await arrange.pet(aPet(), 10);
     const placed: Order[] = [];
     for (let count = 0; count < 5; count += 1) {

@@ -11,7 +11,7 @@ describe('POST /store/orders', () => {
   const inventory = async (petId: number) =>
     (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;
 
-  it('201: needs nothing but a pet; one unit, open and without a ship date is what is ordered', async () => {
+  it('201: needs only a pet; the default is one unit, not complete, without a ship date', async () => {
     const { id: petId } = await arrange.pet(aPet(), 2);
     const answer = await place({ petId });
     expect(answer.status).toBe(201);
@@ -23,7 +23,7 @@ describe('POST /store/orders', () => {
     expect(read.headers.get('etag')).toBe(answer.headers.get('etag'));
   });
 
-  it('201: takes what is given', async () => {
+  it('201: uses the given values', async () => {
     const { id: petId } = await arrange.pet(aPet(), MOST);
     const body = { petId, quantity: MOST, shipDate: '2026-11-24T09:30:00.000Z', complete: true };
     const answer = await place(body);
@@ -50,7 +50,7 @@ describe('POST /store/orders', () => {
     ['{"petId":<pet>,"status":"open"}', 'status'],
     ['[]', 'object'],
     ['', 'body'],
-  ])('400: %s is refused, names %s and takes nothing', async (template, name) => {
+  ])('400: %s is rejected, names %s and takes nothing', async (template, name) => {
     const { id: petId } = await arrange.pet();
     const answer = (await place(template.replace('<pet>', String(petId)))) as unknown as { body: ErrorBody };
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
@@ -58,7 +58,7 @@ describe('POST /store/orders', () => {
     expect(await inventory(petId)).toMatchObject({ quantity: 1, status: 'available' });
   });
 
-  it('422: a pet that never was, and one that was deleted', async () => {
+  it('422: a pet that never existed, and a deleted one', async () => {
     const { id } = await arrange.pet();
     await caller.delete(`/pets/${id}`);
     for (const petId of [id, 9_007_199_254_740_991]) {
@@ -69,7 +69,7 @@ describe('POST /store/orders', () => {
   it.each([
     ['pending', aPet().pending()],
     ['sold', aPet().sold()],
-  ])('409: a %s pet is not available, however much of it is wanted', async (status, builder) => {
+  ])('409: a %s pet is not available, whatever the quantity', async (status, builder) => {
     const { id: petId } = await arrange.pet(builder);
     for (const quantity of [1, MOST]) {
       const answer = await place({ petId, quantity });
@@ -82,7 +82,7 @@ describe('POST /store/orders', () => {
     [3, 4],
     [0, 1],
     [1, MOST],
-  ])('409: of %i in stock, %i cannot be ordered, and none is taken', async (stock, quantity) => {
+  ])('409: of %i in stock, %i cannot be ordered, and no unit is taken', async (stock, quantity) => {
     const { id: petId } = await arrange.pet(aPet(), stock);
     const answer = await place({ petId, quantity });
     expect(answer.body).toMatchObject({ code: 'insufficient_stock', status: 409 });

@@ -51,7 +51,7 @@ describe('shipDate', () => {
     petId = (await arrange.pet(aPet(), 1_000)).id;
   });
 
-  it.each(VALID)('%s is taken, and answered as %s', async (sent, answered) => {
+  it.each(VALID)('%s is accepted, and returned as %s', async (sent, answered) => {
     const placed = await caller.post<Order>('/store/orders', { petId, shipDate: sent });
     expect(placed).toMatchObject({ status: 201, body: { shipDate: answered } });
     const read = await caller.get<Order>(`/store/orders/${placed.body.id}`);
@@ -63,7 +63,7 @@ describe('shipDate', () => {
     expect((await caller.get<Order>(`/store/orders/${id}`)).text).toBe(changed.text);
   });
 
-  it.each(INVALID)('%j is refused', async (shipDate) => {
+  it.each(INVALID)('%j is rejected', async (shipDate) => {
     const { id } = await arrange.order(petId);
     const answers = [
       await caller.post<ErrorBody>('/store/orders', { petId, shipDate }),
@@ -75,7 +75,7 @@ describe('shipDate', () => {
     }
   });
 
-  it('is removed by null in a patch, kept by a patch without it, and then left out of the answer', async () => {
+  it('is removed by null in a patch, kept by a patch without it, and then omitted from the response', async () => {
     const { id } = await arrange.order(petId, { shipDate: '2026-12-01T00:00:00Z' });
     const kept = await caller.patch<Order>(`/store/orders/${id}`, { complete: false });
     expect(kept.body.shipDate).toBe('2026-12-01T00:00:00.000Z');
@@ -85,7 +85,7 @@ describe('shipDate', () => {
     expect((await caller.get<Order>(`/store/orders/${id}`)).text).toBe(removed.text);
   });
 
-  it('reaches the database in UTC, whatever time zone the machine is in', async () => {
+  it('is stored in UTC, whatever the time zone of the machine', async () => {
     // The offset that JavaScript tells of Vienna before 1893, cut to whole minutes.
     const date = Object.assign(new Date('1883-11-18T12:03:57Z'), { getTimezoneOffset: () => -65 });
     const { rows } = await service.database.pool.query('SELECT $1::text AS sent', [date]);

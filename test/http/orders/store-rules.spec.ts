@@ -13,7 +13,7 @@ describe('the store', () => {
     expect(body).toEqual({ petId, quantity, status });
   };
 
-  it('a pet becomes pending when an order takes its last unit, and not before', async () => {
+  it('a pet becomes pending only when an order takes its last unit', async () => {
     const petId = await petWith(3);
     await arrange.order(petId, { quantity: 2 });
     await expectStock(petId, 1, 'available');
@@ -21,7 +21,7 @@ describe('the store', () => {
     await expectStock(petId, 0, 'pending');
   });
 
-  it('a pet is sold when its last open order is completed and nothing is left', async () => {
+  it('a pet is sold when its last open order is completed and no stock is left', async () => {
     const petId = await petWith(2);
     const [first, second] = [await arrange.order(petId), await arrange.order(petId)];
     await complete(first.id);
@@ -30,7 +30,7 @@ describe('the store', () => {
     await expectStock(petId, 0, 'sold');
   });
 
-  it('a pet is not sold while some of it is left', async () => {
+  it('a pet is not sold while stock is left', async () => {
     const petId = await petWith(2);
     await complete((await arrange.order(petId)).id);
     await expectStock(petId, 1, 'available');
@@ -51,7 +51,7 @@ describe('the store', () => {
     await expectStock(petId, 0, 'sold');
   });
 
-  it('a cancelled order makes a pending pet available, which can be ordered again', async () => {
+  it('a cancelled order makes a pending pet available again', async () => {
     const petId = await petWith(1);
     await cancel((await arrange.order(petId)).id);
     await expectStock(petId, 1, 'available');
@@ -59,7 +59,7 @@ describe('the store', () => {
     await expectStock(petId, 0, 'pending');
   });
 
-  it('a cancelled order of a pet that was sold by hand gives its units back and leaves it sold', async () => {
+  it('a cancelled order of a pet that was manually sold returns its units and leaves it sold', async () => {
     const petId = await petWith(2);
     const order = await arrange.order(petId);
     await caller.patch(`/pets/${petId}`, { status: 'sold' });
@@ -67,7 +67,7 @@ describe('the store', () => {
     await expectStock(petId, 2, 'sold');
   });
 
-  it('completing again or telling a ship date sells nothing', async () => {
+  it('completing an order again or changing its ship date sells nothing', async () => {
     const petId = await petWith(1);
     const order = await arrange.order(petId, { complete: true });
     await caller.patch(`/pets/${petId}`, { status: 'available' });
@@ -86,7 +86,7 @@ describe('the store', () => {
     await expectStock(petId, 1, 'available');
   });
 
-  it('a restocked pet is not sold by the order that was waiting', async () => {
+  it('completing a waiting order does not sell a restocked pet', async () => {
     const petId = await petWith(1);
     const order = await arrange.order(petId);
     await caller.post(`/store/inventory/${petId}/adjustments`, { delta: 1 });
@@ -94,7 +94,7 @@ describe('the store', () => {
     await expectStock(petId, 1, 'available');
   });
 
-  it('a status changed by hand leaves the stock alone', async () => {
+  it('a manual status change leaves the stock unchanged', async () => {
     const petId = await petWith(4);
     for (const status of ['pending', 'sold', 'available']) {
       await caller.patch(`/pets/${petId}`, { status });
@@ -102,7 +102,7 @@ describe('the store', () => {
     }
   });
 
-  it('a pet with open orders is not deleted; without them it is, and stays in the books', async () => {
+  it('a pet with open orders cannot be deleted; without them it can, and its row stays', async () => {
     const petId = await petWith(3);
     const [open, cancelled] = [await arrange.order(petId), await arrange.order(petId)];
     await cancel(cancelled.id);

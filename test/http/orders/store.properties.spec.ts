@@ -72,7 +72,7 @@ describe('the store', () => {
     }
   }
 
-  it('answers and keeps what the rules say, whatever is done in whatever order', async () => {
+  it('follows its rules for every sequence of operations', async () => {
     const arrange = new Arrange(caller);
     const builders = { available: aPet(), pending: aPet().pending(), sold: aPet().sold() };
     await fc.assert(

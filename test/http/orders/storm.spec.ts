@@ -27,7 +27,7 @@ const ALLOWED = new Set([
   'precondition_failed',
 ]);
 
-describe('a storm of orders, cancellations, completions, adjustments and counts on few pets', () => {
+describe('a storm of orders, cancellations, completions, adjustments and stock counts on a few pets', () => {
   let service: TestService;
   let caller: ApiClient;
   let pets: number[];
@@ -95,13 +95,13 @@ describe('a storm of orders, cancellations, completions, adjustments and counts 
     return answer;
   }
 
-  it('answers nothing but successes and the refusals of the rules', () => {
+  it('returns only successes and the refusals of the rules', () => {
     expect([...outcomes.keys()].filter((outcome) => !ALLOWED.has(outcome))).toEqual([]);
     const successes = ['200', '201', '204'].map((status) => outcomes.get(status) ?? 0);
     expect(Math.min(...successes)).toBeGreaterThan(0);
   });
 
-  it('leaves the stock that the books say: first stock + brought − ordered', async () => {
+  it('leaves the stock that the rows add up to: initial stock + adjustments − orders', async () => {
     const { rows } = await service.database.pool.query<{ ordered: number; quantity: number }>(
       `SELECT quantity, (SELECT coalesce(sum(orders.quantity), 0)::int FROM orders
          WHERE orders.pet_id = inventory.pet_id AND cancelled_at IS NULL) AS ordered
@@ -113,7 +113,7 @@ describe('a storm of orders, cancellations, completions, adjustments and counts 
     );
   });
 
-  it('keeps every order that was answered 201, cancelled or not, and none besides', async () => {
+  it('keeps exactly the orders answered 201, cancelled or not', async () => {
     const { rows } = await service.database.pool.query<{ id: string }>('SELECT id FROM orders ORDER BY id');
     expect(rows.map(({ id }) => Number(id))).toEqual(placed.map(({ id }) => id).sort((a, b) => a - b));
   });

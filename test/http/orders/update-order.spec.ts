@@ -17,7 +17,7 @@ describe('PATCH /store/orders/{orderId}', () => {
       { complete: true, shipDate: '2026-12-01T00:00:00Z' },
       { complete: true, shipDate: '2026-12-01T00:00:00.000Z' },
     ],
-  ])('200: %j changes what is sent and leaves the rest', async (body, changes) => {
+  ])('200: %j changes only the given fields', async (body, changes) => {
     const order = await anOrder();
     const answer = await patch(order.id, body);
     expect(answer.status).toBe(200);
@@ -27,7 +27,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect(read.headers.get('etag')).toBe(answer.headers.get('etag'));
   });
 
-  it('200: a complete order may be completed again, and its ship date set later', async () => {
+  it('200: a complete order may be completed again, and its ship date changed', async () => {
     const order = await anOrder({ complete: true });
     expect((await patch(order.id, { complete: true })).body).toEqual(order);
     const shipped = await patch(order.id, { shipDate: '2026-12-01T00:00:00.000Z' });
@@ -41,7 +41,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect(answer).toMatchObject({ status: 200, body: { shipDate: '2026-12-01T00:00:00.000Z' } });
   });
 
-  it('200: takes the media type of JSON Merge Patch', async () => {
+  it('200: accepts the media type of JSON Merge Patch', async () => {
     const order = await anOrder();
     const merging = caller.with({ 'Content-Type': 'application/merge-patch+json' });
     const answer = await merging.patch<Order>(`/store/orders/${order.id}`, { complete: true });
@@ -59,7 +59,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     ['{"complete":true,"status":"sold"}', 'status'],
     ['null', 'object'],
     ['', 'body'],
-  ])('400: %j is refused, names %s and changes nothing', async (body, name) => {
+  ])('400: %j is rejected, names %s and changes nothing', async (body, name) => {
     const order = await anOrder();
     const answer = (await patch(order.id, body)) as unknown as { body: ErrorBody };
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
@@ -67,7 +67,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect((await caller.get(`/store/orders/${order.id}`)).body).toEqual(order);
   });
 
-  it('404: an order that never was, and one that was cancelled', async () => {
+  it('404: an order that never existed, and a cancelled one', async () => {
     const { id } = await anOrder();
     await caller.delete(`/store/orders/${id}`);
     for (const orderId of [id, 999_999]) {
@@ -77,7 +77,7 @@ describe('PATCH /store/orders/{orderId}', () => {
   });
 
   it.each([{ complete: false }, { complete: false, shipDate: null }])(
-    '409: a complete order is not opened again by %j, and nothing of it changes',
+    '409: a complete order is not reopened by %j, and nothing changes',
     async (body) => {
       const order = await anOrder({ complete: true, shipDate: '2026-12-01T00:00:00.000Z' });
       const answer = await patch(order.id, body);
@@ -86,7 +86,7 @@ describe('PATCH /store/orders/{orderId}', () => {
     },
   );
 
-  it('412: a stale ETag changes nothing; the fresh one and * do', async () => {
+  it('412: a stale ETag changes nothing; a fresh one and * succeed', async () => {
     const { id } = await anOrder();
     const stale = (await caller.get(`/store/orders/${id}`)).headers.get('etag')!;
     const send = (tag: string, body: object) =>

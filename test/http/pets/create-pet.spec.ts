@@ -25,7 +25,7 @@ describe('POST /pets', () => {
       expect(item.body).toEqual({ petId: created.body.id, quantity, status });
     });
 
-    it('carries the Location and the ETag under which the pet is found', async () => {
+    it('returns the Location and ETag of the pet', async () => {
       const created = await caller.post<Pet>('/pets', aPet().inCategory(categoryId).build());
       const location = created.headers.get('location')!;
       expect(location).toBe(`/pets/${created.body.id}`);
@@ -34,7 +34,7 @@ describe('POST /pets', () => {
       expect(found.headers.get('etag')).toBe(created.headers.get('etag'));
     });
 
-    it('gives each of many pets that are created at once an id of its own', async () => {
+    it('gives concurrently created pets different ids', async () => {
       const bodies = Array.from({ length: 20 }, (_, index) => ({ name: `Pup ${index}`, categoryId }));
       const answers = await Promise.all(bodies.map((body) => caller.post<Pet>('/pets', body)));
       expect(new Set(answers.map(({ body }) => body.id)).size).toBe(20);
@@ -42,7 +42,7 @@ describe('POST /pets', () => {
     });
   });
 
-  it('401 and 403: creates nothing without a key, or without the scope to write', async () => {
+  it('401 and 403: creates nothing without a key, or without the scope write', async () => {
     const reader = await service.caller({ scopes: ['read'] });
     const body = { name: 'Nobody', categoryId };
     expect((await service.anonymous().post<ErrorBody>('/pets', body)).body.code).toBe('missing_api_key');
@@ -50,7 +50,7 @@ describe('POST /pets', () => {
     expect((await caller.get('/pets?name=nobody')).body).toEqual([]);
   });
 
-  it('415: refuses a merge patch', async () => {
+  it('415: rejects a merge patch', async () => {
     const patcher = caller.with({ 'Content-Type': 'application/merge-patch+json' });
     const { body } = await patcher.post<ErrorBody>('/pets', { name: 'Rex', categoryId });
     expect(body).toMatchObject({ code: 'unsupported_media_type', status: 415 });
@@ -58,7 +58,7 @@ describe('POST /pets', () => {
 
   describe('422 unknown_category', () => {
     test.each([4_711, Number.MAX_SAFE_INTEGER])(
-      'refuses category %p, which is not there',
+      'rejects category %p, which does not exist',
       async (unknown) => {
         const { body } = await caller.post<ErrorBody>('/pets', aPet().inCategory(unknown).build());
         expect(body).toMatchObject({ code: 'unknown_category', status: 422 });

@@ -5,7 +5,7 @@ describe('DELETE /pets/{petId}', () => {
   const { service, caller, arrange } = useStore();
 
   describe('204', () => {
-    it('takes the pet from every operation', async () => {
+    it('removes the pet from every operation', async () => {
       const { id, categoryId } = await arrange.pet();
       const { status, text } = await caller.delete(`/pets/${id}`);
       expect([status, text]).toEqual([204, '']);
@@ -19,7 +19,7 @@ describe('DELETE /pets/{petId}', () => {
       expect(gone.map(({ body }) => body.code)).toEqual(Array(5).fill('pet_not_found'));
     });
 
-    it('takes it from every list', async () => {
+    it('removes it from every list', async () => {
       const { id, categoryId } = await arrange.pet();
       await caller.delete(`/pets/${id}`);
       for (const list of [`/pets?id=${id}`, `/pets?categoryId=${categoryId}`]) {
@@ -46,13 +46,13 @@ describe('DELETE /pets/{petId}', () => {
       ]);
     });
 
-    it('never gives the id to another pet', async () => {
+    it('never reuses the id', async () => {
       const { id } = await arrange.pet();
       await caller.delete(`/pets/${id}`);
       expect((await arrange.pet()).id).toBeGreaterThan(id);
     });
 
-    it('goes ahead with orders that are complete or cancelled', async () => {
+    it('deletes a pet whose orders are complete or cancelled', async () => {
       const { id } = await arrange.pet(undefined, 5);
       await arrange.order(id, { complete: true });
       const cancelled = await arrange.order(id);
@@ -60,19 +60,19 @@ describe('DELETE /pets/{petId}', () => {
       expect((await caller.delete(`/pets/${id}`)).status).toBe(204);
     });
 
-    it('succeeds once when many ask at the same time', async () => {
+    it('succeeds exactly once for concurrent requests', async () => {
       const { id } = await arrange.pet();
       const answers = await Promise.all(Array.from({ length: 5 }, () => caller.delete(`/pets/${id}`)));
       expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404]);
     });
   });
 
-  test.each(['0', 'x', '1.5'])('400: refuses the id %s', async (id) => {
+  test.each(['0', 'x', '1.5'])('400: rejects the id %s', async (id) => {
     const { body } = await caller.delete<ErrorBody>(`/pets/${id}`);
     expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
   });
 
-  it('403: deletes nothing without the scope to write', async () => {
+  it('403: deletes nothing without the scope write', async () => {
     const { id } = await arrange.pet();
     const reader = await service.caller({ scopes: ['read'] });
     expect((await reader.delete<ErrorBody>(`/pets/${id}`)).body.code).toBe('insufficient_scope');
@@ -88,7 +88,7 @@ describe('DELETE /pets/{petId}', () => {
     expect((await caller.get(`/pets/${id}`)).status).toBe(200);
   });
 
-  it('412: keeps a pet that has changed since', async () => {
+  it('412: keeps a pet that has changed', async () => {
     const { id } = await arrange.pet();
     const { headers } = await caller.get(`/pets/${id}`);
     await caller.patch(`/pets/${id}`, { name: 'Max' });

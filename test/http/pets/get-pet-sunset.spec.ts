@@ -20,7 +20,7 @@ describe.each([
   beforeEach(() => service.clock.set(SUNSET));
   afterAll(() => service.close());
 
-  it('answers 200 until the last moment before', async () => {
+  it('returns 200 until the last moment before', async () => {
     service.clock.set(SUNSET - 1);
     expect((await caller.get(target)).status).toBe(200);
   });
@@ -36,7 +36,7 @@ describe.each([
     expect(headers.get('link')).toContain('rel="successor-version"');
   });
 
-  it(`answers ${ofUnknown} for a pet that is not there`, async () => {
+  it(`answers ${ofUnknown} for a pet that does not exist`, async () => {
     const { body } = await caller.get<ErrorBody>('/pets/4711');
     expect(body).toMatchObject({
       code: ofUnknown === 410 ? 'operation_gone' : 'pet_not_found',
@@ -48,7 +48,7 @@ describe.each([
     expect((await service.anonymous().get(target)).status).toBe(401);
   });
 
-  it('does not affect the successor and the other operations on pets', async () => {
+  it('does not affect the successor or other operations on pets', async () => {
     expect((await caller.get(`/pets?id=${target.slice('/pets/'.length)}`)).status).toBe(200);
     expect((await caller.patch(target, { name: 'Max' })).status).toBe(200);
   });

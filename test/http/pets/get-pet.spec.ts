@@ -21,14 +21,14 @@ describe('GET /pets/{petId}', () => {
     target = `/pets/${pet.id}`;
   });
 
-  it('200: answers the pet, and that it is deprecated', async () => {
+  it('200: returns the pet and announces the deprecation', async () => {
     const answer = await caller.get<Pet>(target);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(pet);
     expectDeprecation(answer, `/pets?id=${pet.id}`);
   });
 
-  it('200: names a successor that answers the same pet', async () => {
+  it('200: names a successor that returns the same pet', async () => {
     const { headers } = await caller.get(target);
     const [, successor] = /<([^>]+)>; rel="successor-version"/.exec(headers.get('link')!)!;
     expect((await caller.get<Pet[]>(successor!)).body).toEqual([pet]);
@@ -101,7 +101,7 @@ describe('GET /pets/{petId}', () => {
     expectDeprecation(answer, `/pets?id=${pet.id}`);
   });
 
-  test.each(['PUT', 'PATCH', 'DELETE'])('is the only one that is deprecated: %s is not', async (method) => {
+  test.each(['PUT', 'PATCH', 'DELETE'])('is the only deprecated operation: %s is not', async (method) => {
     const body = method === 'DELETE' ? undefined : { name: 'Rex', categoryId: pet.categoryId };
     const answer = await caller.send(method, `/pets/${method === 'DELETE' ? 4_711 : pet.id}`, body);
     expect(['deprecation', 'sunset', 'link'].filter((name) => answer.headers.has(name))).toEqual([]);

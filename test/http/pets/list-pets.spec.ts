@@ -32,7 +32,7 @@ describe('GET /pets', () => {
   afterAll(() => service.close());
 
   describe('200', () => {
-    it('answers a bare array of whole pets in ascending id', async () => {
+    it('returns a bare array of whole pets in ascending order of id', async () => {
       const { body } = await caller.get<Pet[]>('/pets');
       expect(body[0]).toEqual({ id: 1, name: 'Rex', categoryId: categories[0], status: 'available' });
       expect(body.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -64,7 +64,7 @@ describe('GET /pets', () => {
       expect(await namesOf(`categoryId=${categories[1]}`)).toEqual(['REX II', '100%', '100 percent']);
     });
 
-    it('takes 100 ids', async () => {
+    it('accepts 100 ids', async () => {
       const ids = Array.from({ length: 100 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
       expect(await namesOf(['id=1', ...ids.slice(1).map((id) => `id=${id}`)].join('&'))).toEqual(['Rex']);
     });
@@ -97,13 +97,13 @@ describe('GET /pets', () => {
     ['an unknown parameter', 'page=2', '"page" is not allowed here'],
     ['a parameter that objects inherit', 'valueOf=1', '"valueOf" is not allowed here'],
     ['a key in the URL', 'api_key=x', 'is not allowed here'],
-  ])('400: refuses %s', async (_what, query, hint) => {
+  ])('400: rejects %s', async (_what, query, hint) => {
     const { body } = await caller.get<ErrorBody>(`/pets?${query}`);
     expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
     expect(body.message).toContain(hint);
   });
 
-  it('401: answers nothing without a key', async () => {
+  it('401: returns nothing without a key', async () => {
     const { body } = await service.anonymous().get<ErrorBody>('/pets');
     expect(body).toMatchObject({ code: 'missing_api_key', status: 401 });
   });

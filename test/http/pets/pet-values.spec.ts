@@ -53,13 +53,13 @@ describe('the values of a pet', () => {
       ['200 characters beyond the BMP', '🐕'.repeat(200)],
       ['white space around something', ' Rex\n'],
       ['what SQL and HTML would make something of', `'; DROP TABLE pets; --<b>%_\\`],
-    ])('takes a name of %s as it is', async (_what, name) => {
+    ])('stores a name of %s unchanged', async (_what, name) => {
       const { body } = await send<Pet>({ name, categoryId: pet.categoryId });
       expect(body.name).toBe(name);
       expect((await caller.get<Pet[]>(`/pets?id=${body.id}`)).body[0]!.name).toBe(name);
     });
 
-    test.each(BAD_FIELDS)('refuses %s', async (_what, field, hint) => {
+    test.each(BAD_FIELDS)('rejects %s', async (_what, field, hint) => {
       const valid = { name: 'Rex', categoryId: pet.categoryId };
       const others = Object.entries(valid).filter(([name]) => !field.startsWith(`"${name}"`));
       const members = [field, ...others.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`)];
@@ -73,13 +73,13 @@ describe('the values of a pet', () => {
       ['null', 'null'],
       ['text', '"Rex"'],
       ['nothing', undefined],
-    ])('refuses a body that is %s', async (_what, text) => {
+    ])('rejects a body that is %s', async (_what, text) => {
       const { body } = await send<ErrorBody>(text);
       expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
       expect(body.message).toContain('must be a JSON object');
     });
 
-    test.each(['name', 'categoryId'])('can do without %s in a PATCH only', async (field) => {
+    test.each(['name', 'categoryId'])('may omit %s only in a PATCH', async (field) => {
       const valid = { name: 'Rex', categoryId: pet.categoryId };
       const { status, text } = await send({ ...valid, [field]: undefined });
       expect(status).toBe(method === 'PATCH' ? 200 : 400);

@@ -22,7 +22,7 @@ describe('PATCH /pets/{petId}', () => {
 
   describe('200', () => {
     test.each([{}, { name: 'Max' }, { status: 'sold' }, { name: 'Max', status: 'pending' }])(
-      'changes what %j names, and leaves the rest as it is',
+      'changes what %j names, and leaves the rest unchanged',
       async (patch) => {
         const answer = await caller.patch<Pet>(target, patch);
         expect(answer.status).toBe(200);
@@ -42,19 +42,19 @@ describe('PATCH /pets/{petId}', () => {
       'application/merge-patch+json',
       'application/merge-patch+json; charset=utf-8',
       'Application/Merge-Patch+JSON',
-    ])('takes %s', async (type) => {
+    ])('accepts %s', async (type) => {
       const answer = await caller.with({ 'Content-Type': type }).patch<Pet>(target, { name: type });
       expect(answer.body.name).toBe(type);
     });
 
-    it('answers what a later GET answers, with its ETag', async () => {
+    it('returns what the next GET returns, with its ETag', async () => {
       const patched = await caller.patch(target, { name: 'Max' });
       const got = await caller.get(target);
       expect(patched.text).toBe(got.text);
       expect(patched.headers.get('etag')).toBe(got.headers.get('etag'));
     });
 
-    it('loses none of many changes to different fields that come at once', async () => {
+    it('loses none of many concurrent changes to different fields', async () => {
       const { id: categoryId } = await arrange.category();
       await Promise.all([
         caller.patch(target, { name: 'Max' }),
@@ -71,7 +71,7 @@ describe('PATCH /pets/{petId}', () => {
   });
 
   test.each([{ name: null }, { categoryId: null }, { status: null }])(
-    '400: removes nothing, as every field is needed: %j',
+    '400: cannot remove a field, as all are required: %j',
     async (patch) => {
       const { body } = await caller.patch<ErrorBody>(target, patch);
       expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
@@ -79,12 +79,12 @@ describe('PATCH /pets/{petId}', () => {
     },
   );
 
-  test.each(['4711', String(Number.MAX_SAFE_INTEGER)])('404: finds no pet %s', async (id) => {
+  test.each(['4711', String(Number.MAX_SAFE_INTEGER)])('404: pet %s does not exist', async (id) => {
     const { body } = await caller.patch<ErrorBody>(`/pets/${id}`, { name: 'Max' });
     expect(body).toMatchObject({ code: 'pet_not_found', status: 404 });
   });
 
-  describe('a change of status by hand', () => {
+  describe('a manual status change', () => {
     const BUILDERS = { available: aPet(), pending: aPet().pending(), sold: aPet().sold() };
     const STATUSES = ['available', 'pending', 'sold'] as const;
     const TRANSITIONS = STATUSES.flatMap((from) => {
@@ -106,14 +106,14 @@ describe('PATCH /pets/{petId}', () => {
       });
     });
 
-    it('409: takes nothing else of a refused change either', async () => {
+    it('409: a refused change changes no other field either', async () => {
       const { id } = await arrange.pet(aPet().sold());
       await caller.patch(`/pets/${id}`, { name: 'Max', status: 'pending' });
       expect((await caller.get<Pet>(`/pets/${id}`)).body.name).toBe('Rex');
     });
   });
 
-  it('412: refuses a change of what has changed since', async () => {
+  it('412: rejects a change based on an outdated ETag', async () => {
     const { headers } = await caller.get(target);
     const holder = caller.with({ 'If-Match': headers.get('etag')! });
     expect((await holder.patch(target, { name: 'Max' })).status).toBe(200);
@@ -133,7 +133,7 @@ describe('PATCH /pets/{petId}', () => {
     expect(body.message).toContain('application/json or application/merge-patch+json');
   });
 
-  it('422: refuses a category that is not there and changes nothing', async () => {
+  it('422: rejects a category that does not exist and changes nothing', async () => {
     const { body } = await caller.patch<ErrorBody>(target, { name: 'Max', categoryId: 4_711 });
     expect(body).toMatchObject({ code: 'unknown_category', status: 422 });
     expect((await caller.get(target)).body).toEqual(pet);

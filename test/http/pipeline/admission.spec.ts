@@ -52,11 +52,11 @@ describe('An address over its limit', () => {
     if (method !== 'HEAD') expect(answer.body.code).toBe('rate_limit_exceeded');
   });
 
-  it.each([{ name: 'Cats' }, '{'])('gets 429 whatever it sends: %j', async (body) => {
+  it.each([{ name: 'Cats' }, '{'])('gets 429 for any body: %j', async (body) => {
     expect((await service.anonymous().post('/categories', body)).status).toBe(429);
   });
 
-  it('learns that the operation is deprecated', async () => {
+  it('is told that the operation is deprecated', async () => {
     const { headers } = await service.anonymous().get(DEPRECATED);
     expect(headers.get('Deprecation')).not.toBeNull();
   });
@@ -68,14 +68,14 @@ describe('An address over its limit', () => {
     },
   );
 
-  it('does not keep a valid key behind it from GET /rate-limit, banned or not', async () => {
+  it('does not keep a valid key from GET /rate-limit, banned or not', async () => {
     for (const caller of [await service.caller({ plan: 'free' }), await bannedCaller()]) {
       expect((await caller.get('/rate-limit')).status).toBe(200);
     }
   });
 });
 
-it('a banned key gets 403, and asking again does not extend the ban', async () => {
+it('a banned key gets 403, and further requests do not extend the ban', async () => {
   const caller = await bannedCaller();
   const [first, second] = [await caller.get<ErrorBody>(COUNTED), await caller.get<ErrorBody>(COUNTED)];
   expect([first.status, second.status]).toEqual([403, 403]);
@@ -85,7 +85,7 @@ it('a banned key gets 403, and asking again does not extend the ban', async () =
   );
 });
 
-it('each refusal of a key over its limit is a strike', async () => {
+it('each refused request of a key over its limit is a strike', async () => {
   const caller = await service.caller({ perMinute: 1, perDay: 1_000 });
   await call(caller, 2);
   expect((await caller.get<ErrorBody>(COUNTED)).body.message).toContain(' 9 more refused requests');

@@ -27,12 +27,12 @@ const WAYS: [string, (body: string) => [string[], string]][] = [
 ];
 
 describe.each(WAYS)('a body sent %s', (_way, frame) => {
-  it('is taken with 64 KiB', async () => {
+  it('is accepted with 64 KiB', async () => {
     const answer = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT)));
     expect(answer.status).toBe(201);
   });
 
-  it('is 413 with one byte more', async () => {
+  it('is 413 with one more byte', async () => {
     const answer = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT + 1)));
     expectError(answer, 413, 'payload_too_large', 'key');
     expect(answer.text).toContain('65536 bytes');
@@ -91,7 +91,7 @@ describe('Expect: 100-continue', () => {
     connection.close();
   });
 
-  it('is ignored when it expects something else (RFC 9110, section 10.1.1)', async () => {
+  it('is ignored for any other expectation (RFC 9110, section 10.1.1)', async () => {
     expect((await bench.withKey('GET /pets', ['Expect: the-unexpected'])).status).toBe(200);
   });
 });

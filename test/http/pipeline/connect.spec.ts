@@ -3,7 +3,7 @@ import { useService } from '../../support/use-service';
 
 const service = useService();
 
-test('a CONNECT whose sender disconnects does no harm', async () => {
+test('A CONNECT whose sender disconnects does no harm', async () => {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     await new Promise<void>((resolve) => {
       const socket = connect(service.port, '127.0.0.1', () => {
@@ -18,7 +18,7 @@ test('a CONNECT whose sender disconnects does no harm', async () => {
   expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
 });
 
-test('a client that has half-closed the connection still gets its response', async () => {
+test('A client that has half-closed the connection still gets its response', async () => {
   const answer = await new Promise<string>((resolve) => {
     let text = '';
     const socket = connect(service.port, '127.0.0.1', () => {

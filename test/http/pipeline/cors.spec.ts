@@ -28,7 +28,7 @@ const asks = (origin: string) => [
   'Access-Control-Request-Headers: x-api-key, content-type',
 ];
 
-describe('open to every origin, as it comes', () => {
+describe('open to every origin, by default', () => {
   const service = useService();
   const bench = new Bench(service);
 
@@ -55,14 +55,14 @@ describe('open to every origin, as it comes', () => {
     ['without both fields', []],
     ['without a method', [`Origin: ${SHOP}`]],
     ['without an origin', ['Access-Control-Request-Method: GET']],
-  ])('OPTIONS %s is no preflight but a wrong method', async (_what, fields) => {
+  ])('OPTIONS %s without preflight headers is a method that is not allowed', async (_what, fields) => {
     const answer = await bench.withoutKey('OPTIONS /pets', fields);
     expectError(answer, 405, 'method_not_allowed', 'address');
     expect(answer.headers.allow).toBe('GET, HEAD, POST');
   });
 
   test.each(['GET /pets', 'GET /nope', 'PUT /pets', 'POST /pets', 'GET /rate-limit'])(
-    'a script may read the answer and its header fields: %s',
+    'a script may read the response and its header fields: %s',
     async (line) => {
       const { headers } = await bench.withKey(line, [`Origin: ${SHOP}`]);
       expect(headers['access-control-allow-origin']).toBe('*');
@@ -81,22 +81,19 @@ describe('open to the origins of CORS_ORIGINS', () => {
   const service = useService({ settings: { corsOrigins: [SHOP, ADMIN] } });
   const bench = new Bench(service);
 
-  test.each([SHOP, ADMIN])(
-    'names the origin that asks, and says that answers differ by it: %s',
-    async (origin) => {
-      for (const [line, fields] of [
-        ['OPTIONS /pets', asks(origin)],
-        ['GET /pets', [`Origin: ${origin}`]],
-      ] as const) {
-        const { headers } = await bench.withoutKey(line, [...fields]);
-        expect(headers['access-control-allow-origin']).toBe(origin);
-        expect(headers.vary).toMatch(/\borigin\b/i);
-      }
-    },
-  );
+  test.each([SHOP, ADMIN])('names the origin of the request, and sends Vary: %s', async (origin) => {
+    for (const [line, fields] of [
+      ['OPTIONS /pets', asks(origin)],
+      ['GET /pets', [`Origin: ${origin}`]],
+    ] as const) {
+      const { headers } = await bench.withoutKey(line, [...fields]);
+      expect(headers['access-control-allow-origin']).toBe(origin);
+      expect(headers.vary).toMatch(/\borigin\b/i);
+    }
+  });
 
   test.each(['https://evil.example', 'http://shop.example', `${SHOP}.evil.example`, 'null'])(
-    'leaves out any other: %s',
+    'omits any other origin: %s',
     async (origin) => {
       for (const [line, fields] of [
         ['OPTIONS /pets', asks(origin)],

@@ -33,7 +33,7 @@ describe('a body that is not JSON in UTF-8 is 400 malformed_json', () => {
   });
 });
 
-describe('a body that is JSON but no object is 400 validation_failed', () => {
+describe('a JSON body that is not an object is 400 validation_failed', () => {
   test.each([
     '[]',
     '[{"name":"A"}]',
@@ -60,7 +60,7 @@ describe('a body that is JSON but no object is 400 validation_failed', () => {
   });
 });
 
-describe('members that reach into a prototype are refused', () => {
+describe('members that reach into a prototype are rejected', () => {
   test.each([
     '{"name":"A","__proto__":{"description":"x"}}',
     '{"name":"A","__proto__":null}',
@@ -78,7 +78,7 @@ describe('members that reach into a prototype are refused', () => {
   });
 });
 
-describe('a body that is taken', () => {
+describe('an accepted body', () => {
   test.each([
     ['begins with a byte order mark', '\xef\xbb\xbf{"name":"A"}', 'A'],
     ['is surrounded by white space', '\r\n {"name":"A"}\t\n', 'A'],
@@ -93,7 +93,7 @@ describe('a body that is taken', () => {
 });
 
 describe('a method without a body', () => {
-  test.each(['GET /categories', 'DELETE /categories/999'])('ignores one that is sent: %s', async (line) => {
+  test.each(['GET /categories', 'DELETE /categories/999'])('ignores a body: %s', async (line) => {
     const plain = await bench.withKey(line);
     const loaded = await bench.withKey(line, ['Content-Type: text/plain', 'Content-Length: 1'], '{');
     expect([loaded.status, loaded.text]).toEqual([plain.status, plain.text]);

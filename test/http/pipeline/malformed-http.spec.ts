@@ -41,7 +41,7 @@ const MALFORMED: [string, string | Buffer, number, string][] = [
   ['a target of 20 KB', requestText(`GET /pets/${'1'.repeat(20_000)}`), 431, 'headers_too_large'],
 ];
 
-describe('what is not HTTP is answered on the socket, which is then closed', () => {
+describe('malformed HTTP is answered on the socket, which is then closed', () => {
   test.each(MALFORMED)('%s', async (_what, bytes, status, code) => {
     bench.forgetAddress();
     const connection = await bench.open();
@@ -52,7 +52,7 @@ describe('what is not HTTP is answered on the socket, which is then closed', () 
     await connection.closed();
   });
 
-  it('and still is when more of it keeps coming', async () => {
+  it('even when more of it keeps arriving', async () => {
     bench.forgetAddress();
     const connection = await bench.open();
     connection.write('garbage\r\n\r\n');
@@ -62,7 +62,7 @@ describe('what is not HTTP is answered on the socket, which is then closed', () 
     expect(await bench.bytes(GOOD)).toMatchObject({ headers: { 'x-ratelimit-remaining': '60' } });
   });
 
-  it('and counts: the 61st in a minute is 429', async () => {
+  it('and counted: the 61st in a minute is 429', async () => {
     bench.forgetAddress();
     for (let sent = 0; sent < 60; sent += 1) {
       const connection = await bench.open();
@@ -79,7 +79,7 @@ describe('what is not HTTP is answered on the socket, which is then closed', () 
   });
 });
 
-describe('what is HTTP, but not as RFC 9112 has it, is 400 with a key, counted for it', () => {
+describe('HTTP that violates RFC 9112 is 400 with a key, and counted for it', () => {
   test.each([
     ['HTTP/1.1 without Host', 'GET /pets HTTP/1.1\r\nKEY\r\n\r\n'],
     ['HTTP/1.1 without Host, on an unknown path', 'GET /nope HTTP/1.1\r\nKEY\r\n\r\n'],
@@ -94,12 +94,12 @@ describe('what is HTTP, but not as RFC 9112 has it, is 400 with a key, counted f
     expectError(answer, 400, 'bad_request', 'key');
   });
 
-  it('and is counted for the address without a key', async () => {
+  it('and counted for the address without a key', async () => {
     expectError(await bench.bytes('GET /pets HTTP/1.1\r\n\r\n'), 400, 'bad_request', 'address');
   });
 });
 
-describe('header fields that are short and many', () => {
+describe('many short header fields', () => {
   const SHORT = 'a:';
   const ids = async () => {
     const { rows } = await service.database.pool.query<{ id: string }>('SELECT id FROM categories');
@@ -120,7 +120,7 @@ describe('header fields that are short and many', () => {
     expectError(await bench.bytes(text), 412, 'precondition_failed', 'key');
   });
 
-  it('are all read: an Idempotency-Key behind 1,000 others binds', async () => {
+  it('are all read: an Idempotency-Key after 1,000 others applies', async () => {
     const key = await bench.keyField();
     const text = after1000('POST /categories', [key], '{"name":"Fish"}', 'Idempotency-Key: fish');
     const before = await ids();
@@ -130,7 +130,7 @@ describe('header fields that are short and many', () => {
     expect(await ids()).toHaveLength(before.length + 1);
   });
 
-  it('are refused past 16 KiB, counted with their colons and line ends', async () => {
+  it('are refused above 16 KiB, including their colons and line ends', async () => {
     const text = requestText('GET /pets', [await bench.keyField(), ...Array<string>(10_000).fill(SHORT)]);
     expectError(await bench.bytes(text), 431, 'headers_too_large', 'key');
   });
@@ -144,7 +144,7 @@ it('HTTP/1.0 is served, without Host, and the connection closed', async () => {
 });
 
 describe('on one connection', () => {
-  it('requests sent together are answered in their order', async () => {
+  it('pipelined requests are answered in order', async () => {
     const connection = await bench.open();
     connection.write(requestText('GET /nope') + GOOD + requestText('PUT /pets'));
     const statuses = [];
@@ -155,7 +155,7 @@ describe('on one connection', () => {
     connection.close();
   });
 
-  it('garbage after good requests takes nothing from their answers', async () => {
+  it('garbage after valid requests does not affect their responses', async () => {
     bench.forgetAddress();
     const connection = await bench.open();
     const good = requestText('GET /pets', [await bench.keyField()]);

@@ -45,7 +45,7 @@ const TAKEN = [
   ['Content-Type: application/json', 'Content-Encoding: identity'],
 ];
 
-describe('a body of a type, character set or coding that is not taken is 415', () => {
+describe('a body with an unsupported type, character set or coding is 415', () => {
   test.each(REFUSED.map((fields) => [fields.join(', ') || 'no Content-Type', fields] as const))(
     '%s',
     async (_what, fields) => {
@@ -53,14 +53,14 @@ describe('a body of a type, character set or coding that is not taken is 415', (
     },
   );
 
-  it('in a transfer coding that Node does not undo', async () => {
+  it('in a transfer coding that Node does not decode', async () => {
     const fields = ['Content-Type: application/json', 'Transfer-Encoding: gzip, chunked'];
     const answer = await bench.withKey('POST /categories', fields, '0\r\n\r\n');
     expectError(answer, 415, 'unsupported_media_type', 'key');
   });
 
   test.each(['POST /categories', 'PUT /categories/1'])(
-    'as a merge patch where none is taken: %s',
+    'as a merge patch where none is accepted: %s',
     async (line) => {
       const answer = await send(line, ['Content-Type: application/merge-patch+json']);
       expectError(answer, 415, 'unsupported_media_type', 'key');
@@ -76,7 +76,7 @@ describe('a body of a type, character set or coding that is not taken is 415', (
   });
 });
 
-describe('a body of the right type is taken', () => {
+describe('a body of the right type is accepted', () => {
   test.each(TAKEN.map((fields) => [fields.join(', '), fields] as const))('%s', async (_what, fields) => {
     expect((await send('POST /categories', [...fields])).status).toBe(201);
   });
@@ -85,7 +85,7 @@ describe('a body of the right type is taken', () => {
     'application/json',
     'application/merge-patch+json',
     'application/merge-patch+json; charset=utf-8',
-  ])('PATCH takes %s', async (type) => {
+  ])('PATCH accepts %s', async (type) => {
     const pet = `{"name":"Rex","categoryId":${category}}`;
     const created = await send('POST /pets', ['Content-Type: application/json'], pet);
     const { id } = JSON.parse(created.text) as { id: number };

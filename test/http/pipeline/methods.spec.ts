@@ -82,7 +82,7 @@ describe('405', () => {
   });
 
   test.each(['/%70ets', '/pets?limit=1', '/pets#x', 'http://test/pets'])(
-    'is the answer however the path is written: PUT %s',
+    'is independent of how the path is written: PUT %s',
     async (written) => {
       const answer = await bench.withKey(`PUT ${written}`);
       expectError(answer, 405, 'method_not_allowed', 'key');
@@ -90,12 +90,12 @@ describe('405', () => {
     },
   );
 
-  it('comes before anything about the body', async () => {
+  it('takes precedence over anything about the body', async () => {
     const fields = ['Content-Type: text/plain', 'Content-Length: 1'];
     expectError(await bench.withKey('PUT /pets', fields, '{'), 405, 'method_not_allowed', 'key');
   });
 
-  it('answers CONNECT, which no path takes, and closes', async () => {
+  it('answers CONNECT, which no path supports, and closes the connection', async () => {
     bench.forgetAddress();
     const connection = await bench.open();
     connection.write('CONNECT test:443 HTTP/1.1\r\nHost: test:443\r\n\r\n');
@@ -106,16 +106,16 @@ describe('405', () => {
   });
 });
 
-it('A method that no standard knows is malformed HTTP', async () => {
+it('An unknown method is malformed HTTP', async () => {
   expectError(await bench.bytes('BREW /pets HTTP/1.1\r\nHost: test\r\n\r\n'), 400, 'bad_request', 'address');
 });
 
-it('An upgrade is not taken up, and the request answered as ever', async () => {
+it('An upgrade is ignored, and the request answered as usual', async () => {
   const fields = ['Connection: Upgrade', 'Upgrade: websocket'];
   expect((await bench.withKey('GET /pets', fields)).status).toBe(200);
 });
 
-test.each(readable)('HEAD %s answers what GET answers, without the body', async (path) => {
+test.each(readable)('HEAD %s returns the header fields of GET, without the body', async (path) => {
   const get = await bench.withKey(`GET ${target(path)}`);
   const head = await bench.withKey(`HEAD ${target(path)}`, [], '', 'HEAD');
   expect(head.status).toBe(get.status);

@@ -35,7 +35,7 @@ async function sendTimes(times: number, line: string, fields: string[]): Promise
   }
 }
 
-describe('without a key, and wrong in itself', () => {
+describe('an invalid request without a key', () => {
   test.each(WRONG)('is 401: %s', async (_what, line, fields, body) => {
     const answer = await bench.withoutKey(line, fields, body);
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'missing_api_key', status: 401 });
@@ -43,7 +43,7 @@ describe('without a key, and wrong in itself', () => {
   });
 });
 
-describe('without the scope, and wrong in itself', () => {
+describe('an invalid request without the scope', () => {
   test.each(WRONG.filter(([, line]) => !line.startsWith('GET')))(
     'is 403: %s',
     async (_what, line, fields, body) => {
@@ -54,7 +54,7 @@ describe('without the scope, and wrong in itself', () => {
   );
 });
 
-describe('over the limit, and wrong in itself or without a route', () => {
+describe('an invalid or unknown request over the limit', () => {
   let key: string;
   beforeAll(async () => {
     ({ key } = await service.issueKey({ perMinute: 2, perDay: 1_000 }));
@@ -75,7 +75,7 @@ describe('over the limit, and wrong in itself or without a route', () => {
   });
 });
 
-describe('from an address over its limit, and without a key', () => {
+describe('a request without a key from an address over its limit', () => {
   beforeAll(async () => {
     service.clock.advance(60_000);
     await sendTimes(60, 'GET /pets', []);
@@ -92,7 +92,7 @@ describe('from an address over its limit, and without a key', () => {
   });
 });
 
-describe('with a banned key', () => {
+describe('a request with a banned key', () => {
   let field: string;
   beforeAll(async () => {
     const { key } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
@@ -106,7 +106,7 @@ describe('with a banned key', () => {
     expect(answer.headers['retry-after']).toBe('120');
   });
 
-  it('its limits and the request id are still reported', async () => {
+  it('still reports its limits and the request id', async () => {
     for (const line of ['GET /rate-limit', 'GET /health/live', 'GET /openapi.json']) {
       expect((await send(line, [field], '')).status).toBe(200);
     }

@@ -7,7 +7,7 @@ const bench = new Bench(service);
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test.each(['a', 'A.b_c-1', '0', 'x'.repeat(128)])(
-  "A request's own X-Request-Id is answered: %.20s",
+  "A request's own X-Request-Id is returned: %.20s",
   async (id) => {
     for (const line of [
       'GET /pets',
@@ -29,17 +29,17 @@ test.each([
   ['no ASCII', '\xe9'],
   ['nothing', ''],
   ['a tab', 'a\tb'],
-])('One with %s is replaced by a random one', async (_what, id) => {
+])('An id with %s is replaced by a random one', async (_what, id) => {
   const answer = await bench.withKey('GET /pets', [`X-Request-Id: ${id}`]);
   expect(answer.headers['x-request-id']).toMatch(RANDOM);
 });
 
-it('Two of them are replaced by a random one', async () => {
+it('Two ids are replaced by a random one', async () => {
   const answer = await bench.withKey('GET /pets', ['X-Request-Id: a', 'X-Request-Id: b']);
   expect(answer.headers['x-request-id']).toMatch(RANDOM);
 });
 
-it('Every request without one gets one of its own', async () => {
+it('Every request without an id gets a unique one', async () => {
   const ids = [];
   for (const line of [
     'GET /pets',

@@ -11,7 +11,7 @@ function lineOf(reqId: string): Record<string, unknown> {
   return lines[0]!;
 }
 
-describe('The line that the log has of a request', () => {
+describe('The log line of a request', () => {
   it('has the request, its result, its duration and the caller', async () => {
     const { key, keyId } = await service.issueKey();
     await service.anonymous().with({ 'X-API-Key': key, 'X-Request-Id': 'known' }).get('/pets/12345');
@@ -46,7 +46,7 @@ describe('The line that the log has of a request', () => {
   });
 });
 
-test('No key, body, path, query or header gets into the log', async () => {
+test('No key, body, path, query or header is logged', async () => {
   const { key } = await service.issueKey();
   const SECRET = 'told-in-confidence';
   const caller = service.anonymous().with({ Authorization: `Bearer ${key}` });

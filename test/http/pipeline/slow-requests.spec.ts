@@ -9,7 +9,7 @@ const bench = new Bench(service);
 
 const JSON_TYPE = 'Content-Type: application/json';
 
-describe('a request that does not arrive in time is 408, and the connection closed', () => {
+describe('a request that does not arrive in time is 408, and the connection is closed', () => {
   test.each([
     ['a request line without an end', 'GET /pets'],
     ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
@@ -48,7 +48,7 @@ describe('a request that does not arrive in time is 408, and the connection clos
   });
 });
 
-it('A request that was answered before its body came gets no second answer', async () => {
+it('A request answered before its body arrived gets no second response', async () => {
   bench.forgetAddress();
   const connection = await bench.open();
   connection.write(requestText('POST /categories', [JSON_TYPE, 'Content-Length: 12'], '{"name"'));
@@ -56,7 +56,7 @@ it('A request that was answered before its body came gets no second answer', asy
   await connection.closed();
 });
 
-it('A caller that leaves in the middle of its body is counted: it was no failure of the service', async () => {
+it('A client that disconnects in the middle of its body is counted: the service did not fail', async () => {
   const field = await bench.keyField();
   const connection = await bench.open();
   const arrival = once(service.app.getHttpServer() as Server, 'request') as Promise<

@@ -17,7 +17,7 @@ afterAll(async () => {
 const ROUNDS = 5;
 const CALLERS = 6;
 
-it('Under load, when PostgreSQL ends every connection, answers are 2xx or 503, and all counts add up', async () => {
+it('Under load, when PostgreSQL ends every connection, responses are 2xx or 503, and all counts add up', async () => {
   const { key, client } = await service.issueKey();
   const caller = service.anonymous().with({ 'X-API-Key': key });
   const statuses: number[] = [];

@@ -32,7 +32,7 @@ const UNKNOWN = [
   '/metrics',
 ];
 
-describe('a path that no operation has', () => {
+describe('an unknown path', () => {
   test.each(UNKNOWN)('is 404 with a key, counted for it: GET %s', async (path) => {
     expectError(await bench.withKey(`GET ${path}`), 404, 'route_not_found', 'key');
   });
@@ -52,12 +52,12 @@ describe('a path that no operation has', () => {
     },
   );
 
-  it('announces no end of an operation that it only resembles', async () => {
+  it('does not announce the sunset of a similar operation', async () => {
     const { headers } = await bench.withKey('GET /pets/');
     expect([headers.deprecation, headers.sunset, headers.link]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('names no path in its message', async () => {
+  it('does not repeat the path in its message', async () => {
     const { text } = await bench.withKey('GET /secret-path?token=abc');
     expect(text).not.toMatch(/secret-path|abc/);
   });
@@ -85,7 +85,7 @@ describe('an invalid id in the path', () => {
   });
 });
 
-describe('another way to write a known path', () => {
+describe('another spelling of a known path', () => {
   test.each(['/%63ategories', '/categories?', 'http://test/categories'])(
     'is that path: %s',
     async (target) => {

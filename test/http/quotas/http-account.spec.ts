@@ -39,7 +39,7 @@ describe('GET /rate-limit', () => {
     });
   });
 
-  it('serves an exhausted client, and reports what is left before a ban', async () => {
+  it('works for an exhausted client, and reports the refusals left before a ban', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 100 });
     await call(caller, 4);
     expect(await standing(caller)).toMatchObject({
@@ -48,7 +48,7 @@ describe('GET /rate-limit', () => {
     });
   });
 
-  it('is answered to a banned key, with the end of the ban, and asking changes nothing', async () => {
+  it('works for a banned key, reports the end of the ban, and changes nothing', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 100 });
     await call(caller, 12);
     const answers = await statuses(caller, 20, '/rate-limit');
@@ -100,7 +100,7 @@ describe('all keys of a client', () => {
 });
 
 describe('GET /usage', () => {
-  it('counts what was sent right before, itself included, and leaves out what was not counted', async () => {
+  it('includes the latest requests and itself, and excludes uncounted ones', async () => {
     const caller = await service.caller({ perMinute: 5, perDay: 100 });
     await call(caller, 4);
     await caller.get('/rate-limit');
@@ -126,7 +126,7 @@ describe('GET /usage', () => {
     expect((await caller.get<Usage>('/usage?days=90')).body.days).toHaveLength(90);
   });
 
-  it.each(['0', '91', '-1', '1.5', 'x', '', '1e1', '%20', '1&days=2'])('refuses days=%s', async (days) => {
+  it.each(['0', '91', '-1', '1.5', 'x', '', '1e1', '%20', '1&days=2'])('rejects days=%s', async (days) => {
     const answer = await (await service.caller()).get<{ code: string }>(`/usage?days=${days}`);
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
   });

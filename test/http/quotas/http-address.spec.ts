@@ -25,7 +25,7 @@ const service = useService();
 beforeEach(() => freshMinute(service));
 
 describe('an address without a valid key', () => {
-  it('has 60 requests a minute for GET /rate-limit too, each with another forged key', async () => {
+  it('has 60 requests a minute for GET /rate-limit too, even with a different forged key each time', async () => {
     const answered = new Map<number, number>();
     for (let sent = 0; sent < 65; sent += 1) {
       const forged = service.anonymous().with({ 'X-API-Key': newApiKey() });
@@ -35,7 +35,7 @@ describe('an address without a valid key', () => {
     expect(Object.fromEntries(answered)).toEqual({ 401: 60, 429: 5 });
   });
 
-  it('has 60 requests a minute, with the same headers and no day', async () => {
+  it('has 60 requests a minute, with the same headers and no daily limit', async () => {
     const answers = await call(service.anonymous(), 60);
     expect(answers.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual(
       Array.from({ length: 60 }, (_, index) => [401, 59 - index]),
@@ -48,7 +48,7 @@ describe('an address without a valid key', () => {
     });
   });
 
-  it('is then refused with the time to wait, served again after it, and never banned', async () => {
+  it('is then refused with Retry-After, served again after that, and never banned', async () => {
     const caller = service.anonymous();
     await call(caller, 60);
     service.clock.advance(19_500);
@@ -70,7 +70,7 @@ describe('an address without a valid key', () => {
     expect(limitsIn(await service.anonymous().get(COUNTED)).remaining).toBe(58);
   });
 
-  it('is refused whatever it asks for and pretends to be', async () => {
+  it('is refused whatever it requests or forges', async () => {
     await call(service.anonymous(), 60);
     for (const [, headers, method, path] of STRANGERS) {
       expect((await service.anonymous().with(headers).send(method, path)).status).toBe(429);
@@ -87,7 +87,7 @@ describe('an address without a valid key', () => {
     expect(limitsIn(await service.anonymous().get(COUNTED)).remaining).toBe(59);
   });
 
-  it('is counted with what never becomes a request', async () => {
+  it('is counted for malformed HTTP too', async () => {
     const { connect } = await import('node:net');
     const socket = connect(service.port, '127.0.0.1');
     socket.end('NOT HTTP\r\n\r\n');

@@ -21,7 +21,7 @@ async function provokeBan(caller: ApiClient): Promise<number> {
 }
 
 describe('refused requests', () => {
-  it('say each time how many more there may be, and what the ban would be', async () => {
+  it('report how many refusals are left before a ban, and how long it would be', async () => {
     const answers = await call<ErrorBody>(await anExhaustedCaller(), 10);
     const counted = answers.map(
       ({ body }) => /(\d+) more refused requests? before then/.exec(body.message)?.[1],
@@ -53,7 +53,7 @@ describe('refused requests', () => {
 });
 
 describe('a ban', () => {
-  it('comes with the 11th refused request, for 2 minutes, and asking again does not extend it', async () => {
+  it('starts at the 11th refused request and lasts 2 minutes; further requests do not extend it', async () => {
     const caller = await anExhaustedCaller();
     expect(await provokeBan(caller)).toBe(120);
     for (const [advance, left] of [
@@ -72,7 +72,7 @@ describe('a ban', () => {
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
-  it('uses no quota, also for unknown paths, and reports the windows', async () => {
+  it('uses no quota, even for unknown paths, and reports the windows', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 50 });
     expect(await statuses(caller, 12)).toContain(403);
     service.clock.advance(MINUTE);
@@ -106,14 +106,14 @@ describe('a ban', () => {
     expect(await provokeBan(caller)).toBe(next);
   });
 
-  it('is announced by every 429 with the length it would have', async () => {
+  it('is announced in every 429 with its duration', async () => {
     const caller = await anExhaustedCaller();
     service.clock.advance((await provokeBan(caller)) * 1_000);
     const [, refused] = await call<ErrorBody>(caller, 2);
     expect(refused!.body.message).toContain('will ban the key for 600 seconds');
   });
 
-  it('does not touch another client', async () => {
+  it('does not affect another client', async () => {
     await provokeBan(await anExhaustedCaller());
     expect(await statuses(await service.caller({ plan: 'free' }), 1)).toEqual([200]);
   });

@@ -53,7 +53,7 @@ describe('a request with a valid key is counted', () => {
     expect(limitsIn(answer!)).toMatchObject({ limit: 60, remaining: 59 });
   });
 
-  it('when it is answered 403 for want of a scope, and 415', async () => {
+  it('when it is answered 403 for a missing scope, and 415', async () => {
     const caller = await service.caller({ plan: 'free', scopes: ['read'] });
     expect(await costOf(caller, () => caller.post('/categories', { name: 'Cats' }))).toEqual([1, 1]);
     const xml = (await service.caller({ plan: 'free' })).with({ 'Content-Type': 'text/xml' });
@@ -61,7 +61,7 @@ describe('a request with a valid key is counted', () => {
   });
 });
 
-describe('a request is refunded, and the answer’s own headers show it', () => {
+describe('a request is refunded, and the headers of the response show it', () => {
   it('when it is answered 304', async () => {
     const caller = await service.caller({ plan: 'free' });
     await caller.get(COUNTED);
@@ -82,7 +82,7 @@ describe('a request is refunded, and the answer’s own headers show it', () => 
     expect((await standing(caller)).day.remaining).toBe(999);
   });
 
-  it('at most as often in a window as its limit: from then on 304 counts, and is refused in the end', async () => {
+  it('at most as often per window as its limit: from then on 304 counts, and is finally refused', async () => {
     const caller = await service.caller({ perMinute: 3, perDay: 4 });
     const answers = await call(caller.with({ 'If-None-Match': '*' }), 8, `/pets/${petId}`);
     expect(answers.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual([
@@ -105,14 +105,14 @@ describe('a request is refunded, and the answer’s own headers show it', () => 
     ]);
   });
 
-  it('and 5xx as 304', async () => {
+  it('and 5xx likewise', async () => {
     const caller = await service.caller({ perMinute: 2, perDay: 100 });
     const failed = await without(service, 'categories', () => statuses(caller, 5));
     expect(failed).toEqual([500, 500, 500, 500, 429]);
   });
 });
 
-describe('never counted, with a key or without one, is', () => {
+describe('never counted, with or without a key:', () => {
   it.each([
     ['GET', '/health/live'],
     ['GET', '/health/ready'],

@@ -7,8 +7,8 @@ const MIDNIGHT = Date.UTC(2026, 10, 22);
 const service = useService();
 beforeEach(() => service.clock.set(Date.UTC(2026, 10, 21, 9, 30)));
 
-describe('the day', () => {
-  it('refuses with a code of its own and waits for midnight UTC', async () => {
+describe('the daily limit', () => {
+  it('refuses with a code of its own until midnight UTC', async () => {
     const caller = await service.caller({ perMinute: 100, perDay: 3 });
     const answers = await call(caller, 3);
     expect(answers.map((answer) => limitsIn(answer))).toMatchObject(
@@ -27,7 +27,7 @@ describe('the day', () => {
     });
   });
 
-  it('ends at midnight to the millisecond, and the minute continues across it', async () => {
+  it('resets at midnight to the millisecond, while the minute continues', async () => {
     const caller = await service.caller({ perMinute: 4, perDay: 3 });
     service.clock.set(MIDNIGHT - 10_000);
     await call(caller, 3);
@@ -47,14 +47,14 @@ describe('the day', () => {
     expect(limitsIn(await caller.get(COUNTED))).toMatchObject({ remaining: 3, reset: MIDNIGHT / 1000 });
   });
 
-  it('is reported on a 429 when both are exhausted, since it is the longer wait', async () => {
+  it('is reported on a 429 when both are exhausted, because its wait is longer', async () => {
     const caller = await service.caller({ perMinute: 2, perDay: 2 });
     const [, , refused] = await call<ErrorBody>(caller, 3);
     expect(refused!.body.code).toBe('daily_quota_exceeded');
     expect(limitsIn(refused!)).toMatchObject({ reset: MIDNIGHT / 1000, retryAfter: 52_200 });
   });
 
-  it('yields to a minute that ends after midnight', async () => {
+  it('is not reported when the minute ends after midnight', async () => {
     const caller = await service.caller({ perMinute: 2, perDay: 2 });
     service.clock.set(MIDNIGHT - 1_000);
     const [, , refused] = await call<ErrorBody>(caller, 3);
@@ -64,7 +64,7 @@ describe('the day', () => {
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
-  it('never allows more than its limit over many minutes', async () => {
+  it('is never exceeded over many minutes', async () => {
     const caller = await service.caller({ perMinute: 10, perDay: 25 });
     let allowed = 0;
     for (let minute = 0; minute < 5; minute += 1) {

@@ -8,8 +8,8 @@ import { until } from '../../support/eventually';
 const service = useService();
 
 // The harness holds each of these answers to the Error object and to all header fields.
-describe('a failure inside of the limits is answered like any other', () => {
-  it.each(['usage_days', 'key_bans'])('when %s cannot be read, and costs nothing', async (table) => {
+describe('a failure within the limits is answered like any other', () => {
+  it.each(['usage_days', 'key_bans'])('when %s cannot be read, and is refunded', async (table) => {
     const caller = await service.caller({ plan: 'free' });
     const failed = await without(service, table, () => caller.get<ErrorBody>(COUNTED));
     expect([failed.status, failed.body.code]).toEqual([500, 'internal_error']);
@@ -43,7 +43,7 @@ describe('a failure inside of the limits is answered like any other', () => {
   });
 });
 
-it('a client deleted before its requests were written down does not keep those of others from it', async () => {
+it('the unsaved counts of a deleted client do not block those of others', async () => {
   const { key, client } = await service.issueKey();
   const gone = service.anonymous().with({ 'X-API-Key': key });
   const other = await service.caller({ perMinute: 1, perDay: 1_000 });
@@ -57,7 +57,7 @@ it('a client deleted before its requests were written down does not keep those o
   expect(body.days[0]!.requests).toBe(2);
 });
 
-it('what is idle leaves the memory of a service that is busy all the time', async () => {
+it('idle state leaves the memory of a busy service', async () => {
   const store = service.app.get<MemoryQuotaStore>(QuotaStore);
   await statuses(await service.caller(), 1);
   const busy = await service.caller();

@@ -25,7 +25,7 @@ describe('the minute of a free client', () => {
     });
   });
 
-  it('lets 60 requests in and refuses the 61st, which it says how long to wait for', async () => {
+  it('allows 60 requests and refuses the 61st with Retry-After', async () => {
     const caller = await service.caller({ plan: 'free' });
     const answers = await call(caller, 60);
     expect(answers.map((answer) => [answer.status, limitsIn(answer).remaining])).toEqual(
@@ -44,7 +44,7 @@ describe('the minute of a free client', () => {
     });
   });
 
-  it('refuses up to its last millisecond and lets in at the next', async () => {
+  it('refuses until its last millisecond and allows the next', async () => {
     const caller = await service.caller({ plan: 'free' });
     await call(caller, 60);
     service.clock.advance(MINUTE - 1);
@@ -61,7 +61,7 @@ describe('the minute of a free client', () => {
       'Retry-After',
       (refused: { retryAfter: number | null }) => service.clock.now() + refused.retryAfter! * 1000,
     ],
-  ])('lets in exactly at %s, with all of the next minute', async (_field, timeIn) => {
+  ])('allows a request exactly at %s, with a full new minute', async (_field, timeIn) => {
     const caller = await service.caller({ plan: 'free' });
     service.clock.advance(137);
     await call(caller, 60);
@@ -79,7 +79,7 @@ describe('a refusal', () => {
     expect(limitsIn(await caller.get(COUNTED)).state).toMatch(/^"minute";r=1;t=60, "day";r=2;/);
   });
 
-  it('comes before everything else: the scope, the path, the body', async () => {
+  it('takes precedence over the scope, the path and the body', async () => {
     const caller = await service.caller({ plan: 'enterprise', perMinute: 1, perDay: 100, scopes: ['read'] });
     await caller.get(COUNTED);
     const answers = [

@@ -42,11 +42,11 @@ describe('behind a trusted proxy', () => {
     expect([await remaining(one), await remaining(other)]).toEqual([59, 58]);
   });
 
-  it('neighbouring /56 networks count apart', async () => {
+  it('neighbouring /56 networks count separately', async () => {
     expect([await remaining('2001:db8:0:aa00::1'), await remaining('2001:db8:0:ab00::1')]).toEqual([59, 59]);
   });
 
-  it('a valid key counts as its client wherever it calls from', async () => {
+  it('a valid key counts for its client wherever it calls from', async () => {
     const caller = await service.caller({ plan: 'free' });
     const chains = ['192.0.2.8', '192.0.2.9', 'garbage'];
     const left: number[] = [];
@@ -57,7 +57,7 @@ describe('behind a trusted proxy', () => {
   });
 });
 
-describe('behind a proxy that is not the trusted one', () => {
+describe('behind an untrusted proxy', () => {
   it('the forwarding header is ignored', async () => {
     const other = await startService({
       database: service.database,

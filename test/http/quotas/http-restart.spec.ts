@@ -43,7 +43,7 @@ it('a restart keeps the count of the day', async () => {
   expect(limitsIn(await callerWith(key).get(COUNTED)).remaining).toBe(9);
 });
 
-it('a restart keeps a ban, to the second, and the level behind it', async () => {
+it('a restart keeps a ban, to the second, and its level', async () => {
   const key = keys.banned;
   expect((await statuses(callerWith(key), 12)).at(-1)).toBe(403);
   service.clock.advance(MINUTE);
@@ -58,7 +58,7 @@ it('a restart keeps a ban, to the second, and the level behind it', async () => 
   expect((await standing(callerWith(key))).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
 });
 
-it('the counts are written while the service runs, and once: nothing is counted twice', async () => {
+it('the counts are saved while the service runs, and only once', async () => {
   const key = keys.written;
   await statuses(callerWith(key), 5);
   await callerWith(key).get('/usage');

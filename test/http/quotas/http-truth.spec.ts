@@ -69,7 +69,7 @@ it('a sequential client is never refused while requests remain', async () => {
   );
 });
 
-it('a client that waits whenever it has nothing left is never refused at all', async () => {
+it('a client that waits whenever no requests remain is never refused', async () => {
   const caller = await service.caller({ perMinute: 3, perDay: 10 });
   for (let request = 0; request < 100; request += 1) {
     const answer = await caller.get(COUNTED);

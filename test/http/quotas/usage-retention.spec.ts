@@ -14,7 +14,7 @@ function retentions(): Map<string, Retention> {
   return new Map(counts.map((retention) => [retention.options.table, retention]));
 }
 
-test('usage and deprecated calls are kept for as long as they can be asked for: 90 days, today included', async () => {
+test('usage and deprecated calls are kept for the 90 days that can be queried, including today', async () => {
   const { key, keyId, client } = await service.issueKey();
   const caller = service.anonymous().with({ 'X-API-Key': key });
   const oldest = '2026-08-24';

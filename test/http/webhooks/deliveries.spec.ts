@@ -51,7 +51,7 @@ describe('deliveries', () => {
     });
   }
 
-  it('sends what happens, as the feed has it, signed by the secret', async () => {
+  it('sends events as the feed has them, signed with the secret', async () => {
     const webhook = await register();
     const pet = await arrange.pet();
 
@@ -76,7 +76,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('sends only the types that the webhook wants, and nothing while it is disabled', async () => {
+  it('sends only the types that the webhook subscribes to, and nothing while it is disabled', async () => {
     const webhook = await register({ types: ['category.created'] });
     const disabled = await register({ enabled: false });
     await arrange.pet();
@@ -89,7 +89,7 @@ describe('deliveries', () => {
     await Promise.all([remove(webhook), remove(disabled)]);
   });
 
-  it('tries again by the schedule, and gives up after the tenth attempt', async () => {
+  it('retries on schedule, and gives up after the tenth attempt', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(500);
     await caller.post(`${webhook.path}/test`);
@@ -111,7 +111,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('delivers when the receiver is well again', async () => {
+  it('delivers when the receiver has recovered', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(500);
     await caller.post(`${webhook.path}/test`);
@@ -138,7 +138,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('410 disables the webhook, which says why', async () => {
+  it('410 disables the webhook, with the reason', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(410);
     await caller.post(`${webhook.path}/test`);
@@ -196,28 +196,25 @@ describe('deliveries', () => {
     await remove(others);
   });
 
-  it.each([429, 502, 503, 504])(
-    '%s with Retry-After: sends nothing at all before it has passed',
-    async (status) => {
-      const webhook = await register({ types: ['pet.deleted'] });
-      receiver.answers(status, { 'Retry-After': '120' });
-      await caller.post(`${webhook.path}/test`);
-      await attempted(webhook.path, 1);
-      receiver.answers(204);
-      await caller.post(`${webhook.path}/test`);
-      const other = await register({ types: ['pet.deleted'] });
-      await caller.post(`${other.path}/test`);
-      // What comes later has gone to another webhook: the one that is paused was passed over.
-      await until(async () => (await deliveries(other.path))[0]?.status === 'delivered');
+  it.each([429, 502, 503, 504])('%s with Retry-After: sends nothing until it has passed', async (status) => {
+    const webhook = await register({ types: ['pet.deleted'] });
+    receiver.answers(status, { 'Retry-After': '120' });
+    await caller.post(`${webhook.path}/test`);
+    await attempted(webhook.path, 1);
+    receiver.answers(204);
+    await caller.post(`${webhook.path}/test`);
+    const other = await register({ types: ['pet.deleted'] });
+    await caller.post(`${other.path}/test`);
+    // What comes later has gone to another webhook: the one that is paused was passed over.
+    await until(async () => (await deliveries(other.path))[0]?.status === 'delivered');
 
-      expect(await deliveries(webhook.path, '?status=pending')).toHaveLength(2);
-      service.clock.advance(120_000);
-      await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 2);
-      await Promise.all([remove(webhook), remove(other)]);
-    },
-  );
+    expect(await deliveries(webhook.path, '?status=pending')).toHaveLength(2);
+    service.clock.advance(120_000);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 2);
+    await Promise.all([remove(webhook), remove(other)]);
+  });
 
-  it('a pause that the receiver asked for ends when the webhook is given another URL', async () => {
+  it('a pause requested by the receiver ends when the webhook gets another URL', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(503, { 'Retry-After': '86400' });
     await caller.post(`${webhook.path}/test`);
@@ -229,7 +226,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('a webhook on which everything has failed for five days is disabled, and says why', async () => {
+  it('a webhook whose deliveries have all failed for five days is disabled, with the reason', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(500);
     await caller.post(`${webhook.path}/test`);
@@ -244,7 +241,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('one success in between restarts the five days', async () => {
+  it('a single success restarts the five days', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     receiver.answers(500);
     await caller.post(`${webhook.path}/test`);
@@ -261,7 +258,7 @@ describe('deliveries', () => {
     await remove(webhook);
   });
 
-  it('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+  it('after a rotation both secrets sign for 24 hours, then only the new one', async () => {
     const webhook = await register({ types: ['pet.deleted'] });
     const { body } = await caller.post(`${webhook.path}/secret`);
     const { secret: next } = body as { secret: string };

@@ -30,14 +30,14 @@ async function rawReceiver(
   };
 }
 
-describe('where it does not go', () => {
+describe('forbidden addresses', () => {
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await Receiver.start();
   });
   afterAll(() => receiver.stop());
 
-  it('a name that leads inside is not connected to', async () => {
+  it('a name that resolves to an internal address is not connected to', async () => {
     const port = new URL(receiver.url).port;
     for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1']) {
       const family = address.includes(':') ? 6 : 4;
@@ -48,7 +48,7 @@ describe('where it does not go', () => {
     expect(receiver.connections).toBe(0);
   });
 
-  it('a name that was public when it was registered and is internal now (rebinding) is checked at each attempt', async () => {
+  it('a name is resolved and checked at each attempt (DNS rebinding)', async () => {
     const answers = [
       { address: '127.0.0.1', family: 4 },
       { address: '127.0.0.2', family: 4 },
@@ -64,7 +64,7 @@ describe('where it does not go', () => {
     sender.close();
   });
 
-  it('of several addresses only those that are allowed are tried', async () => {
+  it('of several addresses only the allowed ones are tried', async () => {
     const sender = new Sender(new AddressPolicy(['127.0.0.1']), () =>
       Promise.resolve([
         { address: '127.0.0.9', family: 4 },
@@ -76,7 +76,7 @@ describe('where it does not go', () => {
     sender.close();
   });
 
-  it('a literal address in the table, however it came there, is checked as well', async () => {
+  it('a literal address in the table is checked as well', async () => {
     const sender = new Sender(new AddressPolicy([]));
     for (const host of [
       '127.0.0.1',
@@ -91,7 +91,7 @@ describe('where it does not go', () => {
     sender.close();
   });
 
-  it('a name without an address fails in words', async () => {
+  it('a name without an address fails with a readable reason', async () => {
     const sender = new Sender(LOCAL, () =>
       Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
     );
@@ -121,7 +121,7 @@ async function aliasServer(): Promise<UdpSocket> {
   return server;
 }
 
-it('A name that is an alias of one without an address fails in words', async () => {
+it('An alias of a name without an address fails with a readable reason', async () => {
   const server = await aliasServer();
   const resolver = new dns.Resolver();
   resolver.setServers([`127.0.0.1:${server.address().port}`]);
@@ -173,7 +173,7 @@ describe('receivers that misbehave', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it.each(['100 Continue', '102 Processing'])('sends %s again and again: given up', async (status) => {
+  it.each(['100 Continue', '102 Processing'])('sends %s repeatedly: given up', async (status) => {
     const { url, server } = await rawReceiver((socket) => {
       sockets.push(socket);
       socket.once('data', () => socket.write(`HTTP/1.1 ${status}\r\n\r\n`.repeat(11)));
@@ -185,7 +185,7 @@ describe('receivers that misbehave', () => {
     });
   });
 
-  it('trickles its body for ever: the status counts', async () => {
+  it('trickles its body endlessly: the status counts', async () => {
     const trickle = (socket: Socket): void => {
       socket.write('HTTP/1.1 204 No Content\r\n\r\n');
     };
@@ -215,20 +215,20 @@ describe('receivers that misbehave', () => {
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
       'The connection was closed before a response.',
     ],
-  ])('%s: a failure, in words', async (_name, text, failure) => {
+  ])('%s: a failure with a readable reason', async (_name, text, failure) => {
     const answer = (socket: Socket) =>
       socket.once('data', () => (text === '' ? socket.end() : socket.write(text)));
     expect(await attempt(answer)).toEqual({ status: null, failure });
   });
 
-  it('refuses the connection: a failure without its address', async () => {
+  it('refuses the connection: a failure that does not reveal its address', async () => {
     const { url, server } = await rawReceiver(() => undefined);
     server.close();
     await once(server, 'close');
     expect(await sender.send(message(url))).toEqual({ status: null, failure: 'The connection was refused.' });
   });
 
-  it('answers never: given up after 15 seconds', async () => {
+  it('never responds: given up after 15 seconds', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     try {
       let accepted = (): void => undefined;
@@ -242,7 +242,7 @@ describe('receivers that misbehave', () => {
     }
   });
 
-  it('closes a connection that is kept: tried again at once', async () => {
+  it('closes a kept-alive connection: retried at once', async () => {
     let requests = 0;
     const { url, server } = await rawReceiver((socket) => {
       sockets.push(socket);

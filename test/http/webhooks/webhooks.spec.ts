@@ -28,7 +28,7 @@ describe('webhooks', () => {
   }
 
   describe('POST /webhooks', () => {
-    it('201: what GET answers, and the secret', async () => {
+    it('201: returns what GET returns, and the secret', async () => {
       const body = {
         url: URL,
         types: ['pet.created', 'order.placed'],
@@ -52,7 +52,7 @@ describe('webhooks', () => {
       expect(body).not.toHaveProperty('types');
     });
 
-    it('201: takes a secret of the caller, from 24 to 64 bytes', async () => {
+    it('201: accepts a given secret of 24 to 64 bytes', async () => {
       for (const bytes of [24, 64]) {
         const secret = `whsec_${Buffer.alloc(bytes, bytes).toString('base64')}`;
         expect(await created({ secret })).toMatchObject({ secret });
@@ -100,7 +100,7 @@ describe('webhooks', () => {
       expect(answer.body.message).toContain(message);
     });
 
-    it('400 for a secret reveals nothing of it', async () => {
+    it('400 for a secret does not reveal it', async () => {
       const answer = await caller.post('/webhooks', { url: URL, secret: 'whsec_hunter2' });
       expect(answer.status).toBe(400);
       expect(answer.text).not.toContain('hunter2');
@@ -121,7 +121,7 @@ describe('webhooks', () => {
       expect(answer.text).not.toContain('hunter2');
     });
 
-    it('409 too_many_webhooks for the eleventh, also of those that come at the same time', async () => {
+    it('409 too_many_webhooks for the eleventh, even for concurrent requests', async () => {
       const answers = await Promise.all(
         Array.from({ length: 25 }, () => caller.post('/webhooks', { url: URL, enabled: false })),
       );
@@ -139,7 +139,7 @@ describe('webhooks', () => {
   });
 
   describe('GET /webhooks', () => {
-    it('200: the own ones page by page, without secrets', async () => {
+    it('200: lists the client’s own webhooks page by page, without secrets', async () => {
       const [first, second, third] = [await created(), await created(), await created()];
       await (await store.caller()).post('/webhooks', { url: URL });
       const page = await caller.get<Webhook[]>('/webhooks?limit=2');
@@ -153,7 +153,7 @@ describe('webhooks', () => {
   });
 
   describe('PATCH /webhooks/{webhookId}', () => {
-    it('200: changes what is named; null removes', async () => {
+    it('200: changes the given fields; null removes', async () => {
       const { id, secret, ...before } = await created({ types: ['pet.created'], description: 'x' });
       const path = `/webhooks/${id}`;
       const moved = await caller.patch<Webhook>(path, { url: 'https://elsewhere.example/' });
@@ -164,7 +164,7 @@ describe('webhooks', () => {
       expect(Object.keys(body).sort()).toEqual(['createdAt', 'enabled', 'id', 'url']);
     });
 
-    it('412 when it has changed since', async () => {
+    it('412 when it has changed', async () => {
       const { id } = await created();
       const tag = (await caller.get(`/webhooks/${id}`)).headers.get('etag')!;
       const conditional = caller.with({ 'If-Match': tag });
@@ -181,7 +181,7 @@ describe('webhooks', () => {
     });
   });
 
-  describe('another client’s, a deleted one, and one that never was', () => {
+  describe('a webhook of another client, a deleted one, and one that never existed', () => {
     test.each([
       ['GET', ''],
       ['PATCH', ''],
@@ -230,14 +230,14 @@ describe('webhooks', () => {
       expect((await caller.get<ErrorBody>(`${path}?cursor=AAAA`)).body.code).toBe('invalid_cursor');
     });
 
-    it('POST retry 404 delivery_not_found for one of another webhook', async () => {
+    it('POST retry 404 delivery_not_found for a delivery of another webhook', async () => {
       const [one, other] = [await created(), await created()];
       const { body } = await caller.post<{ id: number }>(`/webhooks/${one.id}/test`);
       const answer = await caller.post<ErrorBody>(`/webhooks/${other.id}/deliveries/${body.id}/retry`);
       expect(answer.body.code).toBe('delivery_not_found');
     });
 
-    it('POST retry 202: due now, from the start', async () => {
+    it('POST retry 202: due now, with all attempts again', async () => {
       const { id } = await created();
       const { body: delivery } = await caller.post<{ id: number }>(`/webhooks/${id}/test`);
       const answer = await caller.post(`/webhooks/${id}/deliveries/${delivery.id}/retry`);

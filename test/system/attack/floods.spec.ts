@@ -46,7 +46,7 @@ it('10,000 silent connections and 500 slow ones do no harm, and are closed in ti
   }
 });
 
-it('200 connections that read no answer, and send all the requests they can, take little memory', async () => {
+it('200 connections that read no response and send as many requests as they can take little memory', async () => {
   const flood = new Flood(victim.port);
   const before = victim.memory;
   try {
@@ -74,7 +74,7 @@ describe.each([
   ],
 ])(`${WRONG_KEYS} wrong keys from %s`, (_where, fields) => {
   it(
-    'are all refused, and neither fill the memory nor keep anybody waiting',
+    'are all refused, and neither fill the memory nor delay anyone',
     async () => {
       const before = victim.memory;
       await underAttack(async () => {

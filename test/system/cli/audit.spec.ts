@@ -52,6 +52,6 @@ it.each([
   [{ plan: { before: 'free', after: 'pro' }, perDay: { before: null, after: null } }, 'plan free → pro'],
   [{ expiresAt: { before: null, after: '2030-01-01' } }, 'expiresAt - → 2030-01-01'],
   [{ scopes: ['read', 'write'], overlapSeconds: 0 }, 'scopes read+write, overlapSeconds 0'],
-])('details in short: %j', (details, text) => {
+])('shortens details: %j', (details, text) => {
   expect(detailsInShort(details)).toBe(text);
 });

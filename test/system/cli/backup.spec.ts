@@ -73,8 +73,8 @@ const leftOnServer = () =>
      UNION SELECT application_name FROM pg_stat_activity WHERE application_name = 'backup'`,
   );
 
-describe('db backup of a store that serves', () => {
-  it('contains everything that was acknowledged before it began, consistently, whatever becomes of the service', async () => {
+describe('db backup of a running store', () => {
+  it('contains everything acknowledged before it began, consistently, even if the service fails', async () => {
     const writers = new Writers();
     while (writers.acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 10));
     const before = [...writers.acknowledged];
@@ -102,7 +102,7 @@ describe('db backup of a store that serves', () => {
     expect((await service.send(key, 'POST', '/store/orders', { petId: 1 })).status).toBe(201);
   });
 
-  it('goes into a pipe, and its report to standard error', async () => {
+  it('can be piped, and reports to standard error', async () => {
     const running = new RunningCommand(['db', 'backup', '-'], { environment, cwd: bench.root });
     const chunks: Buffer[] = [];
     running.child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -115,13 +115,13 @@ describe('db backup of a store that serves', () => {
     expect((await run(['db', 'restore', 'piped.tar.gz'], bench.embedded('piped'))).code).toBe(0);
   });
 
-  it('is not written over a file that is there', async () => {
+  it('does not overwrite an existing file', async () => {
     writeFileSync(path('mine'), 'mine');
     expect(await run(['db', 'backup', 'mine'])).toEqual(complaint(1, /mine already exists; --force/));
     expect(readFileSync(path('mine'), 'utf8')).toBe('mine');
   });
 
-  it('says in one line that the disk is full, and leaves nothing on the server', async () => {
+  it('reports a full disk in one line, and leaves nothing on the server', async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [petstoreScript(), 'db', 'backup', '-'], {
       cwd: bench.root,
@@ -139,7 +139,7 @@ describe('db backup of a store that serves', () => {
     expect(await leftOnServer()).toEqual([]);
   });
 
-  it('that is killed leaves nothing on the server, and only a file marked as partial', async () => {
+  it('leaves nothing on the server when it is killed, and only a file marked as partial', async () => {
     const running = new RunningCommand(['db', 'backup', 'killed.tar.gz'], { environment, cwd: bench.root });
     const partial = () => readdirSync(bench.root).filter((name) => name.startsWith('killed'));
     while (partial().length === 0 || statSync(path(partial()[0]!)).size === 0) {
@@ -151,7 +151,7 @@ describe('db backup of a store that serves', () => {
     expect((await run(['db', 'backup', 'killed.tar.gz'])).code).toBe(0);
   });
 
-  it('that is interrupted removes what it has written', async () => {
+  it('removes its file when it is interrupted', async () => {
     const running = new RunningCommand(['db', 'backup', 'stopped.tar.gz'], { environment, cwd: bench.root });
     const partial = () => readdirSync(bench.root).filter((name) => name.startsWith('stopped'));
     while (partial().length === 0 || statSync(path(partial()[0]!)).size === 0) {
@@ -170,7 +170,7 @@ describe('db restore', () => {
     expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
   });
 
-  it('needs --yes in a script where there is a database', async () => {
+  it('needs --yes in a script where a database exists', async () => {
     expect(await run(['db', 'restore', 'piped.tar.gz'], bench.embedded('piped'))).toEqual(
       complaint(2, /replaces the database in \S+piped\. Continue\? Add --yes/),
     );
@@ -189,7 +189,7 @@ describe('db restore', () => {
   it.each([
     ['backup', /pg_dump -Fc/],
     ['restore', /pg_restore/],
-  ])('and db %s name another tool for a database of DATABASE_URL', async (command, tool) => {
+  ])('and db %s recommend another tool for a database of DATABASE_URL', async (command, tool) => {
     const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none';
     expect(await run(['db', command, 'mine'], { DATABASE_URL })).toEqual(complaint(1, tool));
   });

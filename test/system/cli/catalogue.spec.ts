@@ -47,7 +47,7 @@ describe('import', () => {
     expect(await pets()).toBe(before + 4);
   });
 
-  it('doubles nothing unless it is confirmed, and --dry-run changes nothing', async () => {
+  it('does not import a file twice without confirmation, and --dry-run changes nothing', async () => {
     const file = write('twice.ndjson', { ...DOGS, name: 'Newts' }, aPet('Nia'));
     expect((await run('import', '--dry-run', file)).stdout).toBe(
       'Would import 1 category and 1 pet. Nothing was changed.\n',
@@ -75,7 +75,7 @@ describe('import', () => {
     expect(await pets()).toBe(before);
   });
 
-  it('leaves bad lines out with --skip-invalid, and lets none of them speak to the terminal', async () => {
+  it('skips bad lines with --skip-invalid, and prints them without terminal sequences', async () => {
     const file = write('some.ndjson', DOGS, 'nope', { ...DOGS, '\u009b\u202e\u001b[2J': 1 });
     const { code, stdout, stderr } = await run('import', '--skip-invalid', '--yes', file);
     expect({ code, stdout }).toEqual({
@@ -87,7 +87,7 @@ describe('import', () => {
     );
   });
 
-  it('puts pets into categories that are there with --into-existing', async () => {
+  it('adds pets to existing categories with --into-existing', async () => {
     const { rows } = await database.pool.query<{ id: string }>(
       `INSERT INTO categories (name) VALUES ('Cats') RETURNING id`,
     );
@@ -99,11 +99,11 @@ describe('import', () => {
   it.each([
     ['a file that is not there', 'nowhere.ndjson', /cannot read nowhere\.ndjson: no such file or directory/],
     ['a folder', '.', /\. is a folder, not a file/],
-  ])('says in one line that it cannot read %s', async (_what, file, line) => {
+  ])('reports in one line that it cannot read %s', async (_what, file, line) => {
     expect(await run('import', file)).toEqual(complaint(1, line));
   });
 
-  it('reads standard input, and on Ctrl-C takes everything back', async () => {
+  it('reads standard input, and rolls everything back on Ctrl-C', async () => {
     const before = await pets();
     const running = new RunningCommand(['import'], { environment, cwd: folder });
     const line = Buffer.from(`${JSON.stringify(aPet('Rex'.repeat(60)))}\n`);
@@ -119,7 +119,7 @@ describe('import', () => {
 });
 
 describe('export', () => {
-  it('writes to standard output, and its report to standard error', async () => {
+  it('writes to standard output, and reports to standard error', async () => {
     const { code, stdout, stderr } = await run('export', '--json');
     const lines = stdout
       .trimEnd()
@@ -133,7 +133,7 @@ describe('export', () => {
     ]);
   });
 
-  it('writes a file, but not over one that is there unless it is forced to', async () => {
+  it('writes a file, and overwrites an existing one only when forced', async () => {
     const file = 'new.ndjson';
     expect((await run('export', file)).stdout).toMatch(/^Exported \d+ categories and \d+ pets\.\n$/);
     const written = readFileSync(path(file), 'utf8');
@@ -154,11 +154,11 @@ describe('export', () => {
       /cannot write nowhere\/x\.ndjson: no such file or directory/,
     ],
     ['over a folder', '.', /\. is not a file/],
-  ])('says in one line that it cannot write %s', async (_what, file, line) => {
+  ])('reports in one line that it cannot write %s', async (_what, file, line) => {
     expect(await run('export', '--force', file)).toEqual(complaint(1, line));
   });
 
-  it('ends quietly when its reader has had enough', async () => {
+  it('ends quietly when its reader closes the pipe', async () => {
     const running = new RunningCommand(['export'], { environment, cwd: folder });
     running.child.stdout.destroy();
     expect(await running.end()).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -29,14 +29,14 @@ describe('clients create', () => {
     );
   });
 
-  it('agrees on both limits with an enterprise', async () => {
+  it('needs both limits for the plan enterprise', async () => {
     const limits = ['--plan', 'enterprise', '--per-minute', '5000', '--per-day', '1000000'];
     expect(await json('create', '--name', 'large', ...limits)).toMatchObject({
       ...{ plan: 'enterprise', perMinute: 5000, perDay: 1_000_000 },
     });
   });
 
-  it('refuses a name that is taken', async () => {
+  it('rejects a name that is taken', async () => {
     expect(await run('create', '--name', 'acme')).toEqual(complaint(1, /client named acme already/));
   });
 });
@@ -62,7 +62,7 @@ describe('clients list and show', () => {
     expect(JSON.stringify(shown)).not.toContain(key);
   });
 
-  it('say that there is no such client', async () => {
+  it('report an unknown client', async () => {
     expect(await run('show', 'nobody')).toEqual(complaint(1, /no client named nobody/));
   });
 });
@@ -76,7 +76,7 @@ describe('clients set-plan', () => {
     expect(await json('set-plan', 'mover', '--plan', 'free')).toMatchObject({ perMinute: 60, perDay: 1000 });
   });
 
-  it('says that there is no such client', async () => {
+  it('reports an unknown client', async () => {
     expect(await run('set-plan', 'nobody', '--plan', 'pro')).toEqual(complaint(1, /no client named nobody/));
   });
 });

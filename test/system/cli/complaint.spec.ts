@@ -14,7 +14,7 @@ function usageError(text: string): string {
 }
 
 describe('a message on standard error', () => {
-  it('is one line that cannot command the terminal', () => {
+  it('is one line without terminal sequences', () => {
     expect(complaint(`no client named ${HOSTILE}.`)).toBe(`petstore: no client named ${ESCAPED}.\n`);
   });
 
@@ -34,18 +34,18 @@ describe('a message on standard error', () => {
       explain(Object.assign(new Error(HOSTILE), { code: '3D000' })),
       `cannot be used: ${ESCAPED}.`,
     ],
-  ])('is that when it tells %s', (_what, written, text) => {
+  ])('is that when it reports %s', (_what, written, text) => {
     expect(written).toMatch(/^petstore: [\x20-\x7e]+\n$/);
     expect(written).toContain(text);
   });
 
-  it('shows where a defect happened, which takes several lines, and still cannot command the terminal', () => {
+  it('shows where a defect happened, on several lines, still without terminal sequences', () => {
     const written = explain(new TypeError('a\u001b[2J'));
     expect(written).toMatch(/^petstore: TypeError: a\\u001b\[2J\n {4}at [^]*\n$/);
     expect(written).not.toContain('\u001b');
   });
 
-  it('has the suggestion of commander on the same line', () => {
+  it('puts the suggestion of commander on the same line', () => {
     const text = "error: unknown option '--jsno'\n(Did you mean --json?)\n";
     expect(usageError(text)).toBe("petstore: unknown option '--jsno' (Did you mean --json?) (see --help)\n");
   });
@@ -55,7 +55,7 @@ describe('a message on standard error', () => {
     ['behind an equals sign', `--plan=${'x'.repeat(5_000)}`],
     ['with spaces in it', 'x '.repeat(5_000)],
     ['of characters of two units', '🐶'.repeat(5_000)],
-  ])('repeats the beginning of a long argument only: %s', (_what, argument) => {
+  ])('shortens a long argument: %s', (_what, argument) => {
     const value = argument.replace('--plan=', '');
     const kept = [...value].slice(0, 100).join('');
     expect(complaint(`There is no plan ${value}; there are $& and two.`, [argument])).toBe(
@@ -63,13 +63,13 @@ describe('a message on standard error', () => {
     );
   });
 
-  it('repeats an argument that is not long as it is, and its own words however many they are', () => {
+  it('repeats a short argument in full, and its own text at any length', () => {
     const name = 'x'.repeat(100);
     const message = `There is no ${name}. ${'Mind it. '.repeat(50)}`;
     expect(complaint(message, ['show', name])).toBe(`petstore: ${message}\n`);
   });
 
-  it('is so at the door', async () => {
+  it('is shortened in the real program too', async () => {
     const long = 'x'.repeat(500);
     const [outcome, unknown] = await Promise.all([
       commandLine.petstoreProcess(['keys', 'revoke', HOSTILE + long]),

@@ -22,7 +22,7 @@ function offers(...lines: string[][]): string[][] {
     .map((line) => line.split(' ').filter(Boolean));
 }
 
-it('bash completes commands, commands below them, and options, also after other options', async () => {
+it('bash completes commands, subcommands and options, also after other options', async () => {
   const [keys, below, options, later, same] = offers(
     ['ke'],
     ['quotas', ''],
@@ -39,7 +39,7 @@ it('bash completes commands, commands below them, and options, also after other 
   }
 });
 
-it('bash is left to complete files where a value belongs', () => {
+it('bash completes files where a value is expected', () => {
   const [value, argument, after] = offers(
     ['clients', 'create', '--name', ''],
     ['quotas', 'show', 'clients', 'cr'],

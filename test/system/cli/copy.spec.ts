@@ -30,7 +30,7 @@ afterAll(async () => {
   await Promise.all(databases.map((one) => one.drop()));
 });
 
-it('moves an embedded store, keys included, to a server from which the service then runs', async () => {
+it('moves an embedded store, keys included, to a server from which the service can then run', async () => {
   const target = await database();
   const tables = await petstoreJson<{ table: string; rows: number }[]>(
     ['db', 'copy', '--to', target.url],
@@ -63,7 +63,7 @@ describe('is refused, with nothing changed, where the target', () => {
     expect(await tablesOf(target)).toBe(before);
   });
 
-  it('is the database of the store, by another name too', async () => {
+  it('is the database of the store, even under another name', async () => {
     const own = await database('template');
     const alias = new URL(own.url);
     alias.hostname = 'localhost';
@@ -72,18 +72,18 @@ describe('is refused, with nothing changed, where the target', () => {
     );
   });
 
-  it('cannot be reached, without its password in the message', async () => {
+  it('is unreachable, without its password in the message', async () => {
     const outcome = await copy({ url: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' });
     expect(outcome).toEqual(complaint(1, /--to cannot be used: connect ECONNREFUSED/));
     expect(outcome.stderr).not.toContain('not-to-be-seen');
   });
 
-  it('is no PostgreSQL', async () => {
+  it('is not PostgreSQL', async () => {
     expect(await copy({ url: 'mysql://user:secret@host/store' })).toEqual(complaint(2, /--to takes a URL/));
   });
 });
 
-it('is refused where the store itself lacks migrations', async () => {
+it('is refused when the store itself lacks migrations', async () => {
   const [source, target] = [await database(), await database()];
   expect(await copy(target, { DATABASE_URL: source.url })).toEqual(complaint(1, /not up to date/));
   expect(await tablesOf(target)).toBe(0);

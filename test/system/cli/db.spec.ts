@@ -29,7 +29,7 @@ describe('a database that was never migrated', () => {
     expect(await tablesOf(empty)).toBe(0);
   });
 
-  it('is left alone by every other command, which says what to do', async () => {
+  it('is refused by every other command, which says what to do', async () => {
     const empty = await database('template1');
     const commands = [
       ['clients', 'list'],
@@ -44,7 +44,7 @@ describe('a database that was never migrated', () => {
     expect(await tablesOf(empty)).toBe(0);
   });
 
-  it('is brought up to date by db migrate, once', async () => {
+  it('is migrated once by db migrate', async () => {
     const empty = await database('template1');
     const { migrations } = await json<{ migrations: string[] }>(['db', 'migrate'], empty);
     expect(migrations.length).toBeGreaterThan(0);
@@ -57,7 +57,7 @@ describe('a database that was never migrated', () => {
 });
 
 describe('db seed', () => {
-  it('fills an empty store, gives a key, and does nothing twice', async () => {
+  it('fills an empty store, issues a key, and does nothing the second time', async () => {
     const migrated = await database();
     const seeded = await json<{ categories: number; pets: number; key: string }>(['db', 'seed'], migrated);
     expect(seeded.key).toMatch(/^psk_live_\w{36}$/);
@@ -73,7 +73,7 @@ describe('db seed', () => {
   });
 });
 
-describe('a database that cannot be had', () => {
+describe('an unusable database', () => {
   const secret = 'not-to-be-seen';
 
   async function expectComplaint(url: string, line: RegExp, command = ['clients', 'list']): Promise<void> {
@@ -82,26 +82,26 @@ describe('a database that cannot be had', () => {
     expect(outcome.stderr).not.toContain(secret);
   }
 
-  it('because nothing listens there, is reported in one line', async () => {
+  it('where nothing listens is reported in one line', async () => {
     await expectComplaint(`postgres://user:${secret}@127.0.0.1:1/store`, /DATABASE_URL cannot be reached/, [
       'db',
       'status',
     ]);
   });
 
-  it('because the server rejects the password, is reported in one line', async () => {
+  it('that rejects the password is reported in one line', async () => {
     const url = new URL(process.env.TEST_POSTGRES_URL!);
     url.password = secret;
     await expectComplaint(url.href, /DATABASE_URL.*password authentication failed/);
   });
 
-  it('because it does not exist, is reported in one line', async () => {
+  it('that does not exist is reported in one line', async () => {
     const url = new URL(process.env.TEST_POSTGRES_URL!);
     url.pathname = '/nowhere';
     await expectComplaint(url.href, /DATABASE_URL.*"nowhere" does not exist/);
   });
 
-  it('because the URL is invalid, is reported with the variable and what it takes', async () => {
+  it('with an invalid URL is reported with the variable and the accepted format', async () => {
     await expectComplaint(`mysql://user:${secret}@host/store`, /DATABASE_URL takes a URL that starts with/);
   });
 });

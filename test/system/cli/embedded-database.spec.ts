@@ -51,7 +51,7 @@ describe('a command without DATABASE_URL', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('uses the database that the service has made, and stops it again', async () => {
+  it('uses the database of the service, and stops it again', async () => {
     const environment = bench.embedded();
     await (await bench.serve(environment)).end();
     const states = await petstoreJson<{ state: string }[]>(['db', 'status'], environment);
@@ -63,7 +63,7 @@ describe('a command without DATABASE_URL', () => {
     expect(bench.postmaster()).toBeUndefined();
   });
 
-  it('says in one line that DATA_DIR is a file', async () => {
+  it('reports in one line that DATA_DIR is a file', async () => {
     const DATA_DIR = __filename;
     expect(await petstore(['clients', 'list'], { DATA_DIR })).toEqual(
       complaint(1, /is a file and not a folder/),

@@ -26,7 +26,7 @@ function failureLine(code: string, message: RegExp): string {
   ) as string;
 }
 
-it('with --json a failure is JSON on standard error, whatever has failed', async () => {
+it('with --json every failure is JSON on standard error', async () => {
   expect(await run('clients', 'show', 'nobody', '--json')).toEqual(
     failure('client_not_found', /named nobody/, 1),
   );
@@ -41,7 +41,7 @@ it('with --json a failure is JSON on standard error, whatever has failed', async
   );
 });
 
-it('a command that waits for what never comes fails, instead of ending as if it had succeeded', async () => {
+it('a command that waits for something that never happens fails instead of ending successfully', async () => {
   const node = [
     '--import',
     'data:text/javascript,import fs from "node:fs/promises"; fs.open = () => new Promise(() => {});',
@@ -51,7 +51,7 @@ it('a command that waits for what never comes fails, instead of ending as if it 
   );
 });
 
-it('a whole key is found by its digest, and is printed nowhere', async () => {
+it('a whole key is found by its digest, and never printed', async () => {
   const shown = await run('keys', 'show', key);
   expect(shown.stdout).toMatch(/^id +1\nclient +acme\n/);
   const asked = await run('keys', 'revoke', key);

@@ -22,12 +22,12 @@ describe('the input of an import', () => {
     expect(await read(stream)).toEqual({ text: 'abc', told: [[2], [3], [3, 3]] });
   });
 
-  it('that cannot be read is a failure in the words of the system, never an end', async () => {
+  it('fails with the message of the system when it cannot be read, and does not count as ended', async () => {
     const failure = new CommandFailure('cannot read pets.ndjson: illegal operation on a directory.');
     await expect(read(createReadStream(__dirname))).rejects.toEqual(failure);
   });
 
-  it('that is broken off is no failure of the system', async () => {
+  it('is not reported as a system failure when it is aborted', async () => {
     const controller = new AbortController();
     controller.abort();
     await expect(read(new Readable({ read: () => undefined }), controller.signal)).rejects.toMatchObject({
@@ -35,7 +35,7 @@ describe('the input of an import', () => {
     });
   });
 
-  it('is not a folder on standard input', async () => {
+  it('cannot be a folder on standard input', async () => {
     const command = `"${process.execPath}" "${petstoreScript()}" import < "${__dirname}"`;
     await expect(promisify(exec)(command, { env: cleanEnvironment({}) })).rejects.toMatchObject({
       ...{ code: 1, stdout: '', stderr: 'petstore: standard input is a folder, not a file.\n' },

@@ -50,7 +50,7 @@ describe('keys issue', () => {
     expect(stdout).toContain('only time the key is shown');
   });
 
-  it('takes scopes and an expiry: the end of a day, or a time', async () => {
+  it('accepts scopes and an expiry: the end of a day, or a time', async () => {
     expect(await issue('--scopes', 'read', '--expires', '2099-01-31')).toMatchObject({
       ...{ scopes: ['read'], expiresAt: '2099-02-01T00:00:00.000Z' },
     });
@@ -59,7 +59,7 @@ describe('keys issue', () => {
     });
   });
 
-  it('needs a client that exists', async () => {
+  it('needs an existing client', async () => {
     expect(await run('issue', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
   });
 });
@@ -87,13 +87,13 @@ describe('keys list', () => {
     );
   });
 
-  it('says that there is no such client', async () => {
+  it('reports an unknown client', async () => {
     expect(await run('list', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
   });
 });
 
 describe('keys revoke', () => {
-  it('ends a key, and once more changes nothing', async () => {
+  it('revokes a key, and changes nothing the second time', async () => {
     const { id } = await issue();
     const revokedAt = async () =>
       (await database.pool.query<object>('SELECT revoked_at FROM api_keys WHERE id = $1', [id])).rows[0];
@@ -103,7 +103,7 @@ describe('keys revoke', () => {
     expect(await revokedAt()).toEqual(first);
   });
 
-  it('says that there is no such key', async () => {
+  it('reports an unknown key', async () => {
     expect(await run('revoke', '999', '--yes')).toEqual(complaint(1, /no key 999/));
   });
 });

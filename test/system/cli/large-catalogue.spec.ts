@@ -31,7 +31,7 @@ describe('200,000 pets', () => {
   const partial = () => readdirSync(folder).find((entry) => entry.endsWith('.partial'));
 
   it(
-    'come in and go out in little memory, and the file is never half there',
+    'are imported and exported in little memory, and the file is never incomplete',
     async () => {
       const imported = await command(['import', 'large.ndjson', '--json'], small).end();
       const told = {

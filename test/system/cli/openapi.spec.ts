@@ -7,7 +7,7 @@ import { cleanEnvironment, petstore, petstoreScript } from '../../support/comman
 const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
 
 describe('openapi', () => {
-  it('prints the interface description, as JSON and as YAML, without server and database', async () => {
+  it('prints the document, as JSON and as YAML, without server and database', async () => {
     const [json, yaml] = await Promise.all([
       petstore(['openapi'], environment),
       petstore(['openapi', '--yaml'], environment),

@@ -35,20 +35,20 @@ const AS_BUILT = `
     await new Promise((resolve) => setTimeout(resolve, 300));
   });`;
 
-test('the program as it is built shows it too', () => {
+test('the built program shows it too', () => {
   const file = join(installation(), 'dist/src/cli/output/progress.js');
   const text = execFileSync(process.execPath, ['-e', AS_BUILT, file], { encoding: 'utf8' });
   expect(text).toContain('Moving [==========----------] 50%');
 });
 
 describe('progress', () => {
-  it('of a file is its share, its bytes and the lines a second', async () => {
+  it('of a file is its percentage, bytes and lines per second', async () => {
     expect(await shown('bytes', 3_000_000)).toMatch(
       /Moving \[=+-+\] 50% .*1\.5 of 3\.0 MB {2}12,345 lines {2}[\d,]+ lines\/s/,
     );
   });
 
-  it('of lines whose number is known is their share', async () => {
+  it('of a known number of lines is a percentage', async () => {
     expect(await shown('lines', 3_000_000)).toMatch(/Moving \[=+-+\] 50% (?!.*MB).*12,345 lines/);
   });
 
@@ -56,18 +56,18 @@ describe('progress', () => {
     expect(await shown('bytes', undefined)).toMatch(/Moving 12,345 lines {2}[\d,]+ lines\/s/);
   });
 
-  it('is not shown where there is no terminal', async () => {
+  it('is not shown without a terminal', async () => {
     expect(await shown('bytes', 3_000_000, false)).toBe('');
   });
 
-  it('is drawn without colours, and cleared away', async () => {
+  it('is drawn without colours, and cleared at the end', async () => {
     const text = await shown('bytes', 3_000_000);
     const escape = String.fromCharCode(27);
     expect(text.split(escape).filter((part) => /^\[[\d;]*m/.test(part))).toEqual([]);
     expect(text.endsWith(`${escape}[2K`)).toBe(true);
   });
 
-  it('is cleared away when the work fails', async () => {
+  it('is cleared when the work fails', async () => {
     const { stream, text } = screen(true);
     const place = { title: 'Moving', unit: 'bytes', stream } as const;
     await expect(withProgress(place, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

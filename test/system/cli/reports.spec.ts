@@ -71,7 +71,7 @@ async function outputs(commands: string[][]): Promise<string[]> {
   return printed;
 }
 
-it('every command that reports prints one line of JSON when asked to, on a terminal of any width', async () => {
+it('every command that reports prints one line of JSON with --json, on a terminal of any width', async () => {
   const reporting = leavesOf(await registeredCommands())
     .filter(({ path }) => !ELSEWHERE.includes(path))
     .filter(({ command }) => command.options.some(({ long }) => long === '--json'))

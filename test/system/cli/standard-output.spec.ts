@@ -31,12 +31,12 @@ function inShell(command: string, target: string, setup = ''): Promise<{ code: n
   });
 }
 
-describe('output that cannot be written is a failure in one line', () => {
+describe('a failure to write output is reported in one line', () => {
   it.each(['--help', 'clients list', 'openapi', 'completion', 'export'])('petstore %s', async (command) => {
     expect(await inShell(command, '> /dev/full')).toEqual({ code: 1, stderr: `petstore: ${NO_SPACE}\n` });
   });
 
-  it('and so is partially written output', async () => {
+  it('even after part of the output was written', async () => {
     const file = join(folder, 'openapi.yaml');
     const { code, stderr } = await inShell('openapi --yaml', `> "${file}"`, 'ulimit -f 8;');
     expect({ code, stderr }).toEqual({
@@ -46,7 +46,7 @@ describe('output that cannot be written is a failure in one line', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^openapi: 3\.0\.3\n/);
   });
 
-  it('and a key that could not be shown is named, so that it can be revoked', async () => {
+  it('and names a key that could not be shown, so that it can be revoked', async () => {
     const { code, stderr } = await inShell('keys issue --client acme', '> /dev/full');
     const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM api_keys');
     const id = rows[0]!.id;
@@ -57,7 +57,7 @@ describe('output that cannot be written is a failure in one line', () => {
     expect(stderr).toMatch(new RegExp(`petstore\\S* keys revoke ${id}\n$`));
   });
 
-  it('but a closed pipe is not', async () => {
+  it('but a closed pipe is not a failure', async () => {
     expect(isReaderGone(Object.assign(new Error(), { code: 'EPIPE' }))).toBe(true);
     expect(isReaderGone(Object.assign(new Error(), { code: 'ENOSPC' }))).toBe(false);
     // The shell tells the code of the command itself on standard error, not that of its reader.
@@ -67,7 +67,7 @@ describe('output that cannot be written is a failure in one line', () => {
 });
 
 describe('a file', () => {
-  it('gets all of a text', () => {
+  it('gets the whole text', () => {
     const file = join(folder, 'all.txt');
     const descriptor = openSync(file, 'w');
     const text = 'ü犬\n'.repeat(250_000);

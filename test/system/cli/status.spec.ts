@@ -35,14 +35,14 @@ async function status(environment: Record<string, string>): Promise<{ code: numb
 describe('status of an embedded store', () => {
   const environment = bench.embedded();
 
-  it('reports that there is none, and creates none', async () => {
+  it('reports a missing store, and creates none', async () => {
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: [], tables: [] });
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
 
-  it('shows the service that runs, its data and their size, as a table too', async () => {
+  it('shows the running service, its data and their size, also as a table', async () => {
     const service = await bench.serve({ ...environment, WORKERS: '2' });
     const { code, status: found } = await status(environment);
     expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
@@ -65,7 +65,7 @@ describe('status of an embedded store', () => {
     await service.end();
   });
 
-  it('looks at a store that is stopped without starting it', async () => {
+  it('reports on a stopped store without starting it', async () => {
     const files = readdirSync(environment.DATA_DIR);
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
@@ -74,7 +74,7 @@ describe('status of an embedded store', () => {
     expect(bench.postmaster()).toBeUndefined();
   });
 
-  it.each(['readdirSync', 'statSync'])('says what it can where %s fails', async (name) => {
+  it.each(['readdirSync', 'statSync'])('reports what it can when %s fails', async (name) => {
     // As for another user, whom root never is.
     const hook = `import fs from 'node:fs'; const { ${name}: real } = fs;
       fs.${name} = (path, options) => { if (options?.recursive ?? 'throwIfNoEntry' in (options ?? {})) throw new Error('EACCES'); return real(path, options); };`;

@@ -43,7 +43,7 @@ it('lists respect their limit and the filters of the API', async () => {
   expect(stderr).toContain('There are more: --after 2 continues');
 });
 
-it('the format, the columns and their order are up to the caller', async () => {
+it('the caller chooses the format, the columns and their order', async () => {
   const list = (...args: string[]) => run('pets', 'list', '--limit', '2', '--columns', 'name,id', ...args);
   expect((await list('--output', 'csv', '--sort', '-id')).stdout).toBe('name,id\nPet 2,2\nPet 1,1\n');
   expect((await list('--output', 'yaml')).stdout).toBe('- name: Pet 1\n  id: 1\n- name: Pet 2\n  id: 2\n');
@@ -72,7 +72,7 @@ it('orders are completed and cancelled by the rules of the API', async () => {
   expect(await json('orders', 'list', '--open')).toEqual([]);
 });
 
-it('orders that the operator completes or cancels are in the audit log, and those that do not change are not', async () => {
+it('orders that the operator completes or cancels are in the audit log, unless nothing changed', async () => {
   await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (3, 1), (4, 2)`);
   const [, , completed, cancelled] = (
     await database.pool.query<{ id: string }>('SELECT id FROM orders ORDER BY id')

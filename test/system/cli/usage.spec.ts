@@ -45,7 +45,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
   });
 });
 
-describe('--help is worth reading', () => {
+describe('--help', () => {
   it.each([
     ['', /serve[^]*clients[^]*keys[^]*db[^]*openapi/],
     ['clients create', /--plan <plan> +free, pro, business or enterprise \(default: "free"\)[^]*Examples:/],
@@ -59,7 +59,7 @@ describe('--help is worth reading', () => {
     expect(stdout).toMatch(text);
   });
 
-  it('and neither the database nor the server is loaded for it', async () => {
+  it('loads neither the database nor the server', async () => {
     const node = ['--require', join(__dirname, 'support', 'tell-cost.js')];
     const { stderr } = await petstoreProcess(['clients', '--help'], environment, { node });
     const cost = JSON.parse(stderr) as { loaded: boolean };

@@ -55,7 +55,7 @@ it('disable and enable change the state, with a reason and an entry in the audit
   expect(entries[1]).toMatchObject({ details: { webhookId: 1, reason: 'It floods our proxy.' } });
 });
 
-it('retry makes due what was given up', async () => {
+it('retry makes failed deliveries due again', async () => {
   expect(await json('retry', '1')).toEqual({ id: 1, retried: 2 });
   expect(await json('show', '1')).toMatchObject({ failed: 0, pending: 2 });
   expect((await run('retry', '1')).stdout).toBe('0 deliveries are due now.\n');

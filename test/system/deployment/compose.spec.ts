@@ -38,7 +38,7 @@ it.each(containers)('%s is locked down and bounded', (_name, container) => {
   expect(faultsOfContainer(container)).toEqual([]);
 });
 
-it('Images of others are pinned', () => {
+it('Third-party images are pinned', () => {
   expect(ofOthers.filter(([, { image = '' }]) => !isPinned(image)).map(([name]) => name)).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ it('No secret has a default: a missing one is reported, with a link to the docs'
   expect(TEXT.match(/\$\{\w*PASSWORD:\?/g)!.length).toBeGreaterThanOrEqual(5);
 });
 
-it('Every dependency exists, and can reach the awaited state', () => {
+it('Every dependency exists, and can reach the required state', () => {
   for (const [, { depends_on: dependencies = {} }] of containers) {
     for (const [name, { condition }] of Object.entries(dependencies)) {
       const { restart, healthcheck } = compose.services[name]!;
@@ -57,7 +57,7 @@ it('Every dependency exists, and can reach the awaited state', () => {
   }
 });
 
-it('The instances start with settings that the service takes, and end within the time they are given', async () => {
+it('The instances start with valid settings, and stop within their grace period', async () => {
   const { shutdownDelay } = await documentedFleet();
   const instances = containers.filter(([name]) => name.startsWith('store-'));
   expect(instances.length).toBe(2);
@@ -72,7 +72,7 @@ it('The instances start with settings that the service takes, and end within the
   }
 });
 
-it('Addresses are believed of the proxy alone', () => {
+it('Only the proxy is trusted to forward addresses', () => {
   const { networks } = compose.services.proxy!;
   const address = (networks as { front: { ipv4_address: string } }).front.ipv4_address;
   const prefix = compose.networks.front!.ipam!.config[0]!.subnet.replace(/\d+\/24$/, '');
@@ -82,7 +82,7 @@ it('Addresses are believed of the proxy alone', () => {
   }
 });
 
-it('The database and Valkey are reached by the service alone, and by nobody outside', () => {
+it('Only the service can reach the database and Valkey', () => {
   const reachable = containers.filter(([, container]) => networksOf(container).includes('data'));
   expect(reachable.map(([name]) => name)).toEqual([
     'store-one',

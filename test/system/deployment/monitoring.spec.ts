@@ -62,12 +62,12 @@ describe('Dashboard and alerts', () => {
     await database.drop();
   });
 
-  it('ask for metrics and labels that the service has, in PromQL', () => {
+  it('use only metrics and labels that the service exports, in valid PromQL', () => {
     expect(expressions.length).toBeGreaterThan(40);
     expect(expressions.flatMap(unknownIn)).toEqual([]);
   });
 
-  it('leave out no metric of ours', () => {
+  it('use every metric of the service', () => {
     const asked = new Set(expressions.flatMap(selectorsOf).map(({ name }) => name.replace(/_bucket$/, '')));
     const ours = [...exposed.keys()]
       .filter((name) => name.startsWith('petstore_') && !/_(sum|count)$/.test(name))
@@ -75,7 +75,7 @@ describe('Dashboard and alerts', () => {
     expect(new Set(ours.filter((name) => !asked.has(name)))).toEqual(new Set());
   });
 
-  it('would be caught with a metric, a label or a grammar that is not there', () => {
+  it('would fail with an unknown metric, an unknown label or invalid PromQL', () => {
     expect(unknownIn('rate(petstore_http_request_total[5m])')).toEqual(['petstore_http_request_total']);
     expect(unknownIn('petstore_http_requests_total{code="500"}')).toEqual([
       'petstore_http_requests_total{code}',
@@ -84,7 +84,7 @@ describe('Dashboard and alerts', () => {
   });
 });
 
-it('Each alert says what is wrong, what to look at, and whether it may wait', () => {
+it('Each alert says what is wrong, what to check, and whether it is urgent', () => {
   for (const { alert, labels, annotations } of rules.filter((rule) => rule.alert)) {
     expect([alert, labels?.severity]).toEqual([alert, expect.stringMatching(/^(page|ticket)$/)]);
     expect([alert, Object.keys(annotations ?? {})]).toEqual([alert, ['summary', 'description']]);
@@ -93,12 +93,12 @@ it('Each alert says what is wrong, what to look at, and whether it may wait', ()
   expect(new Set(names).size).toBe(names.length);
 });
 
-it('What is recorded is used', () => {
+it('Every recording rule is used', () => {
   const asked = new Set(rules.flatMap(({ expr }) => selectorsOf(expr)).map(({ name }) => name));
   expect(recorded.filter((name) => !asked.has(name))).toEqual([]);
 });
 
-it('No two panels have the same number or lie on each other, and each has a title', () => {
+it('Panels have unique numbers, do not overlap, and have titles', () => {
   const { panels } = dashboard;
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   expect(panels.filter(({ title }) => !title)).toEqual([]);
@@ -112,7 +112,7 @@ it('No two panels have the same number or lie on each other, and each has a titl
   expect(overlaps).toEqual([]);
 });
 
-it('Prometheus asks all instances of the compose file, and reads the rules', () => {
+it('Prometheus scrapes all instances of the compose file, and loads the rules', () => {
   const [{ rule_files: files, scrape_configs: scrapes }] = readYaml<{
     rule_files: string[];
     scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];

@@ -29,7 +29,7 @@ function refusal(configuration: string): string {
   return status === 0 ? '' : stderr;
 }
 
-it('HAProxy takes the configuration, and would refuse a mistake in it', () => {
+it('HAProxy accepts the configuration, and would reject a mistake in it', () => {
   expect(refusal(deployed)).toBe('');
   expect(refusal(deployed.replace('option redispatch', 'option redispatched'))).toContain('redispatched');
 });
@@ -40,12 +40,12 @@ it.each(['defaults', 'backend'])('The proxy has the %s of the documented fleet',
   expect(section(deployed, name)).toEqual(expect.arrayContaining(directives));
 });
 
-it('The proxy asks every instance whether it is ready, and those of the compose file only', () => {
+it('The proxy checks the readiness of exactly the instances in the compose file', () => {
   const servers = [...deployed.matchAll(/^ {2}server \w+ (\S+)/gm)].map(([, address]) => address);
   expect(servers).toEqual(['store-one:3000', 'store-two:3000']);
 });
 
-it('What the proxy answers itself is the Error object, with its own status in it', () => {
+it("The proxy's own responses are Error objects with their status", () => {
   const answers = [
     ...deployed.matchAll(/http-error status (\d+) content-type (\S+) string '([^']+)' hdr Retry-After \d+/g),
   ];
@@ -61,7 +61,7 @@ it('What the proxy answers itself is the Error object, with its own status in it
   }
 });
 
-it('Callers cannot say what their address is', () => {
+it('Callers cannot forge their address', () => {
   expect(section(deployed, 'frontend')).toContain('http-request del-header X-Forwarded-For');
   expect(section(deployed, 'defaults')).toContain('option forwardfor');
 });

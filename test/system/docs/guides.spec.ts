@@ -58,7 +58,7 @@ describe.each(pagesWithSteps())('$name', ({ text: page, steps }) => {
     }
   });
 
-  it('has every command with curl run', () => {
+  it('has run every command with curl', () => {
     const left = blocksOf(page).filter(
       ({ run, language, text }) => !run && language === 'sh' && text.includes('curl'),
     );

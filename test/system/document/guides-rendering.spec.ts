@@ -30,7 +30,7 @@ test('Guides are rendered on demand, once, and again only after a failure', asyn
   await app.close();
 });
 
-test('An installed package has the guides, and finds them from where it is compiled to', async () => {
+test('An installed package contains the guides and finds them', async () => {
   expect(packageJson.files).toContain('docs');
   const compiled = join(installation(), 'dist/src/http/document/guides/guides-markdown.js');
   const script = `require(${JSON.stringify(compiled)}).readGuides().then((guides) => console.log(guides.length))`;

@@ -73,7 +73,7 @@ describe('On a wide screen, the page', () => {
   beforeAll(() => open({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' }));
   afterAll(() => page?.close());
 
-  it('loads without a complaint of the browser, from its own host alone', async () => {
+  it('loads without browser errors, only from its own host', async () => {
     expect(await page.title()).toBe('Pet Store');
     expect(await page.locator('.opblock').count()).toBe(TABLE.length);
   });
@@ -89,7 +89,7 @@ describe('On a wide screen, the page', () => {
     }
   });
 
-  it('lists guides and operations beside it, by groups, and so it shows them', async () => {
+  it('lists guides and operations in its side bar, by group, and shows them in that order', async () => {
     const groups = ['Pets', 'Animals', 'Categories', 'Store', 'Orders', 'Inventory', 'Events', 'Account'];
     expect(await texts('nav :is(h2, h3)')).toEqual(['Guides', ...groups]);
     expect(await texts('#page main h3 .nostyle, #page main .opblock-tag > span')).toEqual(groups);
@@ -104,7 +104,7 @@ describe('On a wide screen, the page', () => {
     ]);
   });
 
-  it('marks what is deprecated, with its sunset, and what is not stable yet', async () => {
+  it('marks deprecated operations, with their sunset, and unstable ones', async () => {
     const badges = (name: string) => operation(name).locator('.badge').allTextContents();
     expect(await badges('getPet')).toEqual(['deprecated, sunset 2027-11-01']);
     expect(await operation('getPet').locator('.opblock-summary-path__deprecated').count()).toBe(1);
@@ -115,18 +115,18 @@ describe('On a wide screen, the page', () => {
     expect(await page.locator('.opblock .badge').count()).toBe(marked.length);
   });
 
-  it('has a button to try every operation but the one that is marked so', async () => {
+  it('has a button to try every operation except those marked otherwise', async () => {
     expect(await (await unfold('listOrders')).locator('.try-out__btn').count()).toBe(0);
     expect(await (await unfold('placeOrder')).locator('.try-out__btn').count()).toBe(1);
   });
 
-  it('fills in nothing that may be left out: the example of an If-Match would fail what is tried', async () => {
+  it('leaves optional fields empty: the example of an If-Match would make the request fail', async () => {
     const tried = await unfold('deletePet');
     await tried.locator('.try-out__btn').click();
     expect(await tried.locator('[data-param-name=If-Match] input').inputValue()).toBe('');
   });
 
-  it('says in words what a parameter takes, with an example', async () => {
+  it('describes what each parameter accepts, with an example', async () => {
     const list = await unfold('listPets');
     const wordsOf = (name: string) =>
       list.locator(`[data-param-name=${name}] .parameters-col_description p`).first().innerText();
@@ -157,7 +157,7 @@ describe('On a wide screen, the page', () => {
     );
   });
 
-  it('finds operations, error codes and guides, and says when there is nothing', async () => {
+  it('finds operations, error codes and guides, and says when nothing matches', async () => {
     const search = page.getByRole('dialog', { name: 'Search' });
     const kinds = () => search.locator('li small').allInnerTexts();
     await page.keyboard.press('Control+k');
@@ -173,7 +173,7 @@ describe('On a wide screen, the page', () => {
     await comesIntoView(operation('adjustInventory'));
   });
 
-  it('closes the search with Escape or its button, whatever is typed, and shows whole words of what it found', async () => {
+  it('closes the search with Escape or its button, whatever is typed, and shows whole words in the results', async () => {
     const search = page.getByRole('dialog', { name: 'Search' });
     await page.keyboard.press('Control+k');
     await search.getByRole('searchbox').fill('createCategory');
@@ -186,7 +186,7 @@ describe('On a wide screen, the page', () => {
     await search.waitFor({ state: 'hidden' });
   });
 
-  it('opens what a link names, on the open page too, and the same link again; one way back for each', async () => {
+  it('opens the target of a link, on the open page too, and for the same link again, with one step back for each', async () => {
     const entries = await page.evaluate<number>('history.length');
     await menu().getByRole('link', { name: 'Inventory', exact: true }).click();
     await comesIntoView(page.locator('#operations-tag-Inventory'));
@@ -204,7 +204,7 @@ describe('On a wide screen, the page', () => {
   });
 
   it.each(['dark', 'light'] as const)(
-    'can be read in the %s scheme, which follows the reader',
+    'is readable in the %s colour scheme, which follows the preference of the reader',
     async (scheme) => {
       await page.emulateMedia({ colorScheme: scheme });
       const ground = 'getComputedStyle(document.body).backgroundColor';
@@ -226,7 +226,7 @@ describe('On a wide screen, the page', () => {
     },
   );
 
-  it('can be used from the keyboard, and has its parts named', async () => {
+  it('can be used with the keyboard, and has accessible names', async () => {
     for (const role of ['banner', 'navigation', 'main'] as const) {
       expect([role, await page.getByRole(role).count()]).toEqual([role, 1]);
     }
@@ -245,7 +245,7 @@ describe('On a wide screen, the page', () => {
     expect(await focused('textContent')).toBe('Authorize');
   });
 
-  it('checks a key, says whose it is, and keeps it for the tab until it is told to forget it', async () => {
+  it('checks a key, shows its client, and keeps it for the tab until it is removed', async () => {
     const { key } = await service.issueKey({ plan: 'free' });
     await page.getByRole('button', { name: 'Authorize' }).click();
     await offer('psk_live_…', /cannot be checked/);
@@ -279,7 +279,7 @@ describe('On a wide screen, the page', () => {
     expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
   });
 
-  it('opens where its address points, below the bar', async () => {
+  it('opens at the target of its address, below the header', async () => {
     await page.goto('about:blank');
     await page.goto(addressOf('#/Orders/placeOrder'));
     await operation('placeOrder').locator('.opblock-body').waitFor();
@@ -287,7 +287,7 @@ describe('On a wide screen, the page', () => {
     expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
   });
 
-  it('marks in the side bar what is open, and scrolls there', async () => {
+  it('highlights the open section in the side bar, and scrolls to it', async () => {
     const marked = menu().locator('[aria-current]');
     expect(await marked.getAttribute('title')).toBe('Place an order');
     await unfold('getUsage');
@@ -301,7 +301,7 @@ describe('On a guide', () => {
   beforeAll(() => open({ viewport: { width: 1280, height: 900 } }, '/guides/getting-started', 'main h1'));
   afterAll(() => page?.close());
 
-  it('commands name the address of the service, and can be copied', async () => {
+  it('commands contain the address of the service, and can be copied', async () => {
     const command = page.locator('main pre', { hasText: 'BASE=' });
     await command.hover();
     await command.getByRole('button', { name: 'Copy' }).click();
@@ -311,7 +311,7 @@ describe('On a guide', () => {
     );
   });
 
-  it('the contents lead to its parts, and the search to other pages', async () => {
+  it('the contents link to its sections, and the search to other pages', async () => {
     await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Order' }).click();
     await comesIntoView(page.locator('#order'));
     await page.keyboard.press('Control+k');
@@ -324,7 +324,7 @@ describe('On a guide', () => {
   });
 });
 
-test('A page that is not there can be read, and leads on', async () => {
+test('The page for an unknown path is readable and links onward', async () => {
   await open({ viewport: { width: 1280, height: 900 } }, '/guides/nonsense', 'main h1');
   expect(complaints.splice(0)).toEqual([expect.stringContaining('404')]);
   expect((await page.locator('main h1').boundingBox())!.height).toBeLessThan(80);
@@ -333,7 +333,7 @@ test('A page that is not there can be read, and leads on', async () => {
   await page.close();
 });
 
-test('On a phone nothing is wider than the screen, with every operation open, and the menu folds', async () => {
+test('On a phone nothing is wider than the screen, even with every operation open, and the menu collapses', async () => {
   const window = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
   await open(window);
   await page.evaluate(

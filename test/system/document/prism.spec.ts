@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('Prism has nothing to say against any operation, its examples, its refusals and its limits', async () => {
+it('Prism reports nothing about any operation, its examples, its refusals and its limits', async () => {
   const seen = new Set<string>();
   const { key } = await service.issueKey();
   const keys = {
@@ -80,7 +80,7 @@ it.each([
   expect((await strict.send('GET', target, { headers })).violation).toContain(complaint);
 });
 
-it('Prism would not let a request through that is not as documented', async () => {
+it('Prism would reject a request that is not as documented', async () => {
   const headers = { 'X-API-Key': (await service.issueKey()).key };
   const { violation } = await prism.send('POST', '/categories', { headers, body: { name: 'Dogs', id: 1 } });
   expect(violation).toContain('must NOT have additional properties');

@@ -61,7 +61,7 @@ function complaintsAbout(programs: string[]): string[] {
   );
 }
 
-it('Every sample in TypeScript compiles against the client, and one that is wrong does not', () => {
+it('Every sample in TypeScript compiles against the client, and an incorrect one does not', () => {
   const programs = samples.map(([program]) => program);
   expect(programs.length).toBeGreaterThan(operationsOf(service.document).size);
   expect(complaintsAbout(programs)).toEqual([]);
@@ -69,7 +69,7 @@ it('Every sample in TypeScript compiles against the client, and one that is wron
   expect(complaintsAbout([wrong.replace('categoryId', 'category')])).toHaveLength(1);
 });
 
-it('The samples send what was asked for, and name no key', () => {
+it('The samples send the documented requests, and contain no key', () => {
   const [pets, events, order, pet] = samples.slice(-4);
   expect(pets![0]).toContain('store.pets.list({\n  limit: 2,\n  status: [\n    "sold"\n  ],\n');
   expect(events![0]).toContain("store.GET('/events', {");

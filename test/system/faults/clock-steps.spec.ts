@@ -31,7 +31,7 @@ async function refusedRetryAfter(caller: ApiClient): Promise<number> {
   return retryAfter!;
 }
 
-it('An hour back in a minute that is used up: the wait is a minute at most, and nothing more is let in before', async () => {
+it('A step back of an hour in an exhausted minute: the wait is at most a minute, and nothing more is allowed before', async () => {
   const caller = await service.caller({ perMinute: 3, perDay: 100 });
   expect(await statuses(caller, 4)).toEqual([200, 200, 200, 429]);
   service.clock.advance(-HOUR);
@@ -45,7 +45,7 @@ it('An hour back in a minute that is used up: the wait is a minute at most, and 
   expect((await standing(caller)).ban).toMatchObject({ banned: false, refusalsBeforeBan: 11 });
 });
 
-it('An hour forward begins a new minute, and leaves the day as it was', async () => {
+it('A step forward of an hour starts a new minute, and keeps the day', async () => {
   const caller = await service.caller({ perMinute: 3, perDay: 5 });
   expect(await statuses(caller, 4)).toEqual([200, 200, 200, 429]);
   service.clock.advance(HOUR);
@@ -53,7 +53,7 @@ it('An hour forward begins a new minute, and leaves the day as it was', async ()
   expect(await refusedRetryAfter(caller)).toBe(11 * 3_600);
 });
 
-it('Back and forward over midnight each request counts once, and against one day', async () => {
+it('Steps back and forward across midnight: each request counts once, and for one day', async () => {
   const caller = await service.caller({ perMinute: 100, perDay: 20 });
   service.clock.set(MIDNIGHT + 20 * MINUTE);
   await statuses(caller, 5);
@@ -66,7 +66,7 @@ it('Back and forward over midnight each request counts once, and against one day
   expect(await usage(caller)).toEqual([{ date: '2026-11-22', requests: 11 }]);
 });
 
-it('A clock that was an hour ahead over midnight gives the new day away once, and the wait is no longer than it', async () => {
+it('A clock an hour ahead across midnight uses up the new day once, and the wait is no longer than that day', async () => {
   const caller = await service.caller({ perMinute: 100, perDay: 5 });
   service.clock.set(MIDNIGHT - 30 * MINUTE);
   expect(await statuses(caller, 6)).toEqual([200, 200, 200, 200, 200, 429]);
@@ -79,7 +79,7 @@ it('A clock that was an hour ahead over midnight gives the new day away once, an
   expect(await statuses(caller, 1)).toEqual([200]);
 });
 
-it('A ban is longer by the hour that the clock is set back, and no more; set forward by an hour, it is over', async () => {
+it('A step back of an hour extends a ban by that hour at most; a step forward of an hour ends it', async () => {
   const caller = await service.caller({ perMinute: 1, perDay: 1_000 });
   expect((await statuses(caller, 12)).at(-1)).toBe(403);
   service.clock.advance(-HOUR);
@@ -103,7 +103,7 @@ it('A restart after a step keeps the count of the day', async () => {
   }
 });
 
-it('What Redis knows of a client does not expire when its clock is set forward by an hour', async () => {
+it('A step forward of an hour does not expire what Redis stores about a client', async () => {
   const redis = await RedisServer.start();
   const connection = new Redis(redis.url);
   const shared = await startService({ settings: { redisUrl: redis.url } });

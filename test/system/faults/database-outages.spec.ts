@@ -44,7 +44,7 @@ let lost = 0;
 
 const probe = async (name: 'live' | 'ready') => (await fetch(`${service.url}/health/${name}`)).status;
 
-it('While PostgreSQL is stopped, answers are 503, and when it is back, it is used', async () => {
+it('While PostgreSQL is stopped, responses are 503; once it is back, requests are served again', async () => {
   await postgres.stop();
   await callers.untilAnswered('GET', 503);
   await callers.untilAnswered('POST', 503);
@@ -72,7 +72,7 @@ it('While PostgreSQL is paused, no request hangs: responses are 503', async () =
   await callers.untilServed();
 });
 
-it('Connections that fall silent for good are given up once and not used again', async () => {
+it('Connections that fall silent for good are abandoned once and not reused', async () => {
   await callers.stop();
   created += callers.created;
   expect(await postgres.pauseSessions()).toBeGreaterThan(0);

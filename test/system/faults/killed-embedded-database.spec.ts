@@ -46,7 +46,7 @@ it('A service whose database is killed under load restarts it, and nothing is lo
   expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
 });
 
-it('A service that is killed under load leaves its database to the next one, which finds everything', async () => {
+it('A service that is killed under load leaves its database to the next one, which finds all data', async () => {
   const burst = load.goOn(BURST);
   await load.answered(BURST / 4);
   await service.end('SIGKILL');
@@ -59,7 +59,7 @@ it('A service that is killed under load leaves its database to the next one, whi
   expect(client.interruptions.broken).toBeGreaterThan(0);
 });
 
-it('What was answered is answered again in the same words, and the last one to leave stops the database', async () => {
+it('Responses are replayed unchanged, and the last process to stop stops the database', async () => {
   await load.stop();
   expect(await wrongReplays(client, load.keyed)).toEqual([]);
   await expectNothingLost();

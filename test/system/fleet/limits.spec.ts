@@ -48,7 +48,7 @@ function expectTrueRefusals(refusals: Timed[], limit: number, end: number): void
   }
 }
 
-test('three instances let 60 requests of a burst through, each counted once, and refuse the rest truthfully', async () => {
+test('three instances allow 60 requests of a burst, count each once, and refuse the rest correctly', async () => {
   const { key } = await fleet.issueKey({ plan: 'free' });
   const callers = fleet.callers(key);
   const before = Date.now();
@@ -64,7 +64,7 @@ test('three instances let 60 requests of a burst through, each counted once, and
   expectTrueRefusals(withStatus(answers, 429), 60, end);
 });
 
-test('they let through what a plan has for the day', async () => {
+test('they allow exactly the daily limit of a plan', async () => {
   const { key } = await fleet.issueKey({ perMinute: 1_000, perDay: 40 });
   const answers = await spread(fleet.callers(key), 50, timed);
   expect(statusesOf(answers)).toEqual({ 200: 40, 429: 10 });
@@ -114,7 +114,7 @@ describe('refused requests, wherever they are sent,', () => {
     await until(() => areAnswered(callers, 200));
   });
 
-  test('ban it for ten minutes when it has served its first ban', async () => {
+  test('ban it for ten minutes after its first ban', async () => {
     const { callers, keyId } = await anExhaustedClient();
     await inTurn(callers, 11);
     await until(async () => {
@@ -127,6 +127,6 @@ describe('refused requests, wherever they are sent,', () => {
   });
 });
 
-test('none of them ever had to count alone', () => {
+test('no instance ever had to count alone', () => {
   expect(fleet.complaints).toEqual([]);
 });

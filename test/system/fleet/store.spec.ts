@@ -24,7 +24,7 @@ async function inDatabase(query: string, ...values: unknown[]): Promise<unknown>
   return (await fleet.database.pool.query<Record<string, unknown>>(query, values)).rows[0];
 }
 
-test('three instances that are sent the same creation at once create one thing and all answer it', async () => {
+test('three instances that get the same creation at once create one resource and return it', async () => {
   const { id: categoryId } = await arrange.category();
   const body = aPet().named('Raced').inCategory(categoryId).build();
   const create = async (caller: ApiClient): Promise<Answer<Pet | ErrorBody>> => {
@@ -43,7 +43,7 @@ test('three instances that are sent the same creation at once create one thing a
   expect(await inDatabase("SELECT count(*)::int FROM pets WHERE name = 'Raced'")).toEqual({ count: 1 });
 });
 
-test('of 300 orders at once for a stock of 100 they take 100', async () => {
+test('of 300 concurrent orders for a stock of 100 exactly 100 are placed', async () => {
   const { id: petId } = await arrange.pet(aPet(), 100);
   const place = (caller: ApiClient) => caller.post<Order & ErrorBody>('/store/orders', { petId });
   const answers = await spread(callers, 300, place, 300);
@@ -63,7 +63,7 @@ test('of 300 orders at once for a stock of 100 they take 100', async () => {
   ).toEqual({ quantity: 0, orders: 100, units: 100 });
 });
 
-describe('when one of three instances is killed in the middle of its work', () => {
+describe('when one of three instances is killed while it works', () => {
   const STOCK = 100_000;
   let load: FailoverLoad;
   let petId: number;
@@ -78,7 +78,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     await load.stop();
   });
 
-  test('no acknowledged order is lost and none is there twice', async () => {
+  test('no acknowledged order is lost or duplicated', async () => {
     expect(load.failovers).toBeGreaterThan(0);
     const { rows } = await fleet.database.pool.query(
       `SELECT id::int, quantity, cancelled_at IS NOT NULL AS cancelled FROM orders WHERE pet_id = $1 ORDER BY id`,
@@ -87,7 +87,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     expect(rows).toEqual(load.acknowledged.toSorted((a, b) => a.id - b.id));
   });
 
-  test('the stock is what the orders leave', async () => {
+  test('the stock matches the orders', async () => {
     const open = load.acknowledged.filter(({ cancelled }) => !cancelled);
     const ordered = open.reduce((units, { quantity }) => units + quantity, 0);
     expect(await inDatabase('SELECT quantity FROM inventory WHERE pet_id = $1', petId)).toEqual({
@@ -101,7 +101,7 @@ describe('when one of three instances is killed in the middle of its work', () =
     expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
   });
 
-  test('a revoked key is refused by the others', async () => {
+  test('the others refuse a revoked key', async () => {
     const { key: revoked, keyId } = await fleet.issueKey();
     const others = fleet.callers(revoked);
     const areAll = async (status: number) =>

@@ -41,7 +41,7 @@ describe('a log', () => {
     closeSync(reading);
   });
 
-  it('whose reader is gone is given up at the end', async () => {
+  it('is abandoned at the end when its reader is gone', async () => {
     const { reading, writing } = openPipe();
     const logger = createLogger('info', writing);
     closeSync(reading);
@@ -50,7 +50,7 @@ describe('a log', () => {
     flushAtExit(logger);
   });
 
-  it('whose reader has stalled is given up at the end, after a second', async () => {
+  it('is abandoned at the end, after a second, when its reader has stalled', async () => {
     const { reading, writing } = openPipe();
     const logger = createLogger('info', writing);
     logger.info('x'.repeat(1_000_000));
@@ -59,7 +59,7 @@ describe('a log', () => {
     closeSync(reading);
   });
 
-  it('whose disk is full is given up at the end', async () => {
+  it('is abandoned at the end when its disk is full', async () => {
     const logger = createLogger('info', openSync('/dev/full', 'w'));
     logger.info('to nowhere');
     await endLog(logger);

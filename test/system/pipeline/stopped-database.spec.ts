@@ -69,13 +69,13 @@ describe.each(WAYS)('while every connection to the database %s', (_way, takeAway
     expect(await unknown.get('/nope')).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
   });
 
-  it('a request without a key, or with a mistyped one, is 401 as ever', async () => {
+  it('a request without a key, or with a mistyped one, is still 401', async () => {
     for (const caller of [service.anonymous(), service.anonymous().with({ 'X-API-Key': 'psk_live_x' })]) {
       expect((await caller.get('/pets')).status).toBe(401);
     }
   });
 
-  it('the service lives, but is not ready', async () => {
+  it('the service is alive, but not ready', async () => {
     expect((await health('live')).status).toBe(200);
     expect((await health('ready')).status).toBe(503);
   });
@@ -87,7 +87,7 @@ describe.each(WAYS)('while every connection to the database %s', (_way, takeAway
   });
 });
 
-it('Requests answered 503 are refunded, and the counts of a day are written when the database is there again', async () => {
+it('Requests answered 503 are refunded, and the counts of the day are saved when the database is back', async () => {
   const { key, client } = await service.issueKey({ plan: 'pro' });
   const caller = service.anonymous().with({ 'X-API-Key': key });
   for (let sent = 0; sent < 5; sent += 1) {

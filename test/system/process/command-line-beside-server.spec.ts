@@ -37,14 +37,14 @@ describe('the CLI beside a running server on the embedded database', () => {
     await until(async () => (await service.send(key, 'GET', '/pets')).status === 401);
   });
 
-  it('puts a client on another plan', async () => {
+  it('changes the plan of a client', async () => {
     const { key } = await issue();
     expect(limitOf(await service.send(key, 'GET', '/pets'))).toBe(300);
     expect((await petstore(['clients', 'set-plan', 'acme', '--plan', 'business'], environment)).code).toBe(0);
     await until(async () => limitOf(await service.send(key, 'GET', '/pets')) === 1_000);
   });
 
-  it('keeps the database up when the server leaves while a command runs', async () => {
+  it('keeps the database up when the server stops while a command runs', async () => {
     const commands = [1, 2, 3].map(() => petstoreProcess(['clients', 'list', '--json'], environment));
     const ending = service.end();
     for (const { code, stdout } of await Promise.all(commands)) {

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const NOWHERE = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
 
-describe('a value that the service cannot start with ends the start with one line', () => {
+describe('an invalid setting stops the start with one line:', () => {
   it.each([
     ['PORT', 'http', /PORT takes a whole number from 0 to 65535, not "http"/],
     ['DATABASE_URL', 'localhost:5432', /DATABASE_URL takes a URL that starts with postgres:/],

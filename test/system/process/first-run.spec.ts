@@ -7,7 +7,7 @@ const bench = new ServiceBench();
 afterAll(() => bench.clear());
 
 describe('a start on an empty embedded database', () => {
-  it('shows where everything is, a key once, and a command that works', async () => {
+  it('shows all addresses, shows a key once, and a command that works', async () => {
     const first = await bench.serve(bench.embedded());
     const key = first.firstKey!;
     expect(first.stdout).toContain(`\n  Service    ${first.url}\n`);

@@ -35,7 +35,7 @@ function run(...args: string[]) {
 }
 
 describe('a fresh checkout', () => {
-  it('builds itself at the first command, whatever the working directory, and only then', async () => {
+  it('builds itself at the first command, in any working directory, and only then', async () => {
     const first = await run('--version');
     expect(first.stdout).toBe('1.0.0\n');
     expect(first.stderr).toContain('petstore: building');

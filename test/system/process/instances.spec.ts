@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe('three instances that start at once on an empty database', () => {
-  it('all come up; one migrates, and none fills a database that is not its own', async () => {
+  it('all start; one migrates, and none adds example data to an external database', async () => {
     const environment = { DATABASE_URL: database.url };
     const services = await Promise.all([1, 2, 3].map(() => bench.serve(environment)));
     const states = await petstoreJson<{ state: string }[]>(['db', 'status'], environment);

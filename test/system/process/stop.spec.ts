@@ -27,12 +27,12 @@ async function expectStopped(service: ServiceProcess, stop: () => unknown): Prom
 }
 
 describe('a service that gets SIGTERM', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends itself and its database on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('stops with its database on %s', async (signal) => {
     const service = await bench.serve(bench.embedded());
     await expectStopped(service, () => service.child.kill(signal));
   });
 
-  it('ends properly when Ctrl-C reaches its whole process group, and again while it stops', async () => {
+  it('stops properly when Ctrl-C reaches its whole process group, and again while it stops', async () => {
     const service = await bench.serve(bench.embedded(), { group: true });
     const idle = await service.send(key, 'GET', '/pets');
     expect(idle.status).toBe(200);
@@ -49,7 +49,7 @@ describe('a service that gets SIGTERM', () => {
     expect(service.stdout).not.toContain('ready');
   });
 
-  it('answers what has begun, and waits for no connection that carries no request', async () => {
+  it('answers requests in progress, and does not wait for idle connections', async () => {
     const service = await bench.serve(bench.embedded());
     const { port } = new URL(service.url);
     const silent = connect(Number(port), '127.0.0.1');
@@ -70,14 +70,14 @@ describe('a service that gets SIGTERM', () => {
     expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
   });
 
-  it('ends when SHUTDOWN_DELAY seconds have passed', async () => {
+  it('stops after SHUTDOWN_DELAY seconds', async () => {
     const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '1' });
     const begin = performance.now();
     await expectStopped(service, () => service.child.kill('SIGTERM'));
     expect(performance.now() - begin).toBeGreaterThan(900);
   });
 
-  it('serves until then, reports that it is not ready, closes connections, and ends immediately on a second signal', async () => {
+  it('serves until then, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
     const service = await bench.serve({ ...bench.embedded(), SHUTDOWN_DELAY: '300' });
     const { port } = new URL(service.url);
     const begun = connect(Number(port), '127.0.0.1');
@@ -100,7 +100,7 @@ describe('a service that gets SIGTERM', () => {
     await broken;
   });
 
-  it("keeps the day's counts exactly", async () => {
+  it('saves the exact counts of the day', async () => {
     const usedToday = async (service: ServiceProcess) => {
       const answer = await service.send(key, 'GET', '/pets?limit=1');
       const [, remaining] = /"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)!;

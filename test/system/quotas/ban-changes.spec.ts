@@ -29,7 +29,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     }
   });
 
-  test('a ban that a client has earned on one applies on the other', async () => {
+  test('a ban earned on one applies on the other', async () => {
     const { key } = await here.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
     const [offender, elsewhere] = [here, there].map((one) => one.anonymous().with({ 'X-API-Key': key }));
     await elsewhere!.get('/rate-limit');
@@ -40,7 +40,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     await becomes(elsewhere!, 403);
   });
 
-  test('a key in place of a banned one inherits the ban, and the old one ends after the overlap', async () => {
+  test('a key that replaces a banned one inherits the ban, and the old one ends after the overlap', async () => {
     const { key, keyId } = await here.issueKey();
     const bans = here.app.get(BanRegister);
     await bans.ban(keyId, 600_000);

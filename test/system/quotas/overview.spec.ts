@@ -37,8 +37,8 @@ function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOvervi
 const written = () => service.app.get(QuotaRecords).flush();
 const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
 
-describe('what a client has used, seen from outside of the server', () => {
-  it('is the day as it was written down, the minute that the server counts, and every key with its bans', async () => {
+describe('what a client has used, read from outside the server', () => {
+  it('is the saved day, the minute that the server counts, and every key with its bans', async () => {
     const { key, keyId, client } = await service.issueKey({ perMinute: 100, perDay: 10 });
     const issue = () => service.app.get(KeysService).issue({ client });
     const others = [await issue(), await issue(), await issue()];
@@ -78,7 +78,7 @@ describe('what a client has used, seen from outside of the server', () => {
     });
   });
 
-  it('does not count what a reset has forgiven, and nothing is left of a day that is used up', async () => {
+  it('excludes what was reset, and shows an exhausted day with nothing left', async () => {
     const { key, client } = await service.issueKey({ perMinute: 100, perDay: 3 });
     const { id } = await service.app.get(ClientsService).named(client);
     await statuses(callerWith(key), 4);
@@ -88,7 +88,7 @@ describe('what a client has used, seen from outside of the server', () => {
     expect((await overview().of(client)).day).toMatchObject({ used: 0, remaining: 3 });
   });
 
-  it('is refused for a client that does not exist', async () => {
+  it('is an error for a client that does not exist', async () => {
     await expect(overview().of('nobody')).rejects.toThrow('There is no client named nobody.');
   });
 });
@@ -96,7 +96,7 @@ describe('what a client has used, seen from outside of the server', () => {
 describe('with Redis', () => {
   const clock = new SystemClock();
 
-  it('is what the instances count together, the running minute too, and looking changes nothing', async () => {
+  it('is the shared count of the instances, including the current minute, and reading changes nothing', async () => {
     const { keyId, client } = await service.issueKey({ perMinute: 2, perDay: 50 });
     const found = await service.app.get(ClientsService).named(client);
     const seen = () => overview(clock, redis.url).of(client);
@@ -129,7 +129,7 @@ describe('with Redis', () => {
     await records.onApplicationShutdown();
   });
 
-  it('that does not answer, is the day as it was written down', async () => {
+  it('that is unavailable, is the saved day', async () => {
     const { client } = await service.issueKey({ perMinute: 2, perDay: 50 });
     expect(await overview(service.clock, 'redis://127.0.0.1:1').of(client)).toMatchObject({
       redis: 'silent',
@@ -139,8 +139,8 @@ describe('with Redis', () => {
   });
 });
 
-describe('who used most', () => {
-  it('is ranked by the requests of the last days, with the share of the day where one day is meant', async () => {
+describe('the top clients', () => {
+  it('are ranked by the requests of the last days, with their share of the daily limit for a single day', async () => {
     await service.database.pool.query('DELETE FROM usage_days');
     const names: string[] = [];
     for (const [today, before, perDay] of [

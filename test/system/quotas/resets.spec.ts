@@ -45,7 +45,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     expect(passed).toHaveLength(mode === 'alone' ? 10 : 5);
   });
 
-  test('what was used stays in the usage, and is not counted again after a restart', async () => {
+  test('past usage stays in the report, and is not counted again after a restart', async () => {
     const { clientId, key, callers } = await aClient();
     expect(await statuses(callers[0]!, 4)).toEqual([200, 200, 200, 200]);
     // To ask for the usage writes down what was counted.

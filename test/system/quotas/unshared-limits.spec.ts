@@ -67,7 +67,7 @@ async function sessions(): Promise<number[]> {
 }
 
 it(
-  'two instances without REDIS_URL say so, at start and in /health/ready, until one of them is killed',
+  'two instances without REDIS_URL report it at start and in /health/ready, until one of them is killed',
   async () => {
     const first = await start();
     expect((await petstore(['clients', 'list'], { DATABASE_URL: database.url })).code).toBe(0);
@@ -110,7 +110,7 @@ it(
 );
 
 it(
-  'instances with REDIS_URL say nothing, unless there is one without it',
+  'instances with REDIS_URL report nothing, unless there is one without it',
   async () => {
     const together = { redisUrl: redis.url, instances: 2 };
     const [first, second] = [await start(together), await start(together)];

@@ -8,7 +8,7 @@ beforeAll(async () => {
   bill = shippedOf(await wholeBill(), service);
 });
 
-it('names every package that is shipped, with its digest, and none that is for development only', () => {
+it('lists every shipped package with its digest, and no development package', () => {
   const named = new Set(bill.components.map((component) => `${component.name}@${component.version}`));
   const locked = lockedPackages();
   const shipped = new Set(locked.filter(({ dev }) => !dev).map((entry) => `${entry.name}@${entry.version}`));
@@ -17,7 +17,7 @@ it('names every package that is shipped, with its digest, and none that is for d
   expect(bill.components.filter(({ hashes = [] }) => hashes[0]?.alg !== 'SHA-512')).toEqual([]);
 });
 
-it('is that of the service, which depends on what package.json says', () => {
+it('describes the service, which depends on what package.json declares', () => {
   const { component } = bill.metadata;
   expect([component.name, component.type]).toEqual(['petstore-service', 'application']);
   const own = bill.dependencies.find(({ ref }) => ref === component['bom-ref'])!.dependsOn;

@@ -76,7 +76,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(await service.end()).toEqual({ code: 0, signal: null });
   });
 
-  it('each request is a span that names the operation and what came of it, without the query', () => {
+  it('each request is a span that names the operation and its outcome, without the query', () => {
     expect(spanOf(answers.read)).toMatchObject({
       name: 'GET /categories',
       kind: SERVER,
@@ -94,7 +94,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(unknown.attributes).toHaveProperty(['http.response.status_code'], 404);
   });
 
-  it('it belongs to the trace that the caller names', () => {
+  it('it belongs to the trace of the caller', () => {
     expect(spanOf(answers.read)).toMatchObject({ traceId: TRACE, parentSpanId: PARENT });
     expect(spanOf(answers.order).traceId).not.toBe(TRACE);
     expect(spanOf(answers.order).parentSpanId ?? '').toBe('');
@@ -112,7 +112,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(statements.filter((text) => text.includes('FROM categories')).length).toBeGreaterThan(0);
   });
 
-  it('nothing is a trace of its own but requests, and of those no health check', () => {
+  it('only requests start a trace, and health checks do not', () => {
     const roots = collector.spans.filter(({ parentSpanId }) => !parentSpanId);
     expect(roots.map(({ name }) => name).sort()).toEqual([
       'DELETE /store/orders/:orderId',
@@ -121,7 +121,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     ]);
   });
 
-  it('the lines of the log name the trace', () => {
+  it('log lines name the trace', () => {
     const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines).toContainEqual(expect.objectContaining({ operation: '/categories', traceId: TRACE }));
   });
@@ -132,7 +132,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(collector.received).not.toContain(SECRET);
   });
 
-  it('the service has a name, and what the environment says of it', () => {
+  it('the service has a name and the attributes of the environment', () => {
     expect(collector.resource).toMatchObject({
       'service.name': 'petstore',
       'deployment.environment.name': 'test',
@@ -141,7 +141,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
 });
 
 describe('The environment', () => {
-  it('names the service and says how much is traced', async () => {
+  it('sets the name of the service and the sampling', async () => {
     collector.spans.length = 0;
     service = await serve({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -191,7 +191,7 @@ test('An unavailable collector is reported in one line, and delays neither reque
   expect(service.stderr).toBe('');
 });
 
-test('Without it nothing of OpenTelemetry is loaded but the interface that prom-client asks for', async () => {
+test('Without it nothing of OpenTelemetry is loaded except the API that prom-client needs', async () => {
   const NODE_OPTIONS = `--require ${join(__dirname, 'support/tell-loaded.js')}`;
   service = await serve({ NODE_OPTIONS });
   await send('/categories');

@@ -45,7 +45,7 @@ async function isUp(url: string): Promise<boolean> {
   );
 }
 
-it('The receiver of the guide, as it is written there, takes what is signed and refuses the rest', async () => {
+it('The receiver of the guide, run as written, accepts signed deliveries and rejects all others', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
   const { body } = await caller.post('/webhooks', { url, types: ['pet.created'] });

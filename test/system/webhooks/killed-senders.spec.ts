@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 it(
-  `${KILLS} times one of two senders is killed under load: every change that was confirmed is delivered, at least once`,
+  `${KILLS} times one of two senders is killed under load: every confirmed change is delivered at least once`,
   async () => {
     const environment = { DATABASE_URL: database.url, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
     const steady = await bench.serve(environment);

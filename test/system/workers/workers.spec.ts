@@ -53,14 +53,14 @@ function answering(): unknown[] {
   return [...new Set(lines.filter(({ msg }) => msg === 'request').map(({ worker }) => worker))].sort();
 }
 
-it('both workers answer, and together let exactly the plan through', async () => {
+it('both workers answer, and together allow exactly the limit of the plan', async () => {
   const key = await newKey('exact');
   const statuses = await statusesOf(key, 70);
   expect(tally(statuses)).toEqual({ 200: 60, 429: 10 });
   await until(() => answering().length === 2);
 });
 
-it('changes by the command line apply in every worker: plan, revocation, reset', async () => {
+it('changes made on the command line apply in every worker: plan, revocation, reset', async () => {
   const key = await newKey('changing');
   await statusesOf(key, 60);
   expect(await statusOf(key)).toBe(429);
@@ -70,7 +70,7 @@ it('changes by the command line apply in every worker: plan, revocation, reset',
   await until(async () => (await ask(key, '/categories')).headers.get('X-RateLimit-Limit') === '300');
 });
 
-it('adds the figures of all workers up', async () => {
+it('adds up the metrics of all workers', async () => {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const [, count] =
     /petstore_http_requests_total\{operation="\/categories",method="GET",status="200"\} (\d+)/.exec(text)!;
@@ -93,7 +93,7 @@ it('replaces a killed worker, and keeps the counts', async () => {
   expect(service.stdout).toContain('starting another.');
 });
 
-it('answers what has begun before it stops, and keeps the day’s counts', async () => {
+it('answers requests in progress before it stops, and saves the day’s counts', async () => {
   const key = await newKey('last');
   expect(tally(await statusesOf(key, 12))).toEqual({ 200: 12 });
   const begun = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -117,7 +117,7 @@ it('answers what has begun before it stops, and keeps the day’s counts', async
   expect((await ask(key, '/usage?days=1')).text).toContain('"requests":14');
 });
 
-it('says what is wrong once, and ends', async () => {
+it('reports a failed start once, and exits', async () => {
   const { port } = new URL(service.url);
   const second = bench.launch({ ...bench.embedded('second'), WORKERS: '2', PORT: port });
   expect(await second.ending).toEqual({ code: 1, signal: null });

@@ -113,7 +113,7 @@ beforeAll(() => {
   sources.remove();
 });
 
-it('Everybody knows only whom they may know', () => {
+it('Every import is allowed', () => {
   const intoOldFiles =
     /^(src\/modules\/deprecations\/index\.ts|node_modules\/(@nestjs\/terminus|ioredis)\/.*)$/;
   const isPlanted = ({ from, to }: Violation) =>
@@ -126,7 +126,7 @@ describe('The rules catch', () => {
     expect(violations.filter(({ from }) => from === file).map((violation) => violation.rule)).toContain(rule);
   });
 
-  it('each rule that there is', () => {
+  it('violations of every existing rule', () => {
     const { forbidden } = jest.requireActual<{ forbidden: { name: string }[] }>(
       '../../../.dependency-cruiser.cjs',
     );

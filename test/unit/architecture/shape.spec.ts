@@ -17,7 +17,7 @@ const files = ['src', 'libs'].flatMap((folder) =>
 const tooLong = (text: string) => text.trimEnd().split('\n').length > MOST_LINES;
 const postponed = (text: string) => /\bforwardRef\b/.test(text);
 
-it('looks at all the sources', () => {
+it('checks all sources', () => {
   expect(files.length).toBeGreaterThan(150);
 });
 

@@ -12,13 +12,13 @@ test('the sudo user is recorded in addition to the user, never instead of it', (
 });
 
 test.each(['', 'ann) (sudo by bob', 'a\nb', '\u001b[2J', 'x'.repeat(101)])(
-  'what cannot be the name of a user is left out: %j',
+  'what cannot be a user name is omitted: %j',
   (name) => {
     expect(operator({ SUDO_USER: name }).name).toBe(here);
   },
 );
 
-test('a user that has a number only is known by it', () => {
+test('a user without a name is recorded by number', () => {
   const os = jest.requireActual<typeof import('node:os')>('node:os');
   const nameless = jest.spyOn(os, 'userInfo').mockImplementation(() => {
     throw new Error('ENOENT');

@@ -12,14 +12,14 @@ function replaced(key: string, place: number, text: string): string {
 }
 
 describe('a new key', () => {
-  it('is psk_live_ and 36 base62 characters, and well-formed', () => {
+  it('is psk_live_ followed by 36 base62 characters, and well-formed', () => {
     for (const key of Array.from({ length: 500 }, newApiKey)) {
       expect(key).toMatch(/^psk_live_[0-9A-Za-z]{36}$/);
       expect(isWellFormedKey(key)).toBe(true);
     }
   });
 
-  it('is never issued twice, and uses the whole alphabet at every random place', () => {
+  it('is never issued twice, and uses the whole alphabet at every random position', () => {
     const keys = Array.from({ length: 5_000 }, newApiKey);
     expect(new Set(keys).size).toBe(keys.length);
     for (let place = PREFIX.length; place < PREFIX.length + 30; place += 1) {
@@ -27,7 +27,7 @@ describe('a new key', () => {
     }
   });
 
-  it('has the CRC32 of its random part at its end, with the digits in the order 0-9A-Za-z', () => {
+  it('ends with the CRC32 of its random part, in the digits 0-9A-Za-z', () => {
     const key = newApiKey();
     const random = key.slice(PREFIX.length, PREFIX.length + 30);
     const value = [...key.slice(-6)].reduce((sum, digit) => sum * 62 + ALPHABET.indexOf(digit), 0);
@@ -48,7 +48,7 @@ function crc32Of(text: string): number {
 }
 
 describe('a mistyped key is detected', () => {
-  it('when any one character is another', () => {
+  it('when any one character differs', () => {
     fc.assert(
       fc.property(aKey, aPlace, fc.constantFrom(...ALPHABET), (key, place, character) => {
         fc.pre(key[place] !== character);
@@ -58,7 +58,7 @@ describe('a mistyped key is detected', () => {
     );
   });
 
-  it('at every place of one key, with every other character', () => {
+  it('at every position of one key, with every other character', () => {
     const key = newApiKey();
     const passed: string[] = [];
     for (let place = 0; place < key.length; place += 1) {
@@ -70,7 +70,7 @@ describe('a mistyped key is detected', () => {
     expect(passed).toEqual([]);
   });
 
-  it('when two neighbours are swapped', () => {
+  it('when two neighbouring characters are swapped', () => {
     fc.assert(
       fc.property(aKey, fc.integer({ min: 0, max: PREFIX.length + 34 }), (key, place) => {
         fc.pre(key[place] !== key[place + 1]);
@@ -98,7 +98,7 @@ describe('a mistyped key is detected', () => {
   });
 });
 
-describe('what is stored of a key', () => {
+describe('the stored form of a key', () => {
   it('is its SHA-256 in base64url', () => {
     expect(digestOf('abc')).toBe(
       Buffer.from('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', 'hex').toString(

@@ -31,7 +31,7 @@ describe('the key of a request', () => {
   it.each([
     ['two different keys', { 'x-api-key': KEY, authorization: 'Bearer psk_live_two' }],
     ['keys that differ in case', { 'x-api-key': KEY, authorization: `Bearer ${KEY.toUpperCase()}` }],
-  ])('is refused with %s', (_what, headers) => {
+  ])('is rejected with %s', (_what, headers) => {
     expect(() => presentedKey(headers)).toThrow(
       expect.objectContaining({ code: 'conflicting_credentials', status: 400 }) as Error,
     );

@@ -3,7 +3,7 @@ import { BadLines } from '../../../src/modules/catalogue/bad-lines';
 
 const MOST = 3;
 
-it('The first bad lines are reported in the order of the file, however they were found, and all are counted', () => {
+it('Bad lines are reported in file order, whatever the order in which they were found, and all are counted', () => {
   const groups = fc.array(fc.uniqueArray(fc.nat(50)));
   fc.assert(
     fc.property(groups, (found) => {

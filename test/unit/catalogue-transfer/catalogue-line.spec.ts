@@ -54,22 +54,25 @@ describe('a line of a catalogue', () => {
     ['another kind', { ...pet, kind: 'order' }, /^kind must be one of category, pet/],
     ['no kind', without('kind', pet), /^kind is required and must be one of category, pet/],
     ['several mistakes', { ...pet, status: 1, quantity: 'x' }, /^status must.*; quantity must/],
-  ])('may not be %s', (_what, line, problem) =>
+  ])('is rejected with %s', (_what, line, problem) =>
     expect(read(line)).toEqual({ problem: expect.stringMatching(problem) }),
   );
 
-  it.each(['', '{', 'nope', '{"kind":"pet"', '[1]', '"pet"', 'null', '7', '[]'])('may not be %j', (text) => {
-    expect(readCatalogueLine(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
-  });
+  it.each(['', '{', 'nope', '{"kind":"pet"', '[1]', '"pet"', 'null', '7', '[]'])(
+    'is rejected as %j',
+    (text) => {
+      expect(readCatalogueLine(text)).toEqual({ problem: expect.stringMatching(/^must be a JSON object/) });
+    },
+  );
 
-  it('may not reach into prototypes', () => {
+  it('cannot reach into prototypes', () => {
     const text = JSON.stringify(pet).replace('{', '{"__proto__":{"quantity":5},');
     expect(readCatalogueLine(text)).toEqual({
       problem: expect.stringMatching(/^"__proto__" is not allowed/),
     });
   });
 
-  it('may not be a category where only pets are wanted', () => {
+  it('cannot be a category where only pets are expected', () => {
     expect(readCatalogueLine(JSON.stringify(category), true)).toEqual({
       problem: expect.stringMatching(/^kind must be pet/),
     });
@@ -77,7 +80,7 @@ describe('a line of a catalogue', () => {
   });
 });
 
-describe('whatever a line is', () => {
+describe('any input', () => {
   const fields = fc.record(
     {
       kind: fc.oneof(fc.constantFrom<unknown>('pet', 'category'), fc.jsonValue()),
@@ -100,7 +103,7 @@ describe('whatever a line is', () => {
     }),
   );
 
-  it('it is a record or a problem, and a record is read as itself again', () => {
+  it('is a record or a problem, and a record can be written and read again', () => {
     fc.assert(
       fc.property(anything, fc.boolean(), (text, petsOnly) => {
         const line = readCatalogueLine(text, petsOnly);

@@ -11,12 +11,12 @@ describe('a whole number', () => {
     ['100', 100],
   ])('%s', (text, value) => expect(parse(text)).toBe(value));
 
-  it.each(['0', '101', '', '-1', '1.5', '1e1', 'ten', '99999999999999999'])('refuses "%s"', (text) => {
+  it.each(['0', '101', '', '-1', '1.5', '1e1', 'ten', '99999999999999999'])('rejects "%s"', (text) => {
     expect(() => parse(text)).toThrow('--per-day takes a whole number from 1 to 100');
   });
 });
 
-describe('an end of validity', () => {
+describe('an expiry', () => {
   const parse = (text: string) => futureInstant('--expires', text, NOW);
 
   it.each([
@@ -25,16 +25,16 @@ describe('an end of validity', () => {
     ['2027-01-31T12:00:00+02:00', Date.UTC(2027, 0, 31, 10)],
   ])('%s', (text, instant) => expect(parse(text).getTime()).toBe(instant));
 
-  it.each(['tomorrow', '2099-02-31', '2027-01-31T12:00:00', '31.1.2027', ''])('refuses "%s"', (text) => {
+  it.each(['tomorrow', '2099-02-31', '2027-01-31T12:00:00', '31.1.2027', ''])('rejects "%s"', (text) => {
     expect(() => parse(text)).toThrow('--expires takes a day (2027-01-31) or a time');
   });
 
-  it.each(['2020-01-01', '2026-11-21T11:59:59Z'])('refuses %s, which is over', (text) => {
+  it.each(['2020-01-01', '2026-11-21T11:59:59Z'])('rejects %s, which has passed', (text) => {
     expect(() => parse(text)).toThrow('--expires must be in the future');
   });
 });
 
-describe('a length of time', () => {
+describe('a duration', () => {
   const parse = (text: string) => duration('--overlap', text, { min: 0, max: 7 * DAY_MS });
 
   it.each([
@@ -45,7 +45,7 @@ describe('a length of time', () => {
     ['7d', 7 * DAY_MS],
   ])('%s', (text, milliseconds) => expect(parse(text)).toBe(milliseconds));
 
-  it.each(['', '5', '8d', '1w', '-1h', '1.5h', 'h'])('refuses "%s"', (text) => {
+  it.each(['', '5', '8d', '1w', '-1h', '1.5h', 'h'])('rejects "%s"', (text) => {
     expect(() => parse(text)).toThrow('--overlap takes a time such as 90s, 10m, 2h or 3d, up to 7d');
   });
 });
@@ -55,7 +55,7 @@ describe("a client's name", () => {
     expect(clientName(name)).toBe(name);
   });
 
-  it.each(['', '-acme', 'a b', 'x'.repeat(101), 'a\nb', 'ä'])('refuses "%s"', (name) => {
+  it.each(['', '-acme', 'a b', 'x'.repeat(101), 'a\nb', 'ä'])('rejects "%s"', (name) => {
     expect(() => clientName(name)).toThrow('A client name is 1 to 100');
   });
 });

@@ -14,7 +14,7 @@ describe('a table', () => {
     { id: 1200, client: 'a', share: null, endedAt: 'now' },
   ];
 
-  it('aligns numbers right and text left; what is not there is a dash', () => {
+  it('aligns numbers right and text left; a missing value is a dash', () => {
     expect(tableLines(rows, PIPE)).toEqual([
       '  id  client  share  endedAt',
       '   1  acme     12.5  -',
@@ -22,7 +22,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('is not broken in a pipe, however wide it is', () => {
+  it('is not wrapped in a pipe, whatever its width', () => {
     const [, line] = tableLines([{ name: 'x'.repeat(500), note: 'y' }], PIPE);
     expect(line).toBe(`${'x'.repeat(500)}  y`);
   });
@@ -43,13 +43,13 @@ describe('a table', () => {
     }
   });
 
-  it('leaves out columns without values before it narrows others, but only where it is too wide', () => {
+  it('omits empty columns before it narrows others, but only when it is too wide', () => {
     const rows = [{ id: 1, until: null, note: 'x'.repeat(20) }];
     expect(tableLines(rows, wide(31))[0]).toBe('id  until  note');
     expect(tableLines(rows, wide(30))).toEqual(['id  note', ` 1  ${'x'.repeat(20)}`]);
   });
 
-  it('never breaks a number, and is printed record by record where it cannot be made to fit', () => {
+  it('never breaks a number, and prints one record after another where nothing else fits', () => {
     const row = { requests: 123_456_789_012_345, name: 'x'.repeat(30) };
     expect(tableLines([row], wide(28))[1]).toBe(`123456789012345  ${'x'.repeat(11)}`);
     expect(tableLines([row, { requests: 7, name: 'y' }], wide(27))).toEqual([
@@ -85,7 +85,7 @@ describe('times', () => {
 });
 
 describe('a chart of bars', () => {
-  it('fits its width, and shows the least of it', () => {
+  it('fits its width, and shows even the smallest value', () => {
     const lines = barLines(
       [
         ['a', 0],
@@ -101,7 +101,7 @@ describe('a chart of bars', () => {
 describe('colours', () => {
   const rows: Row[] = [{ client: 'banned', state: 'active', until: null }];
 
-  it('are a bold header, states by what they mean, and pale dashes; a client may be called anything', () => {
+  it('are a bold header, states by their meaning, and pale dashes, whatever a client is named', () => {
     const [header, line] = tableLines(rows, COLOURS);
     expect(header).toBe('\u001b[1mclient\u001b[22m  \u001b[1mstate \u001b[22m  \u001b[1muntil\u001b[22m');
     expect(line).toBe('banned  \u001b[32mactive\u001b[39m  \u001b[2m-    \u001b[22m');
@@ -116,7 +116,7 @@ describe('colours', () => {
     expect(recordLines({ state }, COLOURS)[0]).toContain(`\u001b[${code}m${state}\u001b[39m`);
   });
 
-  it('are for a terminal, unless NO_COLOR is there and not empty', () => {
+  it('are used on a terminal, unless NO_COLOR is set and not empty', () => {
     const terminal = { isTTY: true, columns: 80 };
     expect(terminalOf(terminal, {})).toEqual({ columns: 80, colours: true });
     expect(terminalOf(terminal, { NO_COLOR: '' }).colours).toBe(true);
@@ -126,7 +126,7 @@ describe('colours', () => {
     expect(terminalOf({ isTTY: true, columns: 0 }, {}).columns).toBeUndefined();
   });
 
-  it('are absent without colour support', () => {
+  it('are not used without colour support', () => {
     expect([...tableLines(rows, PIPE), ...recordLines(rows[0]!, PIPE)].join('')).not.toContain('\u001b');
   });
 });
@@ -147,7 +147,7 @@ describe('text of any kind', () => {
     ['❤️', 2],
   ])('%s takes %i columns', (text, columns) => expect(widthOf(text)).toBe(columns));
 
-  it('is aligned and broken by the columns that it takes, at spaces where there are any', () => {
+  it('is aligned and wrapped by its display width, at spaces if possible', () => {
     expect([wrap('犬と猫と', 5), wrap('犬と', 4), wrap('犬', 1), wrap('plan free, reason a b', 10)]).toEqual([
       ['犬と', '猫と'],
       ['犬と'],
@@ -157,14 +157,14 @@ describe('text of any kind', () => {
     expect(tableLines([{ name: '犬', note: 'a' }], PIPE)).toEqual(['name  note', '犬    a']);
   });
 
-  it('cannot command the terminal, nor break out of its cell or turn the line around', () => {
+  it('cannot contain terminal sequences, break out of its cell or reverse the line', () => {
     const name = 'a\u001b[2Jb\r\nc\u009b31m\u202ed\u007f\t';
     expect(printable(name)).toBe('a\\u001b[2Jb\\u000d\\u000ac\\u009b31m\\u202ed\\u007f\\u0009');
     expect(tableLines([{ name }], COLOURS)[1]).toBe(printable(name));
     expect(recordLines({ names: [name] }, PIPE)[0]).toBe(`names  ${printable(name)}`);
   });
 
-  it('is the same text in JSON, which cannot command the terminal either', () => {
+  it('is the same text in JSON, without terminal sequences', () => {
     const value = { name: 'a\u001b[2J\u009b31m\u202e\u007f"\\ü犬' };
     const json = printableJson(value);
     expect(JSON.parse(json)).toEqual(value);

@@ -22,18 +22,18 @@ function copied(from: typeof instructions): string[] {
     .flatMap((copy) => (copy.getArgumentsContent() ?? '').split(/\s+/).slice(0, -1));
 }
 
-it('The image keeps the rules', () => {
+it('The image follows the rules', () => {
   expect(faultsOf(DOCKERFILE)).toEqual([]);
 });
 
-it('Everything that the package ships is in the image, but for what only people read', () => {
+it('Everything that the package ships is in the image, except what only people read', () => {
   const shipped = PACKAGE.files.filter((name) => !/^(README\.md|CHANGELOG\.md|!.*)$/.test(name));
   const stage = lastStage(instructions);
   expect(DOCKERFILE).toContain('COPY --from=build /app/dist dist\n');
   expect([...copied(stage), 'dist']).toEqual(expect.arrayContaining([...shipped, 'package.json']));
 });
 
-it('What the builder is sent is exactly what the image is built from', () => {
+it('The build context contains exactly what the image is built from', () => {
   const [refuseAll, ...rest] = read('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
@@ -49,7 +49,7 @@ it('The labels match package.json', () => {
   expect(DOCKERFILE).toContain(`ARG VERSION=${PACKAGE.version}\n`);
 });
 
-it('The settings of the image are settings of the service, and reach beyond the container', () => {
+it('The settings of the image are settings of the service, and make it reachable from outside the container', () => {
   const environment = Object.fromEntries(
     [...DOCKERFILE.matchAll(/^(?:ENV|   ) (\w+)=(\S+)/gm)].map(([, name = '', value]) => [name, value]),
   );

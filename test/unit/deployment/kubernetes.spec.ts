@@ -33,7 +33,7 @@ const environment = parseEnvironment(
     .join('&'),
 ) as Record<string, string>;
 
-it.each(found)('$file is what the schema of its kind asks for', async ({ manifest }) => {
+it.each(found)('$file is valid against the schema of its kind', async ({ manifest }) => {
   expect(await schemaFaults(manifest)).toEqual([]);
 });
 
@@ -44,7 +44,7 @@ function broken(from: string, to: string): Manifest {
   return JSON.parse(text.replace(from, to)) as Manifest;
 }
 
-it('No field is misspelt, and one that is would be seen', () => {
+it('No field is misspelt, and a misspelt one would be detected', () => {
   const misspelt = broken('"readinessProbe"', '"readynessProbe"');
   const complaints = unknownFields([...found.map(({ manifest }) => manifest), misspelt]);
   expect(complaints).toEqual([expect.stringContaining('readynessProbe')]);
@@ -64,7 +64,7 @@ it('Each manifest is in a kustomization, and both roll out the same image in the
 describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) => {
   const [container] = spec!.containers;
 
-  it('meet the restricted standard, with a root file system that nobody writes to', () => {
+  it('meet the restricted standard, with a read-only root file system', () => {
     expect(spec!.securityContext).toMatchObject({
       runAsNonRoot: true,
       runAsUser: 1000,
@@ -82,12 +82,12 @@ describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) =>
     ]);
   });
 
-  it('ask for what they need, and have a limit of memory', () => {
+  it('request CPU and memory, and have a memory limit', () => {
     expect(Object.keys(container!.resources?.requests ?? {})).toEqual(['cpu', 'memory']);
     expect(container!.resources?.limits?.memory).toBeDefined();
   });
 
-  it('have their secrets by reference', () => {
+  it('reference their secrets', () => {
     const secret = /URL|PASSWORD|SECRET|TOKEN|KEY/;
     const variables = (container!.env ?? []).filter(({ name }) => secret.test(name));
     expect(variables.length).toBeGreaterThan(0);
@@ -97,14 +97,14 @@ describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) =>
     expect(Object.keys(environment).filter((name) => secret.test(name))).toEqual([]);
   });
 
-  it('are under the network policy', () => {
+  it('are covered by the network policy', () => {
     const { podSelector, policyTypes } = only<INetworkPolicy>('NetworkPolicy').spec!;
     expect(metadata!.labels).toMatchObject(podSelector.matchLabels!);
     expect(policyTypes).toEqual(['Ingress', 'Egress']);
   });
 });
 
-it('Service, disruption budget and autoscaler mean the pods of the deployment, and not those of a migration', () => {
+it('Service, disruption budget and autoscaler select the pods of the deployment, and not those of a migration', () => {
   const { labels } = deployment.spec!.template.metadata!;
   const selectors = [
     deployment.spec!.selector.matchLabels,
@@ -124,21 +124,21 @@ it('Service, disruption budget and autoscaler mean the pods of the deployment, a
   });
 });
 
-it('The settings are those of the service', () => {
+it('The settings are settings of the service', () => {
   expect(readSettings(environment)).toMatchObject({ instances: 7, databasePool: 10, logLevel: 'info' });
 });
 
-it('Pods that count alone never let through more than the limit together, not even during a rollout', () => {
+it('Pods that count alone never allow more than the limit together, not even during a rollout', () => {
   const { maxReplicas } = only<IHorizontalPodAutoscaler>('HorizontalPodAutoscaler').spec!;
   const { maxSurge } = deployment.spec!.strategy!.rollingUpdate!;
   expect(Number(environment.INSTANCES)).toBe(maxReplicas + Number(maxSurge));
 });
 
-it('All pods together leave connections to a PostgreSQL with 100 of them', () => {
+it('All pods together fit into the 100 connections of a default PostgreSQL', () => {
   expect(Number(environment.INSTANCES) * (Number(environment.DATABASE_POOL) + 2)).toBeLessThan(97);
 });
 
-it('A pod ends within the time it is given, and is served until its balancers know', () => {
+it('A pod stops within its grace period, and serves until its load balancers have noticed', () => {
   const { spec } = deployment.spec!.template;
   const delay = Number(environment.SHUTDOWN_DELAY);
   const { periodSeconds, failureThreshold } = spec!.containers[0]!.readinessProbe!;
@@ -146,7 +146,7 @@ it('A pod ends within the time it is given, and is served until its balancers kn
   expect(delay).toBeGreaterThan(periodSeconds! * failureThreshold!);
 });
 
-it('The probes ask the paths and ports of the service', () => {
+it('The probes use the paths and ports of the service', () => {
   const [{ startupProbe, readinessProbe, livenessProbe, ports } = { ports: [] }] =
     deployment.spec!.template.spec!.containers;
   const paths = [startupProbe, readinessProbe, livenessProbe].map((probe) => probe?.httpGet?.path);
@@ -157,7 +157,7 @@ it('The probes ask the paths and ports of the service', () => {
   ]);
 });
 
-it('The schema refuses a value that is no quantity, and a kind that is not there', async () => {
+it('The schema rejects an invalid quantity and an unknown kind', async () => {
   expect((await schemaFaults(broken('"512Mi"', '"512 MB"'))).join()).toMatch(/quantity/);
   expect(await schemaFaults(broken('"Deployment"', '"Deploiment"'))).toEqual(['apps/v1 has no Deploiment']);
 });

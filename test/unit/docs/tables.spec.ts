@@ -40,7 +40,7 @@ function marked(marker: string): [operation: string, value: unknown][] {
     .sort();
 }
 
-it('The errors guide has every code of the catalogue, with its status and its meaning, and no others', () => {
+it('The errors guide lists exactly the codes of the catalogue, with status and meaning', () => {
   const rows = rowsOf('errors', /^\d{3}: /);
   expect(
     rows.map(({ heading, cells: [code, meaning] }) => [Number(heading.slice(0, 3)), code, meaning]),
@@ -48,14 +48,14 @@ it('The errors guide has every code of the catalogue, with its status and its me
   expect(rows.filter(({ cells }) => !/^[A-Z].+\.$/.test(cells[2] ?? ''))).toEqual([]);
 });
 
-it('The deprecation guide names the operations that are deprecated, and their sunset', () => {
+it('The deprecation guide lists the deprecated operations and their sunset', () => {
   const rows = rowsOf('deprecation', /^Deprecated now/);
   expect(rows.map(({ cells: [operation, , sunset] }) => [operation, sunset]).sort()).toEqual(
     marked('x-deprecated-sunset'),
   );
 });
 
-it('The deprecation guide leaves the year that it promises between deprecation and sunset', () => {
+it('The deprecation guide keeps the promised year between deprecation and sunset', () => {
   for (const { cells } of rowsOf('deprecation', /^Deprecated now/)) {
     const [since, sunset] = [new Date(cells[1]!), new Date(cells[2]!)];
     since.setUTCFullYear(since.getUTCFullYear() + 1);
@@ -63,12 +63,12 @@ it('The deprecation guide leaves the year that it promises between deprecation a
   }
 });
 
-it('The deprecation guide names every operation with a marker of stability', () => {
+it('The deprecation guide lists every operation with a stability marker', () => {
   const rows = rowsOf('deprecation', /^Stability/);
   expect(rows.map(({ cells }) => cells).sort()).toEqual(marked('x-stability'));
 });
 
-it('The changelog begins with the version that the document has', () => {
+it('The changelog begins with the version of the document', () => {
   const [version] = /\d+\.\d+\.\d+/.exec(readGuide('changelog').split(/^## Announced/m)[1]!)!;
   expect(version).toBe(document.info.version);
 });
@@ -85,7 +85,7 @@ it('The limits guide has the current plans', () => {
   );
 });
 
-it('Every guide is served, and listed in the index in the order in which it is read', () => {
+it('Every guide is served, and listed in the index in reading order', () => {
   const files = readdirSync(GUIDES_FOLDER).filter((file) => file.endsWith('.md'));
   expect(files.sort()).toEqual(GUIDES.map((name) => `${name}.md`).sort());
   const listed = rowsOf('README', /^Guides/).map(({ cells }) => /\((.+)\.md\)$/.exec(cells[0]!)?.[1]);

@@ -7,10 +7,10 @@ const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
 
 const committed = readFileSync(join(__dirname, '../../../openapi.yaml'), 'utf8');
 
-it('openapi.yaml is the interface as it is (`npm run generate` renews it)', async () => {
+it('openapi.yaml is up to date (`npm run generate` updates it)', async () => {
   expect(committed).toBe(await describeInterface('yaml'));
 });
 
-it('openapi.yaml is read alike by parsers of YAML 1.1', async () => {
+it('openapi.yaml means the same to YAML 1.1 parsers', async () => {
   expect(load(committed)).toEqual(JSON.parse(await describeInterface('json')));
 });

@@ -7,7 +7,7 @@ jest.mock('helmet', () => ({
   default: () => (_request: unknown, _response: unknown, next: (error?: Error) => void) => next(failure),
 }));
 
-test('a hook that the page has already still runs, and one of helmet that fails is not passed over', async () => {
+test("the page's existing hooks still run, and a failure of helmet is not ignored", async () => {
   const app = fastify();
   protectPage(app);
   const seen: string[] = [];

@@ -7,18 +7,18 @@ const isForbidden = (from: PetStatus, to: PetStatus) =>
   FORBIDDEN.some(([source, target]) => source === from && target === to);
 
 describe('the status of a pet', () => {
-  it('is one of those that the specification names, in its order', () => {
+  it('is one of those in the specification, in its order', () => {
     expect(PET_STATUSES).toEqual(['available', 'pending', 'sold']);
   });
 
   it.each(PAIRS.filter(([from, to]) => !isForbidden(from, to)))(
-    'may go from %s to %s by hand',
+    'can be changed manually from %s to %s',
     (from, to) => {
       expect(mayChangeByHand(from, to)).toBe(true);
     },
   );
 
-  it.each(FORBIDDEN)('may not go from %s to %s by hand', (from, to) => {
+  it.each(FORBIDDEN)('cannot be changed manually from %s to %s', (from, to) => {
     expect(mayChangeByHand(from, to)).toBe(false);
   });
 });

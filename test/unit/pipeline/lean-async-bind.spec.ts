@@ -51,20 +51,20 @@ describe.each([
     [(a: unknown) => a],
     [(a: unknown, b: unknown) => [a, b]],
     [(...all: unknown[]) => all],
-  ])('takes as many arguments as %s', (work) => {
+  ])('has the same number of parameters as %s', (work) => {
     expect(bind(work)).toHaveLength(work.length);
   });
 
-  it.each([[1], ['text'], [{}], [{ name: 'run' }]])('cannot be made of %p, which is no function', (work) => {
+  it.each([[1], ['text'], [{}], [{ name: 'run' }]])('rejects %p, which is not a function', (work) => {
     expect(() => bind(work)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_TYPE' }) as Error);
   });
 
-  it.each([[undefined], [null]])('cannot be made of %p', (work) => {
+  it.each([[undefined], [null]])('rejects %p', (work) => {
     expect(() => bind(work)).toThrow(expect.objectContaining({ name: 'TypeError' }) as Error);
   });
 });
 
-test('what is bound has no property that is deprecated, and a second call replaces nothing', () => {
+test('a bound function has no deprecated property, and installing twice changes nothing', () => {
   expect(
     Object.hasOwn(
       ours.call(AsyncResource, () => 0),

@@ -35,7 +35,7 @@ async function shown(environment: Record<string, string>): Promise<string> {
   return screen.text;
 }
 
-test('On a terminal a request is one line of words, with who it was behind them', async () => {
+test('On a terminal a request is one readable line that ends with its caller', async () => {
   const [request = '', warning = ''] = (await shown({ NO_COLOR: '1' })).split('\n');
   expect(request).toMatch(
     /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: GET \/pets\/:petId 200 in 1\.5 ms \{"reqId":"one","clientId":7,"keyId":8\}$/,
@@ -43,12 +43,12 @@ test('On a terminal a request is one line of words, with who it was behind them'
   expect(warning).toMatch(/WARN: Redis is away\. \{"context":"Quotas"\}$/);
 });
 
-test('It has colours, but for those who have said no to them', async () => {
+test('It has colours, unless they are switched off', async () => {
   expect(await shown({})).toMatch(COLOUR);
   expect(await shown({ NO_COLOR: '1' })).not.toMatch(COLOUR);
   expect(await shown({ TERM: 'dumb' })).not.toMatch(COLOUR);
 });
 
-test('Elsewhere nothing is made readable', async () => {
+test('Elsewhere the log stays JSON', async () => {
   expect(await terminalLog(new Writable(), {})).toBeUndefined();
 });

@@ -23,7 +23,7 @@ function strikes(count: number, bans: BanState, now = NOW, resetAt = RESET): boo
 }
 
 describe('a series of refused requests', () => {
-  it('bans at the 11th and at none before', () => {
+  it('bans at the 11th, not earlier', () => {
     const bans = newBanState();
     const left = Array.from({ length: 10 }, () => {
       expect(strike(bans, NOW, RESET)).toBe(false);
@@ -34,7 +34,7 @@ describe('a series of refused requests', () => {
     expect(isBanned(bans, NOW)).toBe(true);
   });
 
-  it('is over when the announced wait is', () => {
+  it('ends with the announced wait', () => {
     const bans = newBanState();
     strikes(10, bans);
     expect(refusalsBeforeBan(bans, RESET - 1)).toBe(1);
@@ -122,8 +122,8 @@ describe('the duration of bans', () => {
   });
 });
 
-describe('by hand', () => {
-  it('a ban lasts as long as the operator says and counts as one', () => {
+describe('manually', () => {
+  it('a ban lasts as long as the operator sets and counts as one', () => {
     const bans = newBanState();
     ban(bans, NOW, 5_000);
     expect(bans).toMatchObject({ bannedUntil: NOW + 5_000, level: 1 });
@@ -136,7 +136,7 @@ describe('by hand', () => {
     expect(bans).toMatchObject({ bannedUntil: NOW + 5_001, level: 1 });
   });
 
-  it('lifting a ban ends it at once and takes its level back', () => {
+  it('lifting a ban ends it at once and removes its level', () => {
     const bans = newBanState();
     strikes(11, bans);
     unban(bans, NOW + 1);
@@ -145,7 +145,7 @@ describe('by hand', () => {
     expect(refusalsBeforeBan(bans, NOW + 1)).toBe(11);
   });
 
-  it('lifting no ban changes nothing', () => {
+  it('lifting a ban that does not exist changes nothing', () => {
     const bans = newBanState();
     strikes(11, bans);
     const before = { ...bans };

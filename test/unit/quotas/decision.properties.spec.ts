@@ -102,7 +102,7 @@ describe('whatever the clock does', () => {
     { maxLength: 80, size: 'max' },
   );
 
-  it('the announced end is at most a minute, or a day and an hour, away, and is kept', () => {
+  it('the announced end is at most a minute, or a day and an hour, away, and does not move', () => {
     fc.assert(
       fc.property(anyLimits, jumps, (limits, all) => {
         const windows = newWindowState(START);
@@ -120,7 +120,7 @@ describe('whatever the clock does', () => {
     );
   });
 
-  it('a step back gives nothing back', () => {
+  it('a step back returns no requests', () => {
     const steps = fc.array(fc.tuple(fc.nat({ max: 90_000 }), fc.nat({ max: 3 * DAY_MS })), { maxLength: 60 });
     fc.assert(
       fc.property(anyLimits, steps, (limits, all) => {
@@ -137,7 +137,7 @@ describe('whatever the clock does', () => {
     );
   });
 
-  it('an hour wrong across midnight makes no third day of two', () => {
+  it('a clock that is an hour wrong across midnight never allows a third day', () => {
     const excursion = fc.record({
       aheadMs: fc.integer({ min: 0, max: CLOCK_STEP_MS }),
       requests: fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 2 * MINUTE_MS })), {

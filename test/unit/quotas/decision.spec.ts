@@ -15,7 +15,7 @@ function decideTimes(count: number, windows: WindowState, bans: BanState | null,
 }
 
 describe('an allowed request', () => {
-  it('is taken from both windows, needs no wait and can be refunded', () => {
+  it('counts in both windows, needs no wait and can be refunded', () => {
     const windows = newWindowState(NOW);
     const decision = decide(windows, newBanState(), LIMITS, NOW);
     expect(decision).toEqual({
@@ -67,7 +67,7 @@ describe('a refused request', () => {
     expect(windows).toMatchObject({ minuteCount: 2, dayCount: 2 });
   });
 
-  it('bans the key at the 11th, which answers with the ban', () => {
+  it('bans the key at the 11th, and reports the ban', () => {
     const windows = newWindowState(NOW);
     const decisions = decideTimes(13, windows, newBanState()).slice(2);
     expect(decisions.slice(0, 10).every((d) => d.outcome === 'limited')).toBe(true);
@@ -88,7 +88,7 @@ describe('a refused request', () => {
 });
 
 describe('a request with a banned key', () => {
-  it('takes nothing and does not extend the ban', () => {
+  it('uses no quota and does not extend the ban', () => {
     const windows = newWindowState(NOW);
     const bans = newBanState();
     decideTimes(13, windows, bans);
@@ -105,7 +105,7 @@ describe('a request with a banned key', () => {
     expect(decide(windows, bans, LIMITS, until).outcome).toBe('allowed');
   });
 
-  it('leaves the client’s other keys alone', () => {
+  it('does not affect other keys of the client', () => {
     const windows = newWindowState(NOW);
     decideTimes(13, windows, newBanState());
     expect(decide(windows, newBanState(), LIMITS, NOW).outcome).toBe('limited');

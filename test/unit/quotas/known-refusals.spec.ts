@@ -52,12 +52,12 @@ it.each([
   ['an address that was let in', ADDRESS, aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }), false],
   ['a ban in its last second', KEY, aDecision({ retryAfterSeconds: 1 }), false],
   ['a ban in the second before', KEY, aDecision({ retryAfterSeconds: 2 }), true],
-])('%s is cached or not', (_, subject, decision, isRepeated) => {
+])('only refusals that nothing can change are cached: %s', (_, subject, decision, isRepeated) => {
   known.remember(subject, decision, 1_000);
   expect(known.find(subject, 1_001) !== null).toBe(isRepeated);
 });
 
-it('a clock that was set back repeats nothing', () => {
+it('a clock that was set back repeats no refusal', () => {
   known.remember(KEY, BAN, 1_000);
   expect(known.find(KEY, 999)).toBeNull();
 });

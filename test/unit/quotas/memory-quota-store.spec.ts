@@ -63,8 +63,8 @@ async function sweepAfter(milliseconds: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(10_000);
 }
 
-describe('what is idle leaves', () => {
-  it('clients and keys after ten idle minutes', async () => {
+describe('eviction of idle state', () => {
+  it('removes clients and keys after ten idle minutes', async () => {
     await Promise.all(Array.from({ length: 500 }, async (_, id) => store.take(aClient(id))));
     await sweepAfter(10 * MINUTE);
     expect(store.size).toMatchObject({ clients: 500, keys: 500 });
@@ -73,7 +73,7 @@ describe('what is idle leaves', () => {
     expect(store.size).toMatchObject({ clients: 1, keys: 1 });
   });
 
-  it('but not before its counts are in the database', async () => {
+  it('keeps counts until they are saved', async () => {
     await store.take(aClient(1));
     records.reachable = false;
     await sweepAfter(11 * MINUTE);
@@ -83,14 +83,14 @@ describe('what is idle leaves', () => {
     expect(store.size.clients).toBe(0);
   });
 
-  it('and comes back with the day’s count as it was', async () => {
+  it('keeps the count of the day for a returning client', async () => {
     await store.take(aClient(1));
     await sweepAfter(11 * MINUTE);
     const { standings } = await store.take(aClient(1));
     expect(standings.map(({ remaining }) => remaining)).toEqual([59, 998]);
   });
 
-  it('addresses, once their minute is over', async () => {
+  it('removes addresses once their minute is over', async () => {
     for (let host = 0; host < 250; host += 1) void store.take(addressSubject(`192.0.2.${host}`));
     await sweepAfter(MINUTE - 1);
     expect(store.size.addresses).toBe(250);
@@ -98,7 +98,7 @@ describe('what is idle leaves', () => {
     expect(store.size.addresses).toBe(0);
   });
 
-  it('but a banned key and a running series of refusals stay', async () => {
+  it('keeps a banned key and a running series of refusals', async () => {
     for (let request = 0; request < 5; request += 1)
       await store.take({ ...aClient(1), limits: { perMinute: 9, perDay: 1 } });
     for (let request = 0; request < 12; request += 1)
@@ -113,7 +113,7 @@ describe('what is idle leaves', () => {
   });
 });
 
-it('at most 200,000 addresses are remembered; the oldest are evicted', () => {
+it('keeps at most 200,000 addresses, and evicts the oldest', () => {
   void store.take(addressSubject('192.0.2.1'));
   for (let network = 0; network < 200_000; network += 1) {
     void store.take(
@@ -125,13 +125,13 @@ it('at most 200,000 addresses are remembered; the oldest are evicted', () => {
   expect(standings[0]!.remaining).toBe(59);
 });
 
-it('the first requests of a client share one look-up and one quota', async () => {
+it('the first requests of a client share one lookup and one quota', async () => {
   const decisions = await Promise.all(Array.from({ length: 200 }, async () => store.take(aClient(1))));
   expect(decisions.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(60);
   expect(records.lookUps).toBe(1);
 });
 
-it('a look-up that fails fails its requests, and the next request looks again', async () => {
+it('a failed lookup fails its requests, and the next request looks up again', async () => {
   jest.spyOn(records, 'usedOf').mockRejectedValueOnce(new Error('database is away'));
   await expect(Promise.resolve(store.take(aClient(1)))).rejects.toThrow('database is away');
   expect((await store.take(aClient(1))).outcome).toBe('allowed');
@@ -172,7 +172,7 @@ describe('one of three instances that count alone', () => {
     expect(await letInRefunded(45)).toBe(40);
   });
 
-  it('refunds at most its share of the whole day, whatever was used of it before', async () => {
+  it('refunds at most its share of the whole day, whatever was used before', async () => {
     records.counts.set(1, 30);
     expect(await letInRefunded(40)).toBe(40);
     clock.advance(MINUTE);

@@ -19,7 +19,7 @@ it('A failure is reported by its name', async () => {
   owed.close();
 });
 
-it('What fails after the end is not reported: a service that stops takes the database away itself', async () => {
+it('A failure after the shutdown is not reported: the stopping service closes the database itself', async () => {
   const reported = jest.fn();
   const owed = new RetryingTasks(reported);
   const { work, fail } = failing();

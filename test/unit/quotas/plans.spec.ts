@@ -17,7 +17,7 @@ describe('a plan', () => {
     expect(limitsOf(agreedPlan(plan))).toEqual({ perMinute, perDay });
   });
 
-  it('enterprise allows what was agreed on', () => {
+  it('enterprise allows the agreed limits', () => {
     expect(limitsOf(agreedPlan('enterprise', 5_000, 1_000_000))).toEqual({
       perMinute: 5_000,
       perDay: 1_000_000,
@@ -39,7 +39,7 @@ describe('a plan', () => {
     ['a fixed plan with a minute of its own', ['free', 10], /fixed limits/],
     ['a fixed plan with a day of its own', ['pro', undefined, 10], /fixed limits/],
   ] as [string, Parameters<typeof agreedPlan>, RegExp][])(
-    'is not agreed on with %s',
+    'is rejected with %s',
     (_what, choice, message) => {
       expect(() => agreedPlan(...choice)).toThrow(InvalidPlanError);
       expect(() => agreedPlan(...choice)).toThrow(message);
@@ -50,7 +50,7 @@ describe('a plan', () => {
     expect(() => limitsOf({ plan, ...NONE })).toThrow();
   });
 
-  it('of a fixed kind ignores limits that are left over from enterprise', () => {
+  it('of a fixed kind ignores limits left over from enterprise', () => {
     expect(limitsOf({ plan: 'free', perMinute: 9_999, perDay: 9_999 })).toEqual({
       perMinute: 60,
       perDay: 1_000,
@@ -58,6 +58,6 @@ describe('a plan', () => {
   });
 });
 
-it('an address without a key has 60 requests a minute and no day', () => {
+it('an address without a key has 60 requests a minute and no daily limit', () => {
   expect(ADDRESS_LIMITS).toEqual({ perMinute: 60, perDay: null });
 });

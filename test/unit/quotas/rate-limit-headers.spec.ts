@@ -46,7 +46,7 @@ describe('the rate limit headers', () => {
     expect(rateLimitHeaders([minute(0), day(0)], NOW, 'day')['X-RateLimit-Limit']).toBe('1000');
   });
 
-  it('round the time of the reset up, and leave a whole second as it is', () => {
+  it('round the reset time up, and keep a whole second', () => {
     const whole = 1_795_222_800_000;
     expect(rateLimitHeaders([minute(1, whole)], whole - 60_000, null)).toMatchObject({
       'X-RateLimit-Reset': '1795222800',

@@ -133,7 +133,7 @@ function play(
   }
 }
 
-it('Whatever a client does is decided as by a naive count of all its requests', () => {
+it('Every sequence of requests is decided like a naive count', () => {
   fc.assert(
     fc.property(firstLimits, steps, (first, all) => {
       let lastRemaining = 1;

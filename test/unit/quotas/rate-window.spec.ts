@@ -25,7 +25,7 @@ function takeTimes(count: number, state: WindowState, limits: Limits, now: numbe
 describe('the minute window', () => {
   const limits: Limits = { perMinute: 2, perDay: null };
 
-  it('is whole, and a minute away from its end, as long as no request has started it', () => {
+  it('is full, and a minute from its end, until a request starts it', () => {
     const state = newWindowState(NOON);
     expect(standings(state, limits, NOON + 5)).toEqual([
       { name: 'minute', limit: 2, remaining: 2, resetAt: NOON + 5 + MINUTE_MS },
@@ -33,7 +33,7 @@ describe('the minute window', () => {
     expect(standings(state, limits, NOON + 9)[0]?.resetAt).toBe(NOON + 9 + MINUTE_MS);
   });
 
-  it('starts at the first request in it and ends 60 s later, that instant belonging to the next one', () => {
+  it('starts at its first request and ends exactly 60 s later', () => {
     const state = newWindowState(NOON);
     expect(take(state, limits, NOON + 7)).toBeNull();
     expect(take(state, limits, NOON + 30_000)).toBeNull();
@@ -57,7 +57,7 @@ describe('the minute window', () => {
 describe('the day window', () => {
   const limits: Limits = { perMinute: 10, perDay: 3 };
 
-  it('is the UTC day, whole again at midnight', () => {
+  it('is the UTC day, full again at midnight', () => {
     const last = MIDNIGHT + DAY_MS - 1;
     const state = newWindowState(NOON);
     expect(takeTimes(4, state, limits, last)).toEqual([null, null, null, 'day']);
@@ -69,7 +69,7 @@ describe('the day window', () => {
     });
   });
 
-  it('leaves the minute alone when it refuses, and the other way round', () => {
+  it('refuses without using the minute, and vice versa', () => {
     const state = newWindowState(NOON);
     takeTimes(20, state, limits, NOON);
     expect(remaining(state, limits, NOON)).toEqual([7, 0]);
@@ -99,13 +99,13 @@ describe('both windows exhausted', () => {
 });
 
 describe('changed limits', () => {
-  it('count at the next request when raised, for refusals used nothing', () => {
+  it('apply from the next request when raised, because refusals used no quota', () => {
     const state = newWindowState(NOON);
     takeTimes(50, state, { perMinute: 2, perDay: 10 }, NOON);
     expect(takeTimes(4, state, { perMinute: 5, perDay: 10 }, NOON)).toEqual([null, null, null, 'minute']);
   });
 
-  it('never make a negative remaining when lowered', () => {
+  it('never produce a negative remaining when lowered', () => {
     const state = newWindowState(NOON);
     takeTimes(9, state, { perMinute: 10, perDay: 10 }, NOON);
     expect(remaining(state, { perMinute: 3, perDay: 4 }, NOON)).toEqual([0, 0]);
@@ -115,7 +115,7 @@ describe('changed limits', () => {
 describe('a refund', () => {
   const limits: Limits = { perMinute: 5, perDay: 8 };
 
-  it('restores both counts and leaves the announced end where it is', () => {
+  it('restores both counts and keeps the announced end', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
     refund(state, limits, NOON);
@@ -123,7 +123,7 @@ describe('a refund', () => {
     expect(standings(state, limits, NOON + 1)[0]?.resetAt).toBe(NOON + MINUTE_MS);
   });
 
-  it('restores only the day when the minute is another one', () => {
+  it('restores only the day when the minute has changed', () => {
     const state = newWindowState(NOON);
     take(state, limits, NOON);
     take(state, limits, NOON + MINUTE_MS);
@@ -131,7 +131,7 @@ describe('a refund', () => {
     expect(remaining(state, limits, NOON + MINUTE_MS)).toEqual([4, 7]);
   });
 
-  it('restores only the minute when the day is another one', () => {
+  it('restores only the minute when the day has changed', () => {
     const late = MIDNIGHT + DAY_MS - 1;
     const state = newWindowState(late);
     take(state, limits, late);
@@ -147,7 +147,7 @@ describe('a refund', () => {
     expect(remaining(state, limits, NOON)).toEqual([5, 8]);
   });
 
-  describe('as many as the limit', () => {
+  describe('after as many refunds as the limit', () => {
     function sendRefunded(count: number, state: WindowState, limits: Limits, now: number): void {
       for (let sent = 0; sent < count; sent += 1) {
         expect(take(state, limits, now)).toBeNull();
@@ -155,7 +155,7 @@ describe('a refund', () => {
       }
     }
 
-    it('is the last one of the minute: from then on requests count', () => {
+    it('is refused in that minute: from then on requests count', () => {
       const state = newWindowState(NOON);
       sendRefunded(5, state, limits, NOON);
       expect(remaining(state, limits, NOON)).toEqual([5, 8]);
@@ -165,7 +165,7 @@ describe('a refund', () => {
       expect(take(state, limits, NOON)).toBe('minute');
     });
 
-    it('is not the last one of the next minute', () => {
+    it('is possible again in the next minute', () => {
       const state = newWindowState(NOON);
       const manyADay: Limits = { perMinute: 5, perDay: 100 };
       sendRefunded(10, state, manyADay, NOON);
@@ -173,7 +173,7 @@ describe('a refund', () => {
       expect(remaining(state, manyADay, NOON + MINUTE_MS)).toEqual([5, 100]);
     });
 
-    it('is the last one of the day, whatever the minute allows, until the next day', () => {
+    it('is refused for the rest of the day, whatever the minute allows', () => {
       const state = newWindowState(NOON);
       sendRefunded(10, state, { perMinute: 100, perDay: 8 }, NOON);
       expect(remaining(state, { perMinute: 100, perDay: 8 }, NOON)).toEqual([100, 6]);
@@ -181,14 +181,14 @@ describe('a refund', () => {
       expect(remaining(state, { perMinute: 100, perDay: 8 }, MIDNIGHT + DAY_MS)).toEqual([100, 8]);
     });
 
-    it('is the last one for an address too, which has no day', () => {
+    it('is refused for an address too, which has no daily limit', () => {
       const state = newWindowState(NOON);
       const ofAddress: Limits = { perMinute: 5, perDay: null };
       sendRefunded(10, state, ofAddress, NOON);
       expect(take(state, ofAddress, NOON)).toBe('minute');
     });
 
-    it('is not the last one of a greater plan', () => {
+    it('is possible on a larger plan', () => {
       const state = newWindowState(NOON);
       sendRefunded(6, state, limits, NOON);
       sendRefunded(4, state, { perMinute: 9, perDay: 20 }, NOON);
@@ -198,7 +198,7 @@ describe('a refund', () => {
 });
 
 describe('a clock that steps back', () => {
-  it('keeps the minute’s count and lets it end a minute from now', () => {
+  it('keeps the minute’s count and ends it a minute from now', () => {
     const limits: Limits = { perMinute: 2, perDay: null };
     const state = newWindowState(NOON);
     takeTimes(2, state, limits, NOON);
@@ -207,7 +207,7 @@ describe('a clock that steps back', () => {
     expect(take(state, limits, NOON - 1_000_000 + MINUTE_MS)).toBeNull();
   });
 
-  it('spends the later day once, when it was an hour wrong across midnight', () => {
+  it('uses up the later day once, when it was an hour wrong across midnight', () => {
     const limits: Limits = { perMinute: 1_000, perDay: 100 };
     const before = MIDNIGHT - 20 * MINUTE_MS;
     const state = newWindowState(before);
@@ -220,7 +220,7 @@ describe('a clock that steps back', () => {
     expect(spent(MIDNIGHT + DAY_MS)).toBe(100);
   });
 
-  it('locks nobody out beyond today if it was wrong by days', () => {
+  it('locks nobody out beyond today if it was days wrong', () => {
     const limits: Limits = { perMinute: 1_000, perDay: 3 };
     const state = newWindowState(NOON + 10 * DAY_MS);
     takeTimes(3, state, limits, NOON + 10 * DAY_MS);

@@ -22,7 +22,7 @@ describe('an address counts', () => {
   });
 });
 
-describe('who is limited', () => {
+describe('the limited subject', () => {
   const holder = {
     keyId: 7,
     clientId: 3,

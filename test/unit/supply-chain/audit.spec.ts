@@ -2,18 +2,18 @@ import { verdictOf } from './support/audit-verdict';
 
 const report = (vulnerabilities: object) => JSON.stringify({ auditReportVersion: 2, vulnerabilities });
 
-it('Nothing known: 0', () => {
+it('No known vulnerability: 0', () => {
   expect(verdictOf(report({}))).toMatchObject({ exitCode: 0 });
 });
 
-it('Something serious: 1, and it is named', () => {
+it('A serious vulnerability: 1, and it is named', () => {
   const { exitCode, lines } = verdictOf(
     report({ leftpad: { severity: 'high', range: '<2', fixAvailable: true } }),
   );
   expect([exitCode, lines[0]]).toEqual([1, 'high: leftpad <2, and there is a fix']);
 });
 
-it('Something lesser: 0, and it is named', () => {
+it('A minor vulnerability: 0, and it is named', () => {
   const { exitCode, lines } = verdictOf(report({ leftpad: { severity: 'moderate', range: '<2' } }));
   expect([exitCode, lines[0]]).toEqual([0, 'moderate: leftpad <2']);
 });
@@ -26,7 +26,7 @@ it.each([
   ['a failure without a message', JSON.stringify({ statusCode: 503 })],
   ['an answer that is no report', '<html>'],
   ['no answer', ''],
-])('%s is not taken for a clean bill: 2', (_what, printed) => {
+])('%s does not pass as a clean report: 2', (_what, printed) => {
   const { exitCode, lines } = verdictOf(printed);
   expect([exitCode, lines]).toEqual([2, [expect.stringContaining('NOTHING WAS AUDITED')]]);
 });

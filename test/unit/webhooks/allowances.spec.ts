@@ -14,18 +14,18 @@ function allowedAfter(...outcomes: { succeeded: boolean; tookMs: number }[]): nu
   return allowances.freeByWebhook()[7] ?? FIRST;
 }
 
-it('A receiver that answers quickly gets more at once, up to 32', () => {
+it('A receiver that responds quickly gets more deliveries at once, up to 32', () => {
   expect(allowedAfter(QUICK)).toBe(FIRST + 1);
   expect(allowedAfter(...Array<typeof QUICK>(100).fill(QUICK))).toBe(32);
 });
 
-it('One that fails or is slow soon gets one at a time', () => {
+it('A receiver that fails or is slow soon gets one at a time', () => {
   expect(allowedAfter(FAILED, FAILED, FAILED)).toBe(1);
   expect(allowedAfter(SLOW, SLOW, SLOW)).toBe(1);
   expect(allowedAfter(...Array<typeof QUICK>(100).fill(QUICK), FAILED)).toBe(16);
 });
 
-it('What is under way counts, for the webhook and for all together', () => {
+it('Deliveries in progress count, per webhook and in total', () => {
   const allowances = new Allowances(3);
   allowances.begin(1);
   allowances.begin(1);
@@ -36,7 +36,7 @@ it('What is under way counts, for the webhook and for all together', () => {
   expect(allowances.free).toBe(1);
 });
 
-it('It forgets webhooks that are not used, and never one that is', () => {
+it('Unused webhooks are forgotten, and used ones never', () => {
   const allowances = new Allowances(100_000);
   allowances.begin(0);
   for (let id = 1; id <= 20_000; id += 1) {

@@ -11,7 +11,7 @@ const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const HOUR = 3_600_000;
 
 describe('the schedule', () => {
-  it('tries again after 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h, and then no more', () => {
+  it('retries after 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h, and then stops', () => {
     const pauses = Array.from({ length: MAX_ATTEMPTS }, (_, index) => pauseAfter(index + 1, 0));
     expect(pauses).toEqual([
       5_000,
@@ -22,7 +22,7 @@ describe('the schedule', () => {
     ]);
   });
 
-  it('waits up to a tenth longer, never shorter', () => {
+  it('waits up to a tenth longer, never less', () => {
     expect(pauseAfter(1, 0)).toBe(5_000);
     expect(pauseAfter(1, 1)).toBe(5_500);
   });
@@ -43,18 +43,18 @@ describe('what a response means', () => {
     expect(errorOf({ status }) === null).toBe(success);
   });
 
-  it('410 and nothing else means that the receiver is gone', () => {
+  it('only 410 means that the receiver is gone', () => {
     expect([404, 409, 410, 411].filter((status) => isGone({ status }))).toEqual([410]);
   });
 
-  it('no response fails with its reason', () => {
+  it('a missing response is a failure with its reason', () => {
     expect(errorOf({ status: null, failure: 'The connection was refused.' })).toBe(
       'The connection was refused.',
     );
   });
 });
 
-describe('slowing down', () => {
+describe('throttling by the receiver', () => {
   test.each([
     ['seconds', '120', 120_000],
     ['a date', new Date(NOW + 90_000).toUTCString(), 90_000],
@@ -67,7 +67,7 @@ describe('slowing down', () => {
     expect(slowDownMs({ status: 429, retryAfter }, NOW)).toEqual(pause);
   });
 
-  it('without Retry-After: 10 s; for other statuses not at all', () => {
+  it('without Retry-After: 10 s; for other statuses none', () => {
     expect([429, 502, 503, 504].map((status) => slowDownMs({ status }, NOW))).toEqual(Array(4).fill(10_000));
     expect([200, 400, 500, null].map((status) => slowDownMs({ status, retryAfter: '60' }, NOW))).toEqual([
       0, 0, 0, 0,

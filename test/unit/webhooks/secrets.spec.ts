@@ -8,7 +8,7 @@ const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
 describe('the vault', () => {
   const vault = new SecretVault(Buffer.alloc(32, 1));
 
-  it('decrypts what it has sealed, and seals the same secret differently each time', () => {
+  it('decrypts what it encrypted, and encrypts the same secret differently each time', () => {
     const secret = newSecret();
     const sealed = [vault.seal(secret, 7), vault.seal(secret, 7)];
     expect(sealed[0]).not.toBe(sealed[1]);
@@ -21,7 +21,7 @@ describe('the vault', () => {
     ['with another key', new SecretVault(Buffer.alloc(32, 2)), 7, (text: string) => text],
     ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
     ['cut off', vault, 7, (text: string) => text.slice(0, 30)],
-  ])('does not open it %s, and reveals nothing of it', (_name, other, webhookId, change) => {
+  ])('does not decrypt it %s, and reveals nothing', (_name, other, webhookId, change) => {
     const secret = newSecret();
     const sealed = vault.seal(secret, 7);
     let message = 'it was opened';
@@ -34,7 +34,7 @@ describe('the vault', () => {
     expect(message).not.toContain(secret.slice(6));
   });
 
-  it('without a key it seals nothing: 503', () => {
+  it('cannot encrypt without a key: 503', () => {
     expect(() => new SecretVault(undefined).seal('x', 1)).toThrow(
       expect.objectContaining({ code: 'service_unavailable' }) as Error,
     );
@@ -52,20 +52,20 @@ describe('the vault', () => {
 describe('rotation', () => {
   const first = [{ sealed: 'a', until: null }];
 
-  it('the replaced secret signs along for 24 hours', () => {
+  it('the replaced secret also signs for 24 hours', () => {
     const both = rotated(first, 'b', NOW);
     expect(validSecrets(both, NOW).map(({ sealed }) => sealed)).toEqual(['b', 'a']);
     expect(validSecrets(both, later(DAY - 1)).map(({ sealed }) => sealed)).toEqual(['b', 'a']);
     expect(validSecrets(both, later(DAY)).map(({ sealed }) => sealed)).toEqual(['b']);
   });
 
-  it('a second rotation does not shorten the time of the first', () => {
+  it('a second rotation does not shorten the period of the first', () => {
     const three = rotated(rotated(first, 'b', NOW), 'c', later(DAY / 2));
     expect(validSecrets(three, later(DAY - 1)).map(({ sealed }) => sealed)).toEqual(['c', 'b', 'a']);
     expect(validSecrets(three, later(DAY)).map(({ sealed }) => sealed)).toEqual(['c', 'b']);
   });
 
-  it('however often it is rotated, five sign at the most', () => {
+  it('at most five secrets sign, however often it is rotated', () => {
     let secrets = first as ReturnType<typeof rotated>;
     for (let round = 0; round < 50; round += 1) {
       secrets = rotated(secrets, String(round), NOW);

@@ -15,7 +15,7 @@ const silent = (request: Request) =>
   });
 
 describe('A call', () => {
-  it('waits as long as a 429 says, and succeeds then', async () => {
+  it('waits as long as a 429 says, and then succeeds', async () => {
     const { client, sent, waits } = scriptedClient([limited(42), NO_PETS]);
     expect((await client.GET('/pets')).data).toEqual([]);
     expect([sent.length, waits]).toEqual([2, [42_000]]);
@@ -28,13 +28,13 @@ describe('A call', () => {
     expect(error).toMatchObject({ code: 'service_unavailable', status: 503, operation: 'GET /pets' });
   });
 
-  it('does not wait for longer than it may in all, and says at once that it will not', async () => {
+  it('fails at once when another wait would exceed the longest total wait', async () => {
     const { client, sent, waits } = scriptedClient([limited(60), limited(31)]);
     expect(await failureOf(client.GET('/pets'))).toMatchObject({ status: 429, retryAfterSeconds: 31 });
     expect([sent.length, waits]).toEqual([2, [60_000]]);
   });
 
-  it('sends all of its body with each attempt, and the same Idempotency-Key', async () => {
+  it('sends its whole body with each attempt, and the same Idempotency-Key', async () => {
     const { client, sent } = scriptedClient([LOST, unavailable, limited(1), CREATED]);
     await client.POST('/pets', A_PET);
     const keys = new Set(sent.map(({ headers }) => headers.get('idempotency-key')));
@@ -52,13 +52,13 @@ describe('A call', () => {
     expect(new Set(sent.map(({ headers }) => headers.get('idempotency-key')))).toEqual(new Set(['order-1']));
   });
 
-  it('waits for a first attempt of its own that still runs', async () => {
+  it('waits for its own first attempt while that still runs', async () => {
     const { client, waits } = scriptedClient([LOST, failure(409, 'idempotency_in_progress'), CREATED]);
     expect((await client.POST('/pets', A_PET)).data.id).toBe(1);
     expect(waits).toEqual([250, 500]);
   });
 
-  it('changes nothing twice: a PATCH without an answer is not repeated, but one that was refused is', async () => {
+  it('never changes anything twice: repeats a refused PATCH, but not one without a response', async () => {
     const lost = scriptedClient([LOST]);
     const change = { ...PET_1, body: { name: 'Ada' } };
     expect(await failureOf(lost.client.PATCH('/pets/{petId}', change))).toMatchObject({ code: 'no_answer' });
@@ -67,7 +67,7 @@ describe('A call', () => {
     expect((await refused.client.PATCH('/pets/{petId}', change)).data.name).toBe('Ada');
   });
 
-  it('is repeated when the connection breaks in the middle of the answer', async () => {
+  it('is repeated when the connection breaks in the middle of the response', async () => {
     const broken = () =>
       new Response(new ReadableStream({ start: (body) => body.error(LOST) }), { status: 200 });
     const { client, sent } = scriptedClient([broken, NO_PETS]);
@@ -75,7 +75,7 @@ describe('A call', () => {
     expect(sent.length).toBe(2);
   });
 
-  it('takes silence for a lost connection', async () => {
+  it('treats silence as a lost connection', async () => {
     const { client, sent } = scriptedClient([silent, NO_PETS], { attemptTimeoutSeconds: 0.01 });
     expect((await client.GET('/pets')).data).toEqual([]);
     expect(sent.length).toBe(2);
@@ -91,7 +91,7 @@ describe('An abort', () => {
     expect(sent).toEqual([]);
   });
 
-  it('ends a request that is under way, and is not taken for a lost connection', async () => {
+  it('ends a request in progress, and is not mistaken for a lost connection', async () => {
     const controller = new AbortController();
     const { client, sent } = scriptedClient([silent]);
     const change = { ...PET_1, body: { name: 'Ada' }, signal: controller.signal };
@@ -101,7 +101,7 @@ describe('An abort', () => {
     expect(sent.length).toBe(1);
   });
 
-  it('ends a wait, at once', async () => {
+  it('ends a wait immediately', async () => {
     const controller = new AbortController();
     const client = createPetStoreClient({
       baseUrl: 'http://store.test',
@@ -115,7 +115,7 @@ describe('An abort', () => {
   });
 });
 
-describe('An answer that is not one of the service', () => {
+describe('A response from something other than the service', () => {
   it.each([
     ['a page of a proxy', new Response('<html>', { status: 403 }), 403],
     [
@@ -132,14 +132,14 @@ describe('An answer that is not one of the service', () => {
     expect(sent.map(({ redirect }) => redirect)).toEqual(['manual']);
   });
 
-  it('is tried again when a proxy has no instance to send it to', async () => {
+  it('is retried when a proxy has no available instance', async () => {
     const { client } = scriptedClient([new Response('', { status: 502 }), NO_PETS]);
     expect((await client.GET('/pets')).response.status).toBe(200);
   });
 });
 
 describe('The key', () => {
-  it('is sent in X-API-Key and is nowhere else', async () => {
+  it('is sent in X-API-Key and nowhere else', async () => {
     const { client, sent } = scriptedClient([failure(404, 'pet_not_found', { 'X-Request-Id': 'a1' })]);
     const error = await failureOf(client.GET('/pets/{petId}', PET_1));
     expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
@@ -158,7 +158,7 @@ describe('The key', () => {
     expect(make).toThrow(new TypeError('apiKey must be printable ASCII without spaces.'));
   });
 
-  it('is asked for when it is missing, as from an environment without it', () => {
+  it('is required, for example when the environment lacks it', () => {
     const make = () =>
       createPetStoreClient({ baseUrl: 'http://store.test', apiKey: process.env.NO_SUCH_KEY! });
     expect(make).toThrow(new TypeError('apiKey is missing.'));
@@ -173,6 +173,6 @@ it.each([
   [{ maxConcurrent: 1.5 }, 'maxConcurrent must be an integer from 1.'],
   [{ maxWaitSeconds: NaN }, 'maxWaitSeconds must be a number from 0 to 1000000.'],
   [{ attemptTimeoutSeconds: Infinity }, 'attemptTimeoutSeconds must be a number from 0 to 1000000.'],
-])('The option %j is refused', (option, message) => {
+])('The option %j is rejected', (option, message) => {
   expect(() => scriptedClient([], option)).toThrow(new TypeError(message));
 });

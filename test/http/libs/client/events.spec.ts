@@ -20,7 +20,7 @@ function nameIn(event: Event): string {
   return event.type === 'category.created' ? event.data.name : event.type;
 }
 
-it('The events that are there are read to the end, and only those of the types that are wanted', async () => {
+it('Existing events are read to the end, filtered by type', async () => {
   const { client } = await onService(service);
   const { data: category } = await client.POST('/categories', { body: { name: 'Dogs' } });
   await client.POST('/pets', { body: { name: 'Ada', categoryId: category.id } });

@@ -27,7 +27,7 @@ describe('Limits', () => {
     });
   });
 
-  it('only delay a client: five times as many concurrent calls as fit into a minute all succeed', async () => {
+  it('only delay a client: five times as many concurrent calls as a minute allows all succeed', async () => {
     const { client, statuses, waits } = await onService(
       service,
       { perMinute: 12, perDay: 1_000 },
@@ -40,7 +40,7 @@ describe('Limits', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
   });
 
-  it('of a day end a call at once, and another plan is found by GET /rate-limit', async () => {
+  it('of a day end a call at once, and a new plan is detected by GET /rate-limit', async () => {
     const { client, name, statuses } = await onService(service, { perMinute: 100, perDay: 2 });
     await client.GET('/categories');
     await client.GET('/categories');
@@ -55,7 +55,7 @@ describe('Limits', () => {
 });
 
 describe('A ban', () => {
-  it('ends a call at once, and is not asked about again', async () => {
+  it('ends a call at once, and is not retried', async () => {
     const { client, key, statuses, waits } = await onService(service, { perMinute: 1, perDay: 100 });
     await client.GET('/categories');
     const caller = service.anonymous().with({ 'X-API-Key': key });
@@ -68,8 +68,8 @@ describe('A ban', () => {
   });
 });
 
-describe('A creating call whose answer is lost', () => {
-  it.each(['categories', 'pets', 'orders', 'adjustments'] as const)('happens once: %s', async (what) => {
+describe('A creating call whose response is lost', () => {
+  it.each(['categories', 'pets', 'orders', 'adjustments'] as const)('is executed once: %s', async (what) => {
     let lose = 0;
     const responses: Response[] = [];
     const store = await onService(
@@ -111,7 +111,7 @@ describe('A creating call whose answer is lost', () => {
   });
 });
 
-it('Pages of a list are read one after another, until the end', async () => {
+it('Pages of a list are read in order, to the end', async () => {
   const store = await onService(service);
   const categoryId = await aCategory(store);
   const created: number[] = [];
@@ -151,7 +151,7 @@ it('A deprecated operation is reported once', async () => {
   ]);
 });
 
-it('A resource that is still the same has no data, and one that is not is not overwritten', async () => {
+it('An unchanged resource returns no data, and a changed one is not overwritten', async () => {
   const store = await onService(service);
   const { client } = store;
   const path = { categoryId: await aCategory(store) };
@@ -167,7 +167,7 @@ it('A resource that is still the same has no data, and one that is not is not ov
   expect(stale).toMatchObject({ code: 'precondition_failed', status: 412 });
 });
 
-it("A refusal has the service's code and message, and its name in the log", async () => {
+it("A refusal has the service's code and message, and its class name in the log", async () => {
   const { client } = await onService(service);
   const error = await failureOf(client.POST('/store/orders', { body: { petId: 999_999_999 } }));
   expect(error).toMatchObject({

@@ -16,7 +16,7 @@ async function idsOf(entries: AsyncIterable<{ id: number }>): Promise<number[]> 
 }
 
 describe('The pages of a list', () => {
-  it('are asked of the same host, with the filters that were given, whatever the link names', async () => {
+  it('are requested from the same host, with the given filters, whatever the link says', async () => {
     const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])], {
       baseUrl: 'https://store.test/v1/',
     });
@@ -45,7 +45,7 @@ describe('The pages of a list', () => {
     expect(sent[0]!.url).toBe('http://store.test/pets?limit=7&cursor=a');
   });
 
-  it('end when one of them links to itself', async () => {
+  it('end when one links to itself', async () => {
     const { client, sent } = scriptedClient([page([1], 'a'), page([2], 'a')]);
     expect(await failureOf(idsOf(client.iterate('/pets')))).toEqual(
       new Error('The page of a list links to itself.'),

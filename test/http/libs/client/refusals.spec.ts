@@ -17,7 +17,7 @@ describe('After a 429', () => {
     expect([sent.length, waits]).toEqual([2, [30_000]]);
   });
 
-  it('one that cannot wait so long fails as if it had been refused, without being sent', async () => {
+  it('a call that cannot wait that long fails with the refusal, without being sent', async () => {
     const { client, sent } = scriptedClient([limited(40_000)]);
     await failureOf(client.GET('/pets'));
     const error = await failureOf(client.POST('/categories', { body: { name: 'Dogs' } }));
@@ -84,7 +84,7 @@ describe('Requests under way', () => {
     expect(limits).toEqual(Array.from({ length: 25 }, (_none, index) => index + 1));
   });
 
-  it('make room for others when one is aborted while it waits', async () => {
+  it('are replaced by others when one is aborted while it waits', async () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const answers: (() => void)[] = [];

@@ -13,7 +13,7 @@ import { failureOf, onService } from './support/on-service';
 
 const service = useService();
 
-it('Every operation of the document has a name, and only one', () => {
+it('Every operation of the document has exactly one name', () => {
   const named = [...read('libs/client/src/resources.ts').matchAll(/: '((?:[a-z]+)[A-Z]\w+)'/g)].map(
     ([, id]) => id,
   );
@@ -23,7 +23,7 @@ it('Every operation of the document has a name, and only one', () => {
   expect([...named, 'listEvents'].toSorted()).toEqual(known.toSorted());
 });
 
-it('A shop is run by resources alone: paths, bodies, queries and options stand in that order', async () => {
+it('A shop can be run with resources alone; arguments are path, body, query and options, in that order', async () => {
   const { client: store } = await onService(service, { plan: 'business' });
   const dogs = await store.categories.create({ name: 'Resource dogs' });
   const pet = await store.pets.create({ name: 'Ada', categoryId: dogs.id });
@@ -46,7 +46,7 @@ it('A shop is run by resources alone: paths, bodies, queries and options stand i
   expect(await failureOf(store.pets.list({}, { signal: ended }))).toEqual(new Error('enough'));
 });
 
-it('A list is one page when awaited, and all of it when iterated; unused, it costs nothing', async () => {
+it('A list is one page when awaited, all of it when iterated, and sends nothing when unused', async () => {
   const { client: store, statuses } = await onService(service, { plan: 'business' });
   const { id: categoryId } = await store.categories.create({ name: 'Many' });
   await Promise.all(
@@ -102,7 +102,7 @@ it('onRateLimit is called at each refusal, before the client waits', async () =>
   expect(waits).toEqual([notices[0]!.retryAfterSeconds! * 1_000]);
 });
 
-it('A misspelt path is refused before anything is sent, and names the nearest', async () => {
+it('A misspelt path fails before anything is sent, and the error suggests the nearest', async () => {
   const { client: store, statuses } = await onService(service);
   const call = store.GET as (path: string) => Promise<unknown>;
   expect(await failureOf(call('/pet'))).toEqual(

@@ -121,7 +121,7 @@ async function expectEmpty(): Promise<void> {
   expect([await namesOf(to, 'r'), await namesOf(to, 'S')]).toEqual([[], []]);
 }
 
-it('Every table is copied with all that is in it, one that comes later without anybody naming it', async () => {
+it('Every table is copied in full, and future tables automatically', async () => {
   const seen: number[][] = [];
   const copied = await copyDatabase(from, to, { onRows: (...numbers) => seen.push(numbers) });
   const tables = (await namesOf(from, 'r')).filter((name) => name !== 'schema_migrations');
@@ -132,7 +132,7 @@ it('Every table is copied with all that is in it, one that comes later without a
   expect(seen.at(-1)).toEqual([rows, rows]);
 });
 
-it('The copy is a snapshot: concurrent writes are in none of its tables', async () => {
+it('The copy is a snapshot without any concurrent writes', async () => {
   const before = (await contentOf(from)).audit_entries;
   let written: Promise<unknown> | undefined;
   await copyDatabase(from, to, {
@@ -146,7 +146,7 @@ it('The copy is a snapshot: concurrent writes are in none of its tables', async 
   expect((await contentOf(to)).audit_entries).toEqual(before);
 });
 
-it('A copy that loses its target leaves it empty, and running it again works', async () => {
+it('A copy that loses its target leaves it empty, and can be repeated', async () => {
   let ended: Promise<unknown> | undefined;
   const onRows = () => {
     ended ??= target.pool.query(
@@ -173,7 +173,7 @@ it('A copy that loses its source leaves the target empty', async () => {
   await expectEmpty();
 });
 
-it('A copy that is broken off fails with the reason, and leaves the target empty', async () => {
+it('A copy that is aborted fails with the reason, and leaves the target empty', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');
   const copying = copyDatabase(from, to, {

@@ -36,12 +36,12 @@ const clients = async () =>
 const insert = `INSERT INTO clients (name, plan) VALUES ('acme', 'free')`;
 
 describe('a long transaction', () => {
-  it('is not held to the time that a request has', async () => {
+  it('has no request timeout', async () => {
     await expect(database.transaction((transaction) => transaction.query(SLOW))).rejects.toThrow('timeout');
     await expect(database.longTransaction((transaction) => transaction.query(SLOW))).resolves.toHaveLength(1);
   });
 
-  it('is rolled back as a whole when the work fails', async () => {
+  it('is rolled back completely when the work fails', async () => {
     const failure = new Error('no more');
     const work = database.longTransaction(async (transaction) => {
       await transaction.query(insert);
@@ -59,7 +59,7 @@ describe('a long transaction', () => {
   it.each([
     ['in the middle of a statement', 'SELECT pg_sleep(60)'],
     ['between its statements', undefined],
-  ])('is ended and rolled back by its signal %s', async (_when, statement) => {
+  ])('is aborted and rolled back by its signal %s', async (_when, statement) => {
     const controller = new AbortController();
     const reason = new Error('stop');
     const work = database.longTransaction(
@@ -83,7 +83,7 @@ describe('a long transaction', () => {
     expect(await sleepers()).toBe(0);
   });
 
-  it('is ended by its signal even between two statements, before a long one', async () => {
+  it('is aborted by its signal even between two statements, before a long one', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');
     const sent = jest.spyOn(dataSource, 'query');
@@ -100,7 +100,7 @@ describe('a long transaction', () => {
     sent.mockRestore();
   });
 
-  it('does not begin when its signal was there before', async () => {
+  it('does not begin when its signal is already aborted', async () => {
     const signal = AbortSignal.abort(new Error('too late'));
     await expect(database.longTransaction(() => Promise.resolve(), { signal })).rejects.toThrow('too late');
   });

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { isRefusedStatement } from '#libs/database';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
-describe('A failure whose transaction has done nothing for certain', () => {
+describe('A failure whose transaction has certainly had no effect', () => {
   let database: TestDatabase;
   let client: PoolClient;
 
@@ -38,7 +38,7 @@ describe('A failure whose transaction has done nothing for certain', () => {
     expect(isRefusedStatement(await failureOf(sql))).toBe(false);
   });
 
-  it('is only what PostgreSQL itself reports', () => {
+  it('is reported by PostgreSQL itself', () => {
     expect(isRefusedStatement(Object.assign(new Error('read ENETDOWN'), { code: 'ENETDOWN' }))).toBe(false);
     expect(isRefusedStatement(undefined)).toBe(false);
   });

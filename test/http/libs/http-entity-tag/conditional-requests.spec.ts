@@ -42,7 +42,7 @@ describe('conditional requests', () => {
       ['nothing', () => ''],
     ];
 
-    test.each(HITS)('answers 304 and nothing else for %s, to GET and HEAD', async (_what, field) => {
+    test.each(HITS)('answers 304 without a body for %s, to GET and HEAD', async (_what, field) => {
       const tag = await tagOf(target);
       for (const method of ['GET', 'HEAD']) {
         const answer = await caller.with({ 'If-None-Match': field(tag) }).send(method, target);
@@ -81,7 +81,7 @@ describe('conditional requests', () => {
       ['the ETag', (tag) => tag],
       ['a list with it', (tag) => `${OTHER}, ${tag}`],
       ['any', () => '*'],
-    ])('changes it for %s', async (_what, field) => {
+    ])('applies the change for %s', async (_what, field) => {
       expect((await send(field(await tagOf(target)))).status).toBe(200);
     });
 
@@ -105,7 +105,7 @@ describe('conditional requests', () => {
     },
   );
 
-  it('If-None-Match on a change changes nothing about it', async () => {
+  it('If-None-Match has no effect on a change', async () => {
     const holder = caller.with({ 'If-None-Match': await tagOf('/categories/1') });
     expect((await holder.put('/categories/1', { name: 'Cats' })).status).toBe(200);
   });

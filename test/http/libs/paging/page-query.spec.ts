@@ -27,18 +27,18 @@ describe('the parameters of a page', () => {
       },
     );
 
-    test.each(LIMITS)('400: refuses limit=%s', async (limit) => {
+    test.each(LIMITS)('400: rejects limit=%s', async (limit) => {
       const { body } = await caller.get<ErrorBody>(`${list}?limit=${limit}`);
       expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
       expect(body.message).toContain('limit must be an integer from 1 to 100');
     });
 
-    test.each(CURSORS)('400: refuses cursor=%s', async (cursor) => {
+    test.each(CURSORS)('400: rejects cursor=%s', async (cursor) => {
       const { body } = await caller.get<ErrorBody>(`${list}?cursor=${cursor}`);
       expect(body).toMatchObject({ code: 'invalid_cursor', status: 400 });
     });
 
-    it('400: refuses two cursors', async () => {
+    it('400: rejects two cursors', async () => {
       const { body } = await caller.get<ErrorBody>(`${list}?cursor=YWZ0ZXI6MjA&cursor=YWZ0ZXI6MjA`);
       expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
     });

@@ -57,12 +57,12 @@ describe('a list', () => {
         ],
       ],
       [5, [['n1', 'n2'], ['n3', 'n4'], ['n5']]],
-    ])('is there when, and only when, more follows: %i entries, two on a page', async (count, pages) => {
+    ])('is present exactly when more entries follow: %i entries, two on a page', async (count, pages) => {
       await categories(...Array.from({ length: count }, (_, index) => `n${index + 1}`));
       expect(await pagesFrom('/categories?limit=2')).toEqual(pages);
     });
 
-    it('counts what the filter lets through and nothing else', async () => {
+    it('considers only entries that match the filter', async () => {
       await categories('cat', 'dog', 'cattle', 'door');
       expect(await pagesFrom('/categories?limit=2&name=cat')).toEqual([['cat', 'cattle']]);
     });
@@ -79,7 +79,7 @@ describe('a list', () => {
       expect(await pagesFrom(`/categories?limit=1&${query}`)).toEqual([[`${name} 1`], [`${name} 2`]]);
     });
 
-    it('keeps every value of a filter that is repeated', async () => {
+    it('keeps every value of a repeated filter', async () => {
       const pets: Pet[] = [];
       for (const builder of [aPet().sold(), aPet(), aPet().pending(), aPet().sold()]) {
         pets.push(await arrange.pet(builder));
@@ -89,7 +89,7 @@ describe('a list', () => {
       expect(await pagesFrom(target)).toEqual([['Rex'], ['Rex'], ['Rex']]);
     });
 
-    it('replaces a cursor that was sent', async () => {
+    it('replaces the cursor of the request', async () => {
       await categories('a', 'b', 'c');
       const second = await caller.get(nextOf(await caller.get('/categories?limit=1'))!);
       expect(new URLSearchParams(nextOf(second)!.split('?')[1]).getAll('cursor')).toHaveLength(1);

@@ -41,7 +41,7 @@ async function days(): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
-it('what is older than the days that are kept is deleted, today being one of them', async () => {
+it('deletes what is older than the retention period, which includes today', async () => {
   for (const day of ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-22']) {
     await add(day);
   }
@@ -53,14 +53,14 @@ it('what is older than the days that are kept is deleted, today being one of the
   clock.advance(-1);
 });
 
-it('all of it is deleted, however many batches that takes', async () => {
+it('deletes everything expired, in as many batches as that takes', async () => {
   await add('2026-01-01', 4);
   expect(await keeping({ batch: 2 }).deleteOld()).toBe(4);
   await add('2026-01-01', 5);
   expect(await keeping({ batch: 2 }).deleteOld()).toBe(5);
 });
 
-it('instances do not wait for each other: what another is deleting is passed over', async () => {
+it('skips rows that another instance is deleting, without waiting', async () => {
   await add('2026-01-01', 3);
   const other = await test.pool.connect();
   await other.query('BEGIN');
@@ -71,7 +71,7 @@ it('instances do not wait for each other: what another is deleting is passed ove
   expect(await keeping().deleteOld()).toBe(1);
 });
 
-it('nothing is deleted at the start itself, and then turn after turn', async () => {
+it('deletes nothing at the start itself, and then at every interval', async () => {
   await add('2026-01-01');
   keeping({ firstMs: 20, everyMs: 20 }).onApplicationBootstrap();
   expect(await days()).toEqual(['2026-01-01']);
@@ -80,7 +80,7 @@ it('nothing is deleted at the start itself, and then turn after turn', async () 
   await until(async () => (await days()).length === 0);
 });
 
-it('a turn that fails is logged, and the next one makes up for it', async () => {
+it('a failed run is logged, and the next one catches up', async () => {
   const warnings: string[] = [];
   const warn = jest
     .spyOn(Logger.prototype, 'warn')
@@ -100,7 +100,7 @@ it('a turn that fails is logged, and the next one makes up for it', async () => 
   }
 });
 
-it('a stop waits for the batch under way and begins no other', async () => {
+it('a stop waits for the running batch and starts no other', async () => {
   await add('2026-01-01', 3);
   const other = await test.pool.connect();
   await other.query('BEGIN');

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { queryOnce } from '../../../support/query-once';
+import { query } from '../../../support/query';
 import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
 
 /** A PostgreSQL of a test's own, which may be stopped, killed and paused, and comes back at the same address. */
@@ -82,7 +82,7 @@ export class FaultyPostgres {
   }
 
   query<Row extends object>(sql: string): Promise<Row[]> {
-    return queryOnce<Row>(this.url, sql);
+    return query<Row>(this.url, sql);
   }
 
   async close(): Promise<void> {

@@ -83,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-it('Its types are right for import and for require, and catch what the document does not have', () => {
+it('Its types work with import and with require, and reject what is not in the document', () => {
   const found = [...complaints.matchAll(/^(.+)\((\d+),\d+\): error/gm)].map(
     ([, file, line]) => `${file}:${line}`,
   );
@@ -92,11 +92,11 @@ it('Its types are right for import and for require, and catch what the document 
   );
 });
 
-it('It is loaded by require', async () => {
+it('It can be loaded with require', async () => {
   expect(await run(['common.cjs'])).toBe('function function Ada\n');
 });
 
-it('The examples of the README run as they are written', async () => {
+it('The examples of the README run as written', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
   const environment = { PETSTORE_URL: service.url, PETSTORE_KEY: key };
   const outputs: string[] = [];
@@ -111,7 +111,7 @@ it('The examples of the README run as they are written', async () => {
   ]);
 });
 
-it('The receiver of the README takes what is signed with the secret, and nothing else', async () => {
+it('The receiver of the README accepts exactly what is signed with the secret', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
   writeFileSync(
     join(project, 'deliveries.mjs'),
@@ -136,7 +136,7 @@ it('The receiver of the README takes what is signed with the secret, and nothing
   expect(output.split('\n').slice(1)).toEqual(['order.placed { petId: 7 }', '204', '400', '']);
 });
 
-it('A bundle of it runs where there is nothing but what browsers have', async () => {
+it('A bundle of it needs only what browsers provide', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
   const { AbortSignal, Headers, Request, Response, URL, URLSearchParams } = globalThis;
   const web = {

@@ -25,13 +25,13 @@ beforeAll(async () => {
   document = await describeInterface('json');
 });
 
-it('Types, routes and error classes are those of the document; `npm run generate` renews them', () => {
+it('Types, routes and error classes match the document; `npm run generate` updates them', () => {
   expect(generate()).toEqual(
     Object.fromEntries(GENERATED.map((name) => [name, readFileSync(join(CLIENT, 'src', name), 'utf8')])),
   );
 });
 
-it('Every POST of the document, and nothing else, takes an Idempotency-Key, as the client takes for granted', () => {
+it('Exactly the POST operations of the document accept an Idempotency-Key, as the client assumes', () => {
   const { paths } = JSON.parse(document) as {
     paths: Record<string, Record<string, { parameters: object[] }>>;
   };

@@ -32,7 +32,7 @@ afterAll(async () => {
 const session = async (on = dataSource) =>
   (await on.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid'))[0]!.pid;
 
-it('A statement on a connection that falls silent fails in time, and the next one has another connection', async () => {
+it('A statement on a connection that falls silent fails in time, and the next one uses another connection', async () => {
   const before = await session();
   proxy.fallSilent();
   const begin = performance.now();
@@ -43,7 +43,7 @@ it('A statement on a connection that falls silent fails in time, and the next on
   expect(await session()).not.toBe(before);
 });
 
-it('A transaction does not wait once more to be rolled back', async () => {
+it('The rollback of a transaction does not wait again', async () => {
   // So long that half of it is enough for whatever else a busy machine may do meanwhile.
   const silenceMs = 6_000;
   const patient = await connect(proxy.url, silenceMs);
@@ -60,7 +60,7 @@ it('A transaction does not wait once more to be rolled back', async () => {
   await patient.destroy();
 });
 
-it('An answer that came while this process was busy is no silence', async () => {
+it('A response that arrived while this process was busy does not count as silence', async () => {
   // The proxy would be as busy as the rest of this process.
   const direct = await connect(database.url);
   const before = await session(direct);

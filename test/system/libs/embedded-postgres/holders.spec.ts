@@ -1,12 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import {
-  answers,
-  Bench,
-  killPostmaster,
-  postmasterPid,
-  query,
-} from '../../../support/embedded-postgres-bench';
+import { answers, Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
+import { query } from '../../../support/query';
 import { type Checkout, makeCheckout } from '../../../support/checkout';
 import { until } from '../../../support/eventually';
 
@@ -26,8 +21,8 @@ function folder(name: string, parameters: Record<string, string> = { fsync: 'off
 
 const clusterOf = (name: string): string => join(bench.path(name), 'data');
 
-describe('processes beside each other', () => {
-  it('stop the server with the last one, whichever that is', async () => {
+describe('concurrent processes', () => {
+  it('stop the server with the last process, whichever that is', async () => {
     for (const order of [
       [0, 1],
       [1, 0],
@@ -45,7 +40,7 @@ describe('processes beside each other', () => {
     }
   });
 
-  it('make one database when they race for an empty folder', async () => {
+  it('create one database when they race for an empty folder', async () => {
     const holders = Array.from({ length: 5 }, () => bench.hold(checkout, folder('race')));
     const told = await Promise.all(holders.map((holder) => holder.answer));
     expect(told.map((answer) => answer.error)).toEqual(holders.map(() => undefined));
@@ -56,7 +51,7 @@ describe('processes beside each other', () => {
     expect(fs.readdirSync(bench.path('race', 'holders'))).toEqual([]);
   });
 
-  it('never lose the server to one which leaves while another arrives', async () => {
+  it('never lose the server to a process that leaves while another arrives', async () => {
     let leaving = bench.hold(checkout, folder('relay'));
     await leaving.answer;
     for (let round = 0; round < 5; round++) {
@@ -69,7 +64,7 @@ describe('processes beside each other', () => {
   });
 });
 
-describe('a process which is killed', () => {
+describe('a killed process', () => {
   it('leaves its server to the next one, with every acknowledged row', async () => {
     const holder = bench.hold(checkout, folder('killed', {}));
     const { url } = await holder.answer;
@@ -95,7 +90,7 @@ describe('a process which is killed', () => {
     await next.stop();
   });
 
-  it('in the middle of the first start does not stand in the way of the next', async () => {
+  it('in the middle of the first start does not block the next', async () => {
     // One start takes about 0.7 s, so these moments fall into initdb, its end and the start of the server.
     for (const [index, moment] of [120, 300, 500, 700].entries()) {
       const options = folder(`interrupted-${index}`, {});
@@ -111,8 +106,8 @@ describe('a process which is killed', () => {
   });
 });
 
-describe('a server which is killed', () => {
-  it('is started again at once and has every acknowledged row', async () => {
+describe('a killed server', () => {
+  it('is restarted at once with every acknowledged row', async () => {
     const options = folder('crash', {});
     const first = bench.hold(checkout, options);
     const { url } = await first.answer;
@@ -140,7 +135,7 @@ describe('a server which is killed', () => {
     expect(await answers(url)).toBe(false);
   });
 
-  it('is found dead together with its holder, even as a zombie process', async () => {
+  it('is detected together with its killed process, even as a zombie', async () => {
     const options = folder('crash', {});
     const holder = bench.hold(checkout, options);
     await holder.answer;

@@ -43,7 +43,7 @@ function run(script: string, args: string[]): Promise<number | null> {
   return new Promise((resolve) => child.once('exit', resolve));
 }
 
-it('lets one process in at a time, also while others die in it', async () => {
+it('admits one process at a time, even while others die holding it', async () => {
   const { entry } = makeCheckout(bench.path('checkout'));
   const library = join(entry, '..');
   for (const [name, text] of [

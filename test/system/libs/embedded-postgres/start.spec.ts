@@ -2,7 +2,8 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { answers, Bench, query } from '../../../support/embedded-postgres-bench';
+import { answers, Bench } from '../../../support/embedded-postgres-bench';
+import { query } from '../../../support/query';
 
 const bench = new Bench();
 const directory = bench.path('first', '.data');
@@ -12,8 +13,8 @@ const options = { dataDirectory: directory, database: 'shop' };
 const start = () => startEmbeddedPostgres(options);
 afterAll(() => bench.clear());
 
-describe('one process', () => {
-  it('makes a database, and finds its rows again after a stop', async () => {
+describe('a single process', () => {
+  it('creates a database, and finds its rows again after a stop', async () => {
     const first = await start();
     expect(first.adopted).toBe(false);
     await query(first.url, 'CREATE TABLE item AS SELECT 7 AS id');
@@ -29,7 +30,7 @@ describe('one process', () => {
     await second.stop();
   });
 
-  it('leaves durability on and speaks UTF-8 with checksums', async () => {
+  it('leaves durability on and uses UTF-8 with checksums', async () => {
     const server = await start();
     const rows = await query(
       server.url,
@@ -43,7 +44,7 @@ describe('one process', () => {
     await server.stop();
   });
 
-  it('takes settings of the caller, and creates another database in the same folder', async () => {
+  it('accepts settings of the caller, and creates another database in the same folder', async () => {
     const parameters = { fsync: 'off', application_name: "it's a test" };
     const server = await startEmbeddedPostgres({ ...options, database: 'Zweite "DB"', parameters });
     expect(await query(server.url, "SELECT current_database() AS d, current_setting('fsync') AS f")).toEqual([
@@ -52,7 +53,7 @@ describe('one process', () => {
     await server.stop();
   });
 
-  it('keeps its password in a file for the owner alone, and refuses any other', async () => {
+  it('keeps its password in a file that only the owner can read, and refuses any other', async () => {
     const server = await start();
     const file = join(directory, 'password');
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
@@ -75,7 +76,7 @@ describe('one process', () => {
     expect(await busy).toBe('ended');
   });
 
-  it('takes another port when the remembered one is taken', async () => {
+  it('uses another port when the saved one is taken', async () => {
     const server = await start();
     await server.stop();
     const port = Number(new URL(server.url).port);
@@ -88,7 +89,7 @@ describe('one process', () => {
     squatter.close();
   });
 
-  it('ends the server even when the folder was removed under it', async () => {
+  it('stops the server even when the folder was removed', async () => {
     const dataDirectory = bench.path('removed');
     const server = await startEmbeddedPostgres({ ...options, dataDirectory, parameters: { fsync: 'off' } });
     fs.rmSync(dataDirectory, { recursive: true });
@@ -98,8 +99,8 @@ describe('one process', () => {
   });
 });
 
-describe('what others left', () => {
-  it('is not fooled by a postmaster.pid whose pid is another process now', async () => {
+describe('leftovers', () => {
+  it('a postmaster.pid with the pid of another process is detected', async () => {
     const file = join(cluster, 'postmaster.pid');
     fs.writeFileSync(
       file,
@@ -112,7 +113,7 @@ describe('what others left', () => {
     await server.stop();
   });
 
-  it('starts over a postmaster.pid which a power failure left empty', async () => {
+  it('a postmaster.pid that a power failure left empty does not prevent a start', async () => {
     const file = join(cluster, 'postmaster.pid');
     fs.writeFileSync(file, '', { mode: 0o600 });
     fs.chownSync(file, fs.statSync(cluster).uid, fs.statSync(cluster).gid);
@@ -121,7 +122,7 @@ describe('what others left', () => {
     await server.stop();
   });
 
-  it('removes what an interrupted initdb left, and files of dead processes', async () => {
+  it('an interrupted initdb and files of dead processes are removed', async () => {
     const left = join(directory, 'init-0123456789ab');
     fs.mkdirSync(join(left, 'data'), { recursive: true });
     fs.writeFileSync(join(directory, 'port.0123456789ab.tmp'), '');
@@ -136,7 +137,7 @@ describe('what others left', () => {
     expect(fs.readdirSync(join(directory, 'lock'))).toEqual([]);
   });
 
-  it('rotates a large log', async () => {
+  it('a large log is rotated', async () => {
     const log = join(directory, 'server.log');
     fs.truncateSync(log, 9 * 1024 * 1024);
     const server = await start();

@@ -1,13 +1,8 @@
 import * as fs from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import {
-  answers,
-  Bench,
-  killPostmaster,
-  postmasterPid,
-  query,
-} from '../../../support/embedded-postgres-bench';
+import { answers, Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
+import { query } from '../../../support/query';
 import { type Checkout, makeCheckout } from '../../../support/checkout';
 import { until } from '../../../support/eventually';
 
@@ -27,7 +22,7 @@ const hold = (supervise = true) => bench.hold(checkout, { ...folder, supervise }
 const kill = (): void => void process.kill(postmasterPid(cluster)!, 'SIGKILL');
 
 describe('a supervised server', () => {
-  it('comes back on its port with every acknowledged row, as often as it is killed', async () => {
+  it('comes back on its port with every acknowledged row, however often it is killed', async () => {
     const holder = hold();
     const { url } = await holder.answer;
     await query(url, 'CREATE TABLE item (id int)');
@@ -42,7 +37,7 @@ describe('a supervised server', () => {
     expect(await answers(url)).toBe(false);
   });
 
-  it('is started once, however many look after it', async () => {
+  it('is started once, however many processes supervise it', async () => {
     const holders = Array.from({ length: 3 }, () => hold());
     const [answer] = await Promise.all(holders.map((holder) => holder.answer));
     const { url } = answer!;

@@ -44,8 +44,8 @@ function beBusy(): void {
 
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a process does not take for a silence of Redis that it was busy itself', () => {
-  test('while the answer came', async () => {
+describe('a busy process does not mistake its own delay for a silence of Redis', () => {
+  test('while the response arrived', async () => {
     const store = await connectedTo(server.url);
     for (let time = 0; time < TIMES; time += 1) {
       const taken = store.take(SUBJECT);
@@ -55,7 +55,7 @@ describe('a process does not take for a silence of Redis that it was busy itself
     }
   });
 
-  test('before the question was sent', async () => {
+  test('before the request was sent', async () => {
     // The way through the proxy takes some turns, so the answer cannot be there when the budget is first looked at.
     const store = await connectedTo(proxy.url);
     for (let time = 0; time < TIMES; time += 1) {

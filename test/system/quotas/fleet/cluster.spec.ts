@@ -40,13 +40,13 @@ async function outcomes(callers: ApiClient[], requests: number): Promise<Record<
   return tally(answers.map(({ status }) => status));
 }
 
-test('two instances count the clients of every node exactly', async () => {
+test('two instances count exactly, whichever node has the client', async () => {
   for (const node of cluster.nodes) {
     expect(await outcomes(await aClientOf(node), LIMIT + 8)).toEqual({ 200: LIMIT, 429: 8 });
   }
 });
 
-test('they count their shares while the node of a client is down, and together when it is back', async () => {
+test('they count their shares while the node of a client is down, and together again afterwards', async () => {
   const node = cluster.nodes[1]!;
   const [one, ...further] = [await aClientOf(node), await aClientOf(node), await aClientOf(node)];
   await node.stop();

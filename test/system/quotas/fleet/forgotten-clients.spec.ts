@@ -49,12 +49,12 @@ async function forgottenAndUnbanned(): Promise<{ clientId: number; caller: ApiCl
 }
 
 describe('a client that Redis has evicted, and whose ban was reloaded', () => {
-  test('has used of its day what the database knows', async () => {
+  test('keeps the daily usage that the database has', async () => {
     const { caller } = await forgottenAndUnbanned();
     expect((await standing(caller)).day.remaining).toBe(94);
   });
 
-  test('is reloaded, and still counted together', async () => {
+  test('is reloaded, and still counted by both instances together', async () => {
     const { caller } = await forgottenAndUnbanned();
     await pair.services[0].app.get(QuotaStore).reloadDays();
     expect((await caller.get(COUNTED)).headers.get('RateLimit')).toContain('"day";r=93;');

@@ -40,7 +40,7 @@ async function saysDegraded(): Promise<boolean> {
   return info.limits.degraded;
 }
 
-test('a client has its whole limit while Redis is there', async () => {
+test('a client has its whole limit while Redis is available', async () => {
   expect(await degraded()).toBe(false);
   expect(await spend(await service.caller({ plan: 'free' }))).toEqual({ allowed: 60, refusal: 429 });
 });
@@ -49,7 +49,7 @@ test.each([
   ['is gone', () => redis.stop(), () => redis.start()],
   ['does not answer', () => Promise.resolve(redis.pause()), () => Promise.resolve(redis.resume())],
 ])(
-  'while Redis %s a client has its share, and the whole again afterwards',
+  'while Redis %s a client has its share, and the whole limit again afterwards',
   async (_what, leave, comeBack) => {
     const caller = await service.caller({ plan: 'free' });
     await leave();
@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test('of the day it has its share of what was left', async () => {
+test('the share of the day is a share of what was left', async () => {
   const caller = await service.caller({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
   for (let request = 0; request < 60; request += 1) {
     await caller.get('/categories');
@@ -89,7 +89,7 @@ test('a ban earned during an outage of Redis applies when it is back', async () 
   expect((await offender.get('/categories')).status).toBe(403);
 });
 
-test('Redis knows nothing after it was restarted, but the day and the bans are remembered', async () => {
+test('a restarted Redis is empty, but the day and the bans are kept', async () => {
   const { key } = await service.issueKey({ plan: 'enterprise', perMinute: 1_000, perDay: 5 });
   const caller = service.anonymous().with({ 'X-API-Key': key });
   expect(await spend(caller)).toEqual({ allowed: 5, refusal: 429 });

@@ -21,7 +21,7 @@ async function allowed(caller: ApiClient, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
 
-test('an instance that has lost Redis counts its share, and the other one still counts exactly', async () => {
+test('an instance that has lost Redis counts its share, and the other still counts exactly', async () => {
   const { callers } = await pair.client({ plan: 'free' });
   const [here, there] = callers as [ApiClient, ApiClient];
   await instances.loseRedis(1);
@@ -31,7 +31,7 @@ test('an instance that has lost Redis counts its share, and the other one still 
   await instances.findRedis(1);
 });
 
-test('its return does not make the others begin a new minute', async () => {
+test('its return does not restart the minute for the others', async () => {
   const { callers } = await pair.client({ plan: 'free' });
   const [here, there] = callers as [ApiClient, ApiClient];
   let total = await allowed(here, 40);

@@ -114,7 +114,7 @@ async function compare(redis: RedisQuotaStore, memory: MemoryQuotaStore, run: Hi
   }
 }
 
-test('Redis and this process answer every history alike', async () => {
+test('Redis and this process decide every history alike', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (run) => {
       clock.set(START);

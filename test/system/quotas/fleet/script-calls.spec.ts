@@ -40,7 +40,7 @@ async function callsOfTheScript(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(statistics)?.[1]);
 }
 
-it('what one turn of the event loop brings is one call, in its order', async () => {
+it('all steps of one turn of the event loop are one call, in order', async () => {
   const before = await callsOfTheScript();
   const replies = await Promise.all(Array.from({ length: 5 }, () => calls.run(aTakeOf('one'))));
   expect(replies.map((reply) => reply[5])).toEqual([1, 2, 3, 4, 5]);
@@ -54,7 +54,7 @@ it('no call has more than 100 steps', async () => {
   expect(await callsOfTheScript()).toBe(before + 3);
 });
 
-it('a step that cannot be done fails alone', async () => {
+it('a step that fails does not affect the others', async () => {
   await client.set('petstore:{address:broken}:windows', 'no hash');
   const [left, broken, right] = await Promise.allSettled(
     ['left', 'broken', 'right'].map((address) => calls.run(aTakeOf(address))),

@@ -52,7 +52,7 @@ describe.each([
     said.push(await pair.saysDegraded());
   });
 
-  test('no request fails, and the instances are ready and say how they count', () => {
+  test('no request fails, and the instances stay ready and report how they count', () => {
     expect([...load.statuses.keys()].sort()).toEqual([200, 429]);
     expect(said).toEqual([
       [false, false],
@@ -66,13 +66,13 @@ describe.each([
     expect(load.unjust).toEqual([]);
   });
 
-  test('an instance alone lets a client have its share, and no more', () => {
+  test('an instance alone allows a client its share, and no more', () => {
     for (const { allowedAlone } of load.greedy) {
       expect(Math.max(...allowedAlone)).toBeLessThanOrEqual(SHARE);
     }
   });
 
-  test('a minute in which Redis leaves has the limit and the shares; a Redis that has lost its memory begins a new one', () => {
+  test('a minute in which Redis fails allows the limit and the shares; a Redis that lost its memory starts a new one', () => {
     const byReturn = LIMIT + SHARE + SHARE;
     expect(Math.max(...allowedByReturn)).toBeLessThanOrEqual(byReturn);
     const inAll = Math.max(...load.greedy.map(({ allowed }) => allowed));

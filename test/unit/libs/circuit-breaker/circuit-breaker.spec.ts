@@ -47,7 +47,7 @@ describe('a closed circuit', () => {
     expect(changes).toEqual([true]);
   });
 
-  it('stays closed when there is a success between them', async () => {
+  it('stays closed when a success comes between failures', async () => {
     await fail(2);
     breaker.attempt();
     breaker.succeeded();
@@ -55,7 +55,7 @@ describe('a closed circuit', () => {
     expect(changes).toEqual([]);
   });
 
-  it('takes failures that were under way together for one', async () => {
+  it('counts concurrent failures as one', async () => {
     for (let pause = 1; pause <= 2; pause += 1) {
       const attempts = Array.from({ length: 50 }, () => breaker.attempt());
       await pass(1);
@@ -66,7 +66,7 @@ describe('a closed circuit', () => {
     expect(breaker.isOpen).toBe(true);
   });
 
-  it('opens at once when the dependency is known to be away', () => {
+  it('opens at once when the dependency is known to be unavailable', () => {
     breaker.open();
     breaker.open();
     expect([breaker.isOpen, changes]).toEqual([true, [true]]);
@@ -82,7 +82,7 @@ describe('a closed circuit', () => {
 describe('an open circuit', () => {
   beforeEach(() => breaker.open());
 
-  it('asks after each pause, once at a time, until it is answered', async () => {
+  it('probes after each pause, one at a time, until a probe succeeds', async () => {
     await pass(PROBE_MS - 1);
     expect(probes).toHaveLength(0);
     await pass(1);
@@ -100,7 +100,7 @@ describe('an open circuit', () => {
     expect([probes.length, breaker.isOpen, changes]).toEqual([2, false, [true, false]]);
   });
 
-  it('needs as many failures as ever to open again once it is closed', async () => {
+  it('needs the full number of failures to open again once it is closed', async () => {
     await pass(PROBE_MS);
     probes[0]!.answer();
     await pass(0);
@@ -111,7 +111,7 @@ describe('an open circuit', () => {
     expect([changes, probes.length]).toEqual([[true, false, true], 2]);
   });
 
-  it('asks no more and says nothing when it is stopped', async () => {
+  it('does not probe or report after it is stopped', async () => {
     await pass(PROBE_MS);
     breaker.stop();
     probes[0]!.fail();
@@ -119,7 +119,7 @@ describe('an open circuit', () => {
     expect([probes.length, changes]).toEqual([1, [true]]);
   });
 
-  it('says nothing of an answer that comes after it was stopped', async () => {
+  it('does not report a response that arrives after it is stopped', async () => {
     await pass(PROBE_MS);
     breaker.stop();
     probes[0]!.answer();
@@ -128,7 +128,7 @@ describe('an open circuit', () => {
   });
 });
 
-it('does not open any more when it is stopped', async () => {
+it('does not open after it is stopped', async () => {
   breaker.stop();
   breaker.open();
   await fail(3);

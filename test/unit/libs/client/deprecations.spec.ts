@@ -21,7 +21,7 @@ it('The default warning is a deprecation warning of the process', () => {
   ]);
 });
 
-it('Where there is no process, as in a page, it goes to the console', () => {
+it('Without a process, as in a browser, it goes to the console', () => {
   const warn = jest.spyOn(console, 'warn').mockImplementation(() => {});
   const { process } = globalThis;
   try {

@@ -8,7 +8,7 @@ const X_FIELDS = {
 };
 
 describe('Rate limit fields', () => {
-  it('are read together: the nearest limit, and every window', () => {
+  it('are combined: the nearest limit, and every window', () => {
     const headers = new Headers({
       ...X_FIELDS,
       'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
@@ -25,14 +25,14 @@ describe('Rate limit fields', () => {
     });
   });
 
-  it('are enough without those of the draft, and without a window that only one of the two names', () => {
+  it('work without those of the draft, and without a window that only one of the two names', () => {
     expect(readRateLimit(new Headers(X_FIELDS))?.windows).toEqual([]);
     const halves = { 'RateLimit-Policy': '"minute";q=60;w=60', RateLimit: '"day";r=999;t=40211' };
     expect(readRateLimit(new Headers({ ...X_FIELDS, ...halves }))?.windows).toEqual([]);
   });
 
   it.each([{}, { ...X_FIELDS, 'X-RateLimit-Reset': 'soon' }, { ...X_FIELDS, 'X-RateLimit-Remaining': '-1' }])(
-    'are nothing when they are not all there and numbers: %j',
+    'are ignored when incomplete or not numeric: %j',
     (fields) => {
       expect(readRateLimit(new Headers(fields as Record<string, string>))).toBeUndefined();
     },
@@ -52,13 +52,13 @@ describe('Retry-After', () => {
     expect(readRetryAfter(new Headers({ 'Retry-After': field }), now)).toBe(seconds);
   });
 
-  it('is nothing when it is missing', () => {
+  it('is undefined when it is missing', () => {
     expect(readRetryAfter(new Headers(), now)).toBeUndefined();
   });
 });
 
 describe('Link', () => {
-  it('is read by relation, with commas and semicolons wherever they may stand', () => {
+  it('is read by relation, with commas and semicolons anywhere', () => {
     const Link =
       '</a,b;c>; title="x, <y>; rel=no"; rel="next last", </docs>;rel=deprecation;type="text/html", </b>; rel="next"';
     expect([...readLinks(new Headers({ Link }))]).toEqual([
@@ -77,7 +77,7 @@ describe('Link', () => {
     expect(nextCursor(new Headers({ Link }))).toBe(cursor);
   });
 
-  it('is nothing when it is missing', () => {
+  it('is undefined when it is missing', () => {
     expect(nextCursor(new Headers())).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { isRepeatable, isWorthRepeating, waitBeforeNext } from '../../../../libs/client/src/retry-rules';
 
-describe('A request may be sent again without knowing what became of it', () => {
+describe('A request may be repeated although its outcome is unknown', () => {
   it.each([
     ['GET', false, true],
     ['HEAD', false, true],
@@ -15,7 +15,7 @@ describe('A request may be sent again without knowing what became of it', () => 
   });
 });
 
-describe('Another attempt is worth while', () => {
+describe('Another attempt is worthwhile', () => {
   it.each([
     ['after a 429 whatever the request, because nothing was done', 429, 'rate_limit_exceeded', true, true],
     ['when the first attempt still runs', 409, 'idempotency_in_progress', true, true],
@@ -37,14 +37,14 @@ describe('Another attempt is worth while', () => {
 describe('The wait before the next attempt', () => {
   const attempts = [1, 2, 3, 4, 5, 6, 7];
 
-  it('is never less than Retry-After, and spread over a time that doubles up to ten seconds', () => {
+  it('is never less than Retry-After, plus a random part that doubles up to ten seconds', () => {
     expect(attempts.map((attempt) => waitBeforeNext(7, attempt, 0))).toEqual(attempts.map(() => 7_000));
     expect(attempts.map((attempt) => waitBeforeNext(7, attempt, 0.5))).toEqual([
       7_250, 7_500, 8_000, 9_000, 11_000, 12_000, 12_000,
     ]);
   });
 
-  it('without Retry-After is between half of that time and all of it', () => {
+  it('is random between half of the backoff and all of it without Retry-After', () => {
     expect(attempts.map((attempt) => waitBeforeNext(undefined, attempt, 0))).toEqual([
       250, 500, 1_000, 2_000, 4_000, 5_000, 5_000,
     ]);

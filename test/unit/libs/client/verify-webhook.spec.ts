@@ -39,7 +39,7 @@ it.each<[string, WebhookHeaders, string | Uint8Array, string | string[]]>([
     SECRET,
   ],
   ['a time of four minutes ago', signed(BODY, [SECRET], ago(240)), BODY, SECRET],
-])('Takes %s', async (_name, headers, body, secret) => {
+])('Accepts %s', async (_name, headers, body, secret) => {
   expect(await verifyWebhook(headers, body, secret)).toEqual(JSON.parse(BODY));
 });
 

@@ -34,7 +34,7 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 const asked = () => questions.map(({ keys }) => keys);
 const load = (...keys: string[]) => Promise.all(keys.map((key) => coalescer.load(key)));
 
-test('the requests of one turn are one batch, each key once', async () => {
+test('all requests of one turn are one batch, each key once', async () => {
   const loading = load('a', 'b', 'a');
   expect(asked()).toEqual([]);
   await aTurn();
@@ -58,7 +58,7 @@ test('one batch runs at a time; later requests wait for the next', async () => {
   expect(await second).toEqual([2, 10]);
 });
 
-test('a question has no more keys than allowed, and those left over follow in their order', async () => {
+test('a batch has at most the allowed number of keys; the rest follow in order', async () => {
   const loading = load('a', 'b', 'c', 'd', 'e');
   await aTurn();
   expect(asked()).toEqual([['a', 'b', 'c']]);
@@ -91,7 +91,7 @@ test('a failed batch rejects its own requests and no others', async () => {
   expect(await second).toEqual([1]);
 });
 
-test('it asks again after it has come to rest', async () => {
+test('it loads again after it was idle', async () => {
   for (const value of [1, 2]) {
     const loading = load('a');
     await aTurn();
@@ -102,7 +102,7 @@ test('it asks again after it has come to rest', async () => {
   expect(asked()).toEqual([['a'], ['a']]);
 });
 
-describe('while questions stay without an answer', () => {
+describe('while batches are unanswered', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => jest.useRealTimers());
 

@@ -14,7 +14,7 @@ describe('A fair queue', () => {
   const take = (most: number, ...busy: string[]) =>
     queue.take(most, ({ subjects }) => !subjects.some((one) => busy.includes(one))).map(({ name }) => name);
 
-  it('takes one item of each owner in turn, and the items of one owner in their order', () => {
+  it('takes one item per owner in turn, and the items of one owner in order', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
     ['b1', 'b2'].forEach((name) => add(2, name));
     expect(take(4)).toEqual(['a1', 'b1', 'a2', 'b2']);
@@ -22,14 +22,14 @@ describe('A fair queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('does not let an owner with many items stand before one who comes later', () => {
+  it('does not let an owner with many items delay a later one', () => {
     ['a1', 'a2', 'a3', 'a4'].forEach((name) => add(1, name));
     expect(take(2)).toEqual(['a1', 'a2']);
     add(2, 'b1');
     expect(take(2)).toEqual(['a3', 'b1']);
   });
 
-  it('leaves items about busy subjects where they are', () => {
+  it('leaves items with busy subjects in the queue', () => {
     add(1, 'a1', 'pet 1');
     add(1, 'a2', 'pet 2');
     add(2, 'b1', 'pet 1', 'pet 3');
@@ -51,7 +51,7 @@ describe('A fair queue', () => {
     expect(add(2, 'b3')).toBe(true);
   });
 
-  it('lets every owner have a turn when there are more owners than places', () => {
+  it('gives every owner a turn when there are more owners than places', () => {
     for (const owner of [1, 2, 3]) {
       add(owner, `${owner}a`);
       add(owner, `${owner}b`);
@@ -61,7 +61,7 @@ describe('A fair queue', () => {
     expect(take(2)).toEqual(['2b', '3b']);
   });
 
-  it('takes back what was taken, before all others of its owner', () => {
+  it('puts returned items before all others of their owner', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
     const taken = queue.take(2, () => true);
     queue.putBack(taken);

@@ -17,7 +17,7 @@ describe('The state of a batch', () => {
     state.newIds.set(Thing, [8, 7]);
   });
 
-  it('shows a command what those before it changed', () => {
+  it('shows a command the changes of those before it', () => {
     state.decide({
       decide: (draft) => {
         draft.update(Thing, 1, { id: 1, name: 'first', at: null });
@@ -35,7 +35,7 @@ describe('The state of a batch', () => {
     ]);
   });
 
-  it('forgets what a command changed that was refused', () => {
+  it('discards the changes of a refused command', () => {
     const refused = {
       decide: (draft: Parameters<Parameters<BatchState['decide']>[0]['decide']>[0]) => {
         draft.update(Thing, 1, { id: 1, name: 'first', at: null });
@@ -62,12 +62,12 @@ describe('The state of a batch', () => {
     expect(state.changes.of(Thing)).toBeUndefined();
   });
 
-  it('distinguishes null from the unix epoch', () => {
+  it('distinguishes null from the Unix epoch', () => {
     state.decide({ decide: (draft) => draft.update(Thing, 1, { id: 1, name: 'one', at: new Date(0) }) });
     expect([...state.changes.of(Thing)!]).toEqual([[1, 'updated']]);
   });
 
-  it('inserts a row once, however often it changes in the batch, and deletes what was there', () => {
+  it('inserts a row once, however often it changes in the batch, and deletes an existing one', () => {
     state.decide({ decide: (draft) => draft.insert(Thing, 7, { id: 7, name: 'seven', at: null }) });
     state.decide({ decide: (draft) => draft.update(Thing, 7, { id: 7, name: '7', at: null }) });
     state.decide({ decide: (draft) => draft.delete(Thing, 1) });
@@ -82,7 +82,7 @@ describe('The state of a batch', () => {
   it.each([
     ['a row', (draft: { find: (entity: typeof Thing, id: number) => unknown }) => draft.find(Thing, 9)],
     ['a figure', (draft: { figure: (figure: Figure, id: number) => unknown }) => draft.figure(COUNT, 9)],
-  ])('refuses to guess %s that was not loaded', (_what, read) => {
+  ])('throws for %s that was not loaded', (_what, read) => {
     expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('do not include');
   });
 });

@@ -31,7 +31,7 @@ describe('integer', () => {
   });
 
   test.each(['0', '11', '-1', '+1', '1.0', '1e0', 'x', '99999999999999999999', 'Infinity', 'NaN', '١'])(
-    '%j is refused',
+    '%j is rejected',
     (value) => {
       expect(() => integer(value)).toThrow(
         `NAME takes a whole number from 1 to 10, not ${JSON.stringify(value)}.`,
@@ -43,11 +43,11 @@ describe('integer', () => {
 describe('oneOf', () => {
   const oneOf = (value?: string) => read(value).oneOf('NAME', ['a', 'b'], 'b');
 
-  it('takes a choice, and the fallback without a value', () => {
+  it('accepts a choice, and uses the fallback without a value', () => {
     expect([oneOf('a'), oneOf('b'), oneOf()]).toEqual(['a', 'b', 'b']);
   });
 
-  it('refuses anything else', () => {
+  it('rejects anything else', () => {
     expect(() => oneOf('c')).toThrow('NAME takes one of a, b, not "c".');
   });
 });
@@ -65,7 +65,7 @@ describe('list', () => {
     expect(list(value)).toEqual(expected);
   });
 
-  it('names the entry that is refused', () => {
+  it('names the rejected entry', () => {
     expect(() => list('a,B')).toThrow('NAME takes small words, not "B".');
   });
 });
@@ -77,14 +77,14 @@ describe('url', () => {
     expect([url('a://x:p%20w@h/d'), url('b://h'), url()]).toEqual(['a://x:p%20w@h/d', 'b://h', undefined]);
   });
 
-  test.each(['c://h', 'a:h', 'a:/h', '//h', 'h', 'ab://h'])('refuses %j without repeating it', (value) => {
+  test.each(['c://h', 'a:h', 'a:/h', '//h', 'h', 'ab://h'])('rejects %j without repeating it', (value) => {
     expect(() => url(value)).toThrow(
       new EnvironmentError('NAME', 'a URL that starts with a:// or b://', '…'),
     );
   });
 
   test.each(['a://[', 'a://h:65536', 'a://x:p%@h', 'a://%zz@h', 'a://h/%zz'])(
-    'refuses %j, which no client could take apart, and tells of port and encoding',
+    'rejects %j, which no client can parse, and mentions port and encoding',
     (value) => {
       expect(() => url(value)).toThrow(/^NAME takes a URL with a port .+ percent-encoded .+, not "…"\.$/);
     },

@@ -7,7 +7,7 @@ const DEPRECATION: Deprecation = {
   successor: '/pets?id={petId}',
 };
 
-it('announces since when, until when, and what serves instead', () => {
+it('announces since when, until when, and what replaces it', () => {
   expect(announcementOf(DEPRECATION)({ petId: '7' })).toEqual({
     Deprecation: '@1793491200',
     Sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
@@ -25,7 +25,7 @@ test.each([
   expect(announcementOf(DEPRECATION)({ petId }).Link).toContain(`</pets?id=${escaped}>; rel=`);
 });
 
-it('leaves a parameter that the request does not have empty', () => {
+it('leaves a parameter empty that the request does not have', () => {
   expect(announcementOf(DEPRECATION)({}).Link).toContain('</pets?id=>');
 });
 

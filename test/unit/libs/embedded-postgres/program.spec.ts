@@ -1,6 +1,6 @@
 import { reasonIn } from '../../../../libs/embedded-postgres/src/program';
 
-it('finds the line which says why a program failed', () => {
+it('finds the line that says why a program failed', () => {
   const log = [
     '2026-11-21 09:34:36.436 UTC [5230] LOG:  could not bind IPv4 address "127.0.0.1": Address already in use',
     '2026-11-21 09:34:36.436 UTC [5230] FATAL:  could not create any TCP/IP sockets',

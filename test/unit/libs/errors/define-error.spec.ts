@@ -29,7 +29,7 @@ it('A defined error carries its code, status, message and header fields', () => 
   });
 });
 
-it('Its body has these three members and nothing else', () => {
+it('Its body has exactly these three members', () => {
   expect(new TeapotError('cocoa').toBody()).toEqual({
     code: 'test_teapot',
     message: 'A teapot has no cocoa.',
@@ -41,7 +41,7 @@ it('An error without header fields has none', () => {
   expect(new PlainError().headers).toEqual({});
 });
 
-it('One kind of error is no other', () => {
+it('Each kind of error matches only itself', () => {
   expect(new PlainError()).not.toBeInstanceOf(TeapotError);
 });
 
@@ -61,7 +61,7 @@ it('The catalogue is ordered by status and then by code', () => {
   expect(rows).toEqual([...rows].sort(([a, b], [c, d]) => a - c || (b < d ? -1 : 1)));
 });
 
-it('A code is defined once', () => {
+it('A code can be defined only once', () => {
   const again = () => defineError({ ...PlainError.definition, message: () => '', example: [] });
   expect(again).toThrow('The error code test_plain is defined twice.');
 });

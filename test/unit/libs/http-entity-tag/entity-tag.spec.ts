@@ -7,7 +7,7 @@ const OTHER = entityTag('{}');
 describe('an entity tag', () => {
   it('is strong, quoted and short', () => expect(TAG).toMatch(/^"[\w-]{22}"$/));
 
-  it('is the same for the same bytes and another one for others', () => {
+  it('is equal for equal bytes and different for different ones', () => {
     expect(entityTag('{"id":1,"name":"Rex"}')).toBe(TAG);
     expect(OTHER).not.toBe(TAG);
   });
@@ -30,18 +30,18 @@ const MISSES = [
 ] as const;
 
 describe('If-None-Match', () => {
-  test.each(HITS)('%s hits', (_what, field) => expect(noneMatchHits(field, TAG)).toBe(true));
-  test.each(MISSES)('%s does not hit', (_what, field) => expect(noneMatchHits(field, TAG)).toBe(false));
+  test.each(HITS)('%s matches', (_what, field) => expect(noneMatchHits(field, TAG)).toBe(true));
+  test.each(MISSES)('%s does not match', (_what, field) => expect(noneMatchHits(field, TAG)).toBe(false));
 });
 
 describe('If-Match', () => {
   const check = (field: string | undefined) => () => new Precondition(field).assertHolds(RESOURCE);
 
-  test.each(HITS.filter(([what]) => !what.includes('weak')))('%s holds', (_what, field) => {
+  test.each(HITS.filter(([what]) => !what.includes('weak')))('%s matches', (_what, field) => {
     expect(check(field)).not.toThrow();
   });
 
-  it('passes when it was not sent', () => expect(check(undefined)).not.toThrow());
+  it('passes when it is absent', () => expect(check(undefined)).not.toThrow());
 
   test.each([...MISSES, ['the tag as a weak one', `W/${TAG}`] as const])('%s fails', (_what, field) => {
     expect(check(field)).toThrow(expect.objectContaining({ status: 412, code: 'precondition_failed' }));

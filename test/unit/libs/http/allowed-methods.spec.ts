@@ -30,7 +30,7 @@ test.each([
   ['/pets/1%2F2', 'GET, HEAD, DELETE'],
   ['/pets/7/notes.txt', 'POST'],
   ['/pets/mine', 'GET, HEAD, DELETE, PUT, PATCH'],
-])('%s takes %s', (target, allow) => {
+])('%s allows %s', (target, allow) => {
   expect(methods.of(target)).toBe(allow);
 });
 
@@ -47,6 +47,6 @@ test.each([
   '/a/pets',
   '/files/a',
   '//pets',
-])('%j is no path that takes anything', (target) => {
+])('%j is an unknown path', (target) => {
   expect(methods.of(target)).toBeNull();
 });

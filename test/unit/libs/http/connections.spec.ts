@@ -54,7 +54,7 @@ async function ask(connection: RawConnection, count = 1): Promise<void> {
   }
 }
 
-test('It knows how many connections are open and how many requests wait', async () => {
+test('Open connections and pending requests are counted', async () => {
   const [asking] = [await open(), await open()];
   await ask(asking);
   expect([connections.open, connections.requestsInProgress]).toEqual([2, 1]);
@@ -64,8 +64,8 @@ test('It knows how many connections are open and how many requests wait', async 
   expect([connections.open, connections.requestsInProgress]).toEqual([2, 0]);
 });
 
-describe('From the announcement of the end', () => {
-  it('each answer closes its connection, those under way too, and new connections are taken', async () => {
+describe('Once the shutdown is announced', () => {
+  it('each response closes its connection, even for requests in progress, and new connections are accepted', async () => {
     const before = await open();
     await ask(before);
     connections.announceEnd();
@@ -78,7 +78,7 @@ describe('From the announcement of the end', () => {
     }
   });
 
-  it('requests that were sent in one go are all answered, and the last answer closes', async () => {
+  it('pipelined requests are all answered, and the last response closes the connection', async () => {
     const connection = await open();
     await ask(connection, 2);
     connections.announceEnd();
@@ -90,13 +90,13 @@ describe('From the announcement of the end', () => {
   });
 });
 
-describe('The end', () => {
-  it('is there at once when nothing is connected', async () => {
+describe('The shutdown', () => {
+  it('ends at once without any connections', async () => {
     await connections.end(PATIENCE_MS);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('takes no new connections, and answers a request on a connection that was unused', async () => {
+  it('accepts no new connections, and answers a request on an idle connection', async () => {
     const unused = await open();
     const { port } = server.address() as AddressInfo;
     const ended = connections.end(PATIENCE_MS);
@@ -108,7 +108,7 @@ describe('The end', () => {
     expect(connections.open).toBe(0);
   });
 
-  it('closes what stays unused, and waits for what was begun', async () => {
+  it('closes idle connections, and waits for requests in progress', async () => {
     const [silent, asking] = [await open(), await open()];
     await ask(asking);
     let over = false;
@@ -121,7 +121,7 @@ describe('The end', () => {
     await ended;
   });
 
-  it('closes after an answer whose header was sent before', async () => {
+  it('closes after a response whose headers were already sent', async () => {
     const connection = await open();
     await ask(connection);
     pending[0]!.setHeader('Content-Length', 4).flushHeaders();
@@ -136,7 +136,7 @@ describe('The end', () => {
     await ended;
   });
 
-  it('breaks off what takes longer than its patience', async () => {
+  it('aborts what exceeds its timeout', async () => {
     const connection = await open();
     await ask(connection);
     const ended = connections.end(PATIENCE_MS);

@@ -3,7 +3,7 @@ import { parseJson } from '#libs/http';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
-it('Whatever JSON.stringify writes is read back', () => {
+it('Everything that JSON.stringify writes can be read', () => {
   const harmless = fc.jsonValue().filter((value) => !/"(__proto__|constructor)"/.test(JSON.stringify(value)));
   fc.assert(
     fc.property(harmless, (value) =>
@@ -12,7 +12,7 @@ it('Whatever JSON.stringify writes is read back', () => {
   );
 });
 
-it('Whatever bytes come, they are read or refused with 400', () => {
+it('Any bytes are read or rejected with 400', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       try {
@@ -32,7 +32,7 @@ test.each([
   '{"a":{"__proto__":{}}}',
   '[{"\\u005f\\u005fproto__":1}]',
   '{"constructor":{"prototype":1}}',
-])('%s is refused: it reaches into a prototype', (text) => {
+])('%s is rejected: it reaches into a prototype', (text) => {
   expect(() => parse(text)).toThrow('__proto__ and constructor are not fields of the body.');
 });
 
@@ -45,6 +45,6 @@ test.each([
   expect(parse(text)).toBe(value);
 });
 
-test('One byte order mark is ignored, and a second one is no JSON', () => {
+test('One byte order mark is ignored, and a second one is invalid', () => {
   expect(() => parse('\uFEFF\uFEFF1')).toThrow('The body is not valid JSON');
 });

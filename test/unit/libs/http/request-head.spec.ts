@@ -11,7 +11,7 @@ it.each([
   '[::1]',
   '[2001:db8::1]:80',
   '[::ffff:192.0.2.1]',
-])('"%s" is a Host', (value) => {
+])('"%s" is a valid Host', (value) => {
   expect(isHost(value)).toBe(true);
 });
 

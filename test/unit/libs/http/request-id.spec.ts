@@ -4,7 +4,7 @@ import { requestIdOf } from '#libs/http';
 const idOf = (given?: string | string[]) =>
   requestIdOf({ headers: { 'x-request-id': given } } as unknown as IncomingMessage);
 
-test.each(['a', '0', 'A-b_c.D', 'x'.repeat(128)])('%.20s is taken', (id) => {
+test.each(['a', '0', 'A-b_c.D', 'x'.repeat(128)])('%.20s is accepted', (id) => {
   expect(idOf(id)).toBe(id);
 });
 

@@ -18,7 +18,7 @@ test.each([
   expect(repairRequestTarget(target)).toBe(repaired);
 });
 
-it('What was repaired can be decoded', () => {
+it('A repaired target can be decoded', () => {
   for (const target of ['/%', '/%%%', '/%u0041', `/${'%f'.repeat(1_000)}`]) {
     expect(decodeURIComponent(repairRequestTarget(target))).toBe(target);
   }

@@ -83,11 +83,11 @@ function complete(method: string, notes: Notes = {}) {
 const headersOf = (operation: ReturnType<typeof complete>, status: number) =>
   Object.keys(operation.responses[status]?.headers ?? {});
 
-it('Notes are turned into parts of the document and leave no trace', () => {
+it('Notes become parts of the document and leave no trace', () => {
   expect(complete('get')).not.toHaveProperty(NOTES);
 });
 
-it('Errors of every operation, of the method and of the operation are documented by status', () => {
+it('Errors common to all operations, to the method and to the operation are documented by status', () => {
   const { responses } = complete('post', { errors: ['test_other', 'test_refused', 'test_other'] });
   expect(Object.keys(responses)).toEqual(['200', '400', '401', '500']);
   expect(responses[400]).toMatchObject({
@@ -104,11 +104,11 @@ it('Errors of every operation, of the method and of the operation are documented
   expect(Object.keys(complete('get').responses)).toEqual(['200', '500']);
 });
 
-it('A code that nothing defines is a defect', () => {
+it('An undefined code is a defect', () => {
   expect(() => complete('get', { errors: ['test_nowhere'] })).toThrow('no code defines: test_nowhere.');
 });
 
-it('Header fields are documented on the answers that carry them', () => {
+it('Header fields are documented on the responses that have them', () => {
   const operation = complete('post', {
     errors: ['test_refused'],
     headers: [
@@ -123,7 +123,7 @@ it('Header fields are documented on the answers that carry them', () => {
   expect(headersOf(operation, 500)).toEqual(['Everywhere', 'Old']);
 });
 
-it('If-None-Match brings its 304, and only to the methods it is for', () => {
+it('If-None-Match adds a 304, only to the methods it applies to', () => {
   const parameters = [{ name: 'If-None-Match', onlyFor: ['get'] }];
   expect(Object.keys(complete('get', { parameters }).responses)).toContain('304');
   expect(complete('get', { parameters }).parameters).toEqual([
@@ -133,7 +133,7 @@ it('If-None-Match brings its 304, and only to the methods it is for', () => {
   expect(complete('put', { parameters }).parameters).toEqual([]);
 });
 
-it('A body has the further types of its method', () => {
+it('A body accepts the additional media types of its method', () => {
   expect(Object.keys(complete('patch').requestBody.content)).toEqual([
     'application/json',
     'application/merge-patch+json',
@@ -141,12 +141,12 @@ it('A body has the further types of its method', () => {
   expect(Object.keys(complete('post').requestBody.content)).toEqual(['application/json']);
 });
 
-test('an operation that is exempt from an error does not document it', () => {
+test('An operation that is exempt from an error does not document it', () => {
   const { responses } = complete('get', { errors: ['test_refused'], never: ['test_refused'] });
   expect(JSON.stringify(responses)).not.toContain('test_refused');
 });
 
-it('An error reads as the operation notes it, with the header fields that come with it', () => {
+it("An error uses the operation's own message and header fields", () => {
   const { responses } = complete('get', {
     errors: [
       errorWith(OtherError, 'Here'),
@@ -165,7 +165,7 @@ it('An error reads as the operation notes it, with the header fields that come w
   });
 });
 
-it("A header field whose value is the operation's own is a component of its own", () => {
+it('A header field with a value specific to an operation is a separate component', () => {
   const note = { on: 'success', name: 'Tag', example: '<{path}?a>', description: 'Here.' };
   const { responses, components } = complete('get', { headers: [note] });
   expect(responses[200]!.headers!.Tag).toEqual({ $ref: '#/components/headers/doIt.Tag' });
@@ -175,20 +175,20 @@ it("A header field whose value is the operation's own is a component of its own"
   });
 });
 
-it('A value that would not be true of a status is another one there', () => {
+it('A value that is wrong for a status is replaced there', () => {
   const { responses } = complete('get', { errors: ['test_other'] });
   expect(responses[400]!.headers!.Everywhere).toMatchObject({ example: 'wrong' });
   expect(responses[500]!.headers!.Everywhere).toEqual({ $ref: '#/components/headers/Everywhere' });
 });
 
-it('A body has its examples and takes nothing that its schema does not know', () => {
+it('A body has its examples and rejects unknown members', () => {
   const bodies = { first: { summary: 'One', value: {} } };
   const { requestBody, components } = complete('post', { bodies });
   expect(requestBody.content['application/json']!.examples).toEqual(bodies);
   expect(components.schemas.Body!.additionalProperties).toBe(false);
 });
 
-it('What most operations answer for a status is shared, and what another one answers is not', () => {
+it('Responses that most operations share are components, and different ones are inline', () => {
   const [first, second, other] = [draft({}), draft({}), draft({ headers: [{ on: 'every', name: 'Old' }] })];
   const paths = { '/a': { get: first }, '/b': { get: other }, '/c': { get: second } };
   const components = completeAll(paths, { responses: { 500: 'Failed', 599: 'Never' } });

@@ -1,10 +1,10 @@
 import { cursorAfter, idBefore, pageOf } from '#libs/paging';
 
-test.each([1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER])('the cursor after %p leads back to it', (id) => {
+test.each([1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER])('the cursor of id %p decodes to it', (id) => {
   expect(idBefore(cursorAfter(id))).toBe(id);
 });
 
-it('fits into a URL as it is', () => {
+it('needs no escaping in a URL', () => {
   expect(cursorAfter(Number.MAX_SAFE_INTEGER)).toMatch(/^[\w-]{1,64}$/);
 });
 
@@ -31,7 +31,7 @@ test.each([
   ['the other base64 alphabet', `${cursorAfter(20)}+/`],
   ['half a cursor', cursorAfter(20).slice(0, 6)],
   ['no base64', '🐕'],
-])('refuses a cursor with %s', (_what, cursor) => {
+])('rejects a cursor with %s', (_what, cursor) => {
   expect(() => idBefore(cursor)).toThrow(expect.objectContaining({ status: 400, code: 'invalid_cursor' }));
 });
 

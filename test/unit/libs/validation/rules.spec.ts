@@ -8,7 +8,7 @@ describe('identifier', () => {
   });
 
   test.each([0, -1, 1.5, Number.MAX_SAFE_INTEGER + 1, Infinity, NaN, '1', null, undefined, true, [1], {}])(
-    'refuses %p',
+    'rejects %p',
     (value) => expect(identifier.accepts(value)).toBe(false),
   );
 
@@ -34,7 +34,7 @@ describe('identifier', () => {
     '9007199254740993',
     '10000000000000000000000',
     'NaN',
-  ])('reads %p as nothing that it accepts', (written) => {
+  ])('rejects the text %p', (written) => {
     expect(identifier.accepts(identifier.parse!(written))).toBe(false);
   });
 });
@@ -44,11 +44,11 @@ describe('integer', () => {
 
   test.each([0, 10])('accepts its bound %p', (value) => expect(rule.accepts(value)).toBe(true));
 
-  test.each([-1, 11, 1.5, '1', 1e400, null])('refuses %p', (value) => {
+  test.each([-1, 11, 1.5, '1', 1e400, null])('rejects %p', (value) => {
     expect(rule.accepts(value)).toBe(false);
   });
 
-  it('accepts all but what is excepted', () => {
+  it('accepts everything except the excluded value', () => {
     const nonZero = except(rule, 0, 'not 0');
     expect([0, 1].map((value) => nonZero.accepts(value))).toEqual([false, true]);
     expect(nonZero.takes).toBe('not 0');
@@ -79,9 +79,9 @@ describe('text', () => {
     ['a number', 1],
     ['null', null],
     ['an array', ['a']],
-  ])('refuses %s', (_what, value) => expect(name.accepts(value)).toBe(false));
+  ])('rejects %s', (_what, value) => expect(name.accepts(value)).toBe(false));
 
-  it('accepts nothing and blanks where it may', () => {
+  it('accepts empty and blank text where allowed', () => {
     const description = text({ min: 0, max: 2_000 });
     expect(['', ' ', DOG.repeat(2_000)].map((value) => description.accepts(value))).toEqual([
       true,
@@ -94,7 +94,7 @@ describe('text', () => {
 test.each([
   ['one of the values', oneOf(['a', 'b']), ['a', 'b'], ['c', 'A', '', 1, null, ['a']]],
   ['true or false', boolean, [true, false], ['true', 1, 0, null]],
-])('%s is all that is accepted', (_what, rule, good, bad) => {
+])('%s is the only accepted value', (_what, rule, good, bad) => {
   expect(good.map((value) => rule.accepts(value))).not.toContain(false);
   expect(bad.map((value) => rule.accepts(value))).not.toContain(true);
 });
@@ -133,5 +133,5 @@ describe('timestamp', () => {
     '+12026-11-21T09:30:00Z',
     1795253400,
     null,
-  ])('refuses %p', (value) => expect(timestamp.accepts(value)).toBe(false));
+  ])('rejects %p', (value) => expect(timestamp.accepts(value)).toBe(false));
 });

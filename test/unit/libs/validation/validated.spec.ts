@@ -33,7 +33,7 @@ function refusalOf(shape: new () => object, value: object): unknown {
 }
 
 describe('a body', () => {
-  it('becomes an instance with what was sent and nothing else', () => {
+  it('becomes an instance with exactly the fields that were sent', () => {
     const body = validated(Body, { name: 'Rex', removable: null });
     expect(body).toBeInstanceOf(Body);
     expect({ ...body }).toEqual({ name: 'Rex', removable: null });
@@ -45,30 +45,30 @@ describe('a body', () => {
     [{ name: 'Rex', owner: null }, 'owner must be an integer from 1 to 9007199254740991.'],
     [{ name: 'Rex', removable: 0 }, 'removable must be an integer from 1 to 9007199254740991, or null.'],
     [{ name: 'Rex', age: 3 }, '"age" is not allowed here (allowed: name, owner, removable).'],
-  ])('%j is refused in words that name the field and what would be right', (body, message) => {
+  ])('%j is rejected with a message that names the field and what is expected', (body, message) => {
     expect(refusalOf(Body, body)).toMatchObject({ status: 400, code: 'validation_failed', message });
   });
 
   test.each(['toString', 'constructor', 'hasOwnProperty', 'valueOf', '__proto__', 'isPrototypeOf'])(
-    'refuses the field %s, which every object inherits',
+    'rejects the field %s, which every object inherits',
     (name) => {
       const body = JSON.parse(`{"name": "Rex", "${name}": 1}`) as object;
       expect(refusalOf(Body, body)).toMatchObject({ status: 400, message: expect.stringContaining(name) });
     },
   );
 
-  it('refuses an unknown field by a name that is shortened and escaped', () => {
+  it('rejects an unknown field, with its name shortened and escaped', () => {
     const refusal = refusalOf(Body, { name: 'Rex', [`"\n\ud800${'x'.repeat(100)}`]: 1 }) as Error;
     expect(refusal.message).toContain(`"\\"\\n\ufffd${'x'.repeat(37)}…" is not allowed here`);
   });
 
-  it('names five problems at the most, and says how many more there are', () => {
+  it('reports at most five problems, and how many more there are', () => {
     const { message } = refusalOf(Body, { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }) as Error;
     expect(message.split('; ')).toHaveLength(6);
     expect(message).toMatch(/; 2 more\.$/);
   });
 
-  it('refuses a value nested as deeply as 64 KiB allow', () => {
+  it('rejects a value nested as deeply as 64 KiB allow', () => {
     const deep = JSON.parse('['.repeat(32_000) + ']'.repeat(32_000)) as unknown;
     expect(refusalOf(Body, { name: deep })).toMatchObject({ status: 400, code: 'validation_failed' });
   });
@@ -94,7 +94,7 @@ describe('a query', () => {
     [{ id: ['1', 'x'] }, /^id must be an integer/],
     [{ page: '1' }, /^"page" is not allowed here \(allowed: owner, limit, id\)\.$/],
     [{ toString: '1' }, /^"toString" is not allowed here/],
-  ])('%j is refused', (sent, message) => {
+  ])('%j is rejected', (sent, message) => {
     expect(refusalOf(MoreQuery, sent)).toMatchObject({
       code: 'validation_failed',
       message: expect.stringMatching(message),

@@ -22,7 +22,7 @@ function aBench(intervalMs = 1_000) {
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-describe('entries that are collected', () => {
+describe('collected entries', () => {
   it('are written at the interval, merged by key', async () => {
     const { behind, batches } = aBench(1_000);
     behind.add('a', 1);
@@ -34,14 +34,14 @@ describe('entries that are collected', () => {
     expect(batches).toEqual([{ a: 3, b: 5 }]);
   });
 
-  it('cost nothing when there are none', async () => {
+  it('cause no write when there are none', async () => {
     const { behind, batches } = aBench();
     await jest.advanceTimersByTimeAsync(10_000);
     expect(await behind.flush()).toBe(true);
     expect(batches).toEqual([]);
   });
 
-  it('that come while a batch is under way wait for the next one: there is at most one', async () => {
+  it('that arrive during a batch wait for the next one: only one runs at a time', async () => {
     const { behind, batches, underWay } = aBench();
     behind.add('a', 1);
     void behind.flush();
@@ -57,7 +57,7 @@ describe('entries that are collected', () => {
     expect(batches).toHaveLength(2);
   });
 
-  it('are idle only when nothing waits and nothing is under way', async () => {
+  it('are idle only when none is waiting or being written', async () => {
     const { behind, underWay } = aBench();
     expect(behind.idle).toBe(true);
     behind.add('a', 1);
@@ -71,7 +71,7 @@ describe('entries that are collected', () => {
 });
 
 describe('a batch that fails', () => {
-  it('is reported, merged with later values, and written at the next turn', async () => {
+  it('is reported, merged with later entries, and written at the next interval', async () => {
     const { behind, batches, errors, underWay } = aBench();
     behind.add('a', 1);
     behind.add('b', 2);
@@ -86,7 +86,7 @@ describe('a batch that fails', () => {
     expect(batches[1]).toEqual({ a: 11, b: 2, c: 4 });
   });
 
-  it('merges in order: what was earlier stays the earlier', async () => {
+  it('is merged in order: earlier entries stay earlier', async () => {
     const orders: string[] = [];
     const behind = new WriteBehind<string>({
       intervalMs: 1_000,
@@ -105,7 +105,7 @@ describe('a batch that fails', () => {
     expect(orders).toEqual(['1', '12']);
   });
 
-  it('by throwing at once is one that fails, and the next one is written', async () => {
+  it('by throwing synchronously is handled alike, and the next one is written', async () => {
     const written: Batch[] = [];
     const behind = new WriteBehind<number>({
       intervalMs: 1_000,
@@ -125,7 +125,7 @@ describe('a batch that fails', () => {
 });
 
 describe('closing', () => {
-  it('writes what is left, after the batch under way, and stops the timer', async () => {
+  it('writes the remaining entries after the running batch, and stops the timer', async () => {
     const { behind, batches, underWay } = aBench();
     behind.add('a', 1);
     void behind.flush();
@@ -139,7 +139,7 @@ describe('closing', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('reports if the rest could not be written', async () => {
+  it('reports that the remaining entries could not be written', async () => {
     const { behind, underWay } = aBench();
     behind.add('a', 1);
     const closed = behind.close();

@@ -34,7 +34,7 @@ it('a response in time is returned, and not reported as late', async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('a failure in time is the failure', async () => {
+it('a failure in time is passed on', async () => {
   const failure = new Error('connection lost');
   fail(failure);
   expect(await outcome).toEqual([{ status: 'rejected', reason: failure }]);
@@ -58,7 +58,7 @@ it('a late failure is not reported, but handled', async () => {
   expect(late).toEqual([]);
 });
 
-it('an answer that lay unread while this process was busy still counts: it is looked for once more at the end', async () => {
+it('a response left unread while this process was busy still counts: the end of the budget checks once more', async () => {
   jest.advanceTimersByTime(BUDGET_MS * 10);
   answer('banned');
   expect(await outcome).toEqual([{ status: 'fulfilled', value: 'banned' }]);
