@@ -9,7 +9,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { Client } from 'pg';
 import {
   cleanEnvironment,
   complaint,
@@ -17,6 +16,7 @@ import {
   petstoreJson,
   petstoreScript,
 } from '../../support/command-line';
+import { query } from '../../support/query';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { embeddedUrl } from '../faults/support/embedded-url';
 import { unlimitedKey } from '../faults/support/unlimited-key';
@@ -57,15 +57,7 @@ class Writers {
   }
 }
 
-async function inDatabase<Row extends object>(sql: string): Promise<Row[]> {
-  const client = new Client({ connectionString: embeddedUrl(path('store')) });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const inDatabase = <Row extends object>(sql: string) => query<Row>(embeddedUrl(path('store')), sql);
 
 const leftOnServer = () =>
   inDatabase(

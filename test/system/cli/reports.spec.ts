@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { petstore } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { leavesOf, registeredCommands } from './support/registered-commands';
+import { useCommandLine } from './support/use-command-line';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-reports-'));
 const catalogue = join(folder, 'catalogue.ndjson');
@@ -41,10 +41,9 @@ const ARGUMENTS: Record<string, string[]> = {
 /** What needs another database or a running service, and is run in a test of its own. */
 const ELSEWHERE = ['db backup', 'db restore', 'db copy', 'status'];
 
-let database: TestDatabase;
+const { database, environment } = useCommandLine();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
   await database.pool.query(`INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 'available')`);
   await database.pool.query(`INSERT INTO inventory VALUES (1, 3)`);
@@ -55,16 +54,13 @@ beforeAll(async () => {
      SELECT id, 'https://example.com/hook', true, '[]', now() FROM receiver`,
   );
 });
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await database.drop();
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What each of the commands prints on a terminal of 40 columns. */
 async function outputs(commands: string[][]): Promise<string[]> {
   const printed: string[] = [];
   for (const args of commands) {
-    const { code, stdout, stderr } = await petstore(args, { DATABASE_URL: database.url }, { columns: 40 });
+    const { code, stdout, stderr } = await petstore(args, environment, { columns: 40 });
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
     printed.push(stdout);
   }
