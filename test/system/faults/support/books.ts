@@ -43,8 +43,12 @@ export class Books {
       ...difference(this.orders, await ordersIn(databaseUrl)),
       ...difference(this.pets, await petsIn(databaseUrl)),
       ...difference(this.stockLeft(), await stockIn(databaseUrl, [...this.stock.keys()])),
-      ...difference(this.happened(), await eventsIn(databaseUrl)),
+      ...difference(this.happened(), await this.eventsSince(databaseUrl)),
     ];
+  }
+
+  private async eventsSince(databaseUrl: string): Promise<Map<string, number>> {
+    return new Map([...(await eventsIn(databaseUrl))].filter(([event]) => !this.earlier.has(event)));
   }
 
   /** How often each event has to be in the feed: once, if it was not there before. */
@@ -65,7 +69,7 @@ export class Books {
   private stockLeft(): Map<number, number> {
     const left = new Map(this.stock);
     for (const { petId, quantity, cancelled } of this.orders.values()) {
-      if (!cancelled) left.set(petId, left.get(petId)! - quantity);
+      if (!cancelled && left.has(petId)) left.set(petId, left.get(petId)! - quantity);
     }
     return left;
   }

@@ -24,6 +24,36 @@ function openPipe(): { writing: number; reading: number } {
   return { reading, writing: openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK) };
 }
 
+interface Line {
+  number?: number;
+  lostLines?: number;
+}
+
+const buffer = Buffer.alloc(1 << 16);
+
+/** What waits to be read; nothing when nothing waits. */
+function readSome(reading: number): string {
+  try {
+    return buffer.toString('latin1', 0, readSync(reading, buffer));
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'EAGAIN' });
+    return '';
+  }
+}
+
+async function readUntil(reading: number, isAll: (output: string) => boolean): Promise<string> {
+  let output = '';
+  await until(() => isAll((output += readSome(reading))));
+  return output;
+}
+
+function linesOf(output: string): Line[] {
+  return output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
 /** What pino calls when the process exits. */
 function flushAtExit(logger: pino.Logger): void {
   (logger as unknown as Record<symbol, { flushSync(): void }>)[pino.symbols.streamSym]!.flushSync();
@@ -85,4 +115,28 @@ test('a service whose output cannot be written keeps serving, and stops on SIGTE
   }
   expect(await service.end()).toEqual({ code: 0, signal: null });
   expect(service.stderr).toBe('');
+});
+
+test('an unread log takes at most 8 MB, and reports once how many lines it lost when it is read again', async () => {
+  const { reading, writing } = openPipe();
+  const logger = createLogger('info', writing);
+  const text = 'x'.repeat(10_000);
+  const written = 2_000;
+  for (let number = 1; number <= written; number += 1) {
+    logger.info({ number, text });
+  }
+  const lines = linesOf(
+    await readUntil(reading, (output) => output.endsWith('}\n') && output.includes('"lostLines"')),
+  );
+  const kept = lines.filter(({ number }) => number !== undefined);
+  const told = lines.filter(({ lostLines }) => lostLines !== undefined);
+  expect(told).toHaveLength(1);
+  expect(kept.length + told[0]!.lostLines!).toBe(written);
+  expect(kept.length).toBeGreaterThan(700);
+  expect(kept.length * text.length).toBeLessThan(8 * 1024 * 1024);
+
+  logger.info({ number: written + 1 });
+  expect(linesOf(await readUntil(reading, (output) => output.endsWith('}\n')))).toMatchObject([
+    { number: written + 1 },
+  ]);
 });
