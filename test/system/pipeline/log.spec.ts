@@ -11,17 +11,18 @@ import { until } from '../../support/eventually';
 
 const bench = new ServiceBench();
 const directory = mkdtempSync(join(tmpdir(), 'failing-log-'));
-const pipe = join(directory, 'pipe');
-execFileSync('mkfifo', [pipe]);
+let pipes = 0;
 
 afterAll(() => bench.clear());
-/** The pipe stays open, because a logger goes on flushing for as long as its process lives. */
+/** The pipes stay open, because a logger goes on flushing for as long as its process lives. */
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A pipe, and what ends its reader. */
-function openPipe(): { writing: number; reading: number } {
+/** A pipe of its own, and what ends its reader. */
+function openPipe(flags = constants.O_NONBLOCK): { writing: number; reading: number } {
+  const pipe = join(directory, `pipe-${(pipes += 1)}`);
+  execFileSync('mkfifo', [pipe]);
   const reading = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  return { reading, writing: openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK) };
+  return { reading, writing: openSync(pipe, constants.O_WRONLY | flags) };
 }
 
 interface Line {
@@ -118,7 +119,7 @@ test('a service whose output cannot be written keeps serving, and stops on SIGTE
 });
 
 test('an unread log takes at most 8 MB, and reports once how many lines it lost when it is read again', async () => {
-  const { reading, writing } = openPipe();
+  const { reading, writing } = openPipe(0);
   const logger = createLogger('info', writing);
   const text = 'x'.repeat(10_000);
   const written = 2_000;

@@ -66,8 +66,9 @@ export class FaultyPostgres {
   /** What the system does when memory runs out. PostgreSQL then ends all other sessions too, and recovers. */
   async killSession(): Promise<void> {
     const witness = new Client({ connectionString: this.url });
+    // The driver reports the end of a connection as a second error, which nobody would hear after `once`.
+    const ended = new Promise((resolve) => witness.on('error', resolve));
     await witness.connect();
-    const ended = new Promise((resolve) => witness.once('error', resolve));
     const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' LIMIT 1`;
     const { rows } = await witness.query<{ pid: number }>(sql);
     process.kill(rows[0]!.pid, 'SIGKILL');
