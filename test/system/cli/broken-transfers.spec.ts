@@ -64,7 +64,7 @@ it('db restore that is killed at any step leaves either the old store or the new
       { DATA_DIR: folder, KILL_AT: String(step) },
       { node: ['--require', require.resolve('./support/kill-at.js')] },
     );
-  expect((await restore(OLD, 2)).code).toBeNull();
+  expect((await restore(OLD, 1)).code).toBeNull();
   expect(leftIn(folder)).toHaveLength(1);
   expect(await stateIn(folder)).toMatch(/There is no database/);
   expect((await restore(OLD)).code).toBe(0);
@@ -81,7 +81,8 @@ it('db restore that is killed at any step leaves either the old store or the new
   expect(await stateIn(folder)).toBe(after);
   // There is one step from which on it is the new one.
   expect(found).toEqual([...found].sort());
-  expect(new Set(found)).toEqual(new Set([false, true]));
+  expect(found.filter(Boolean).length).toBeGreaterThan(2);
+  expect(found[0]).toBe(false);
 });
 
 it('db copy that loses its connection, is interrupted or is killed leaves the target empty, and can be repeated', async () => {

@@ -1,6 +1,6 @@
 'use strict';
 // Loaded before a command (`node --require`): ends it, as kill -9 does, at the step that KILL_AT counts to. Steps are the
-// first and the last file of a cluster that is unpacked, and every change of names in the folder of the data.
+// last file of a cluster that is unpacked, every change of a folder's name, and the removal of what is left of the restore.
 const fs = require('node:fs');
 const promises = require('node:fs/promises');
 
@@ -18,9 +18,6 @@ function countIn(functions, name, isStep) {
   };
 }
 
-// Processes that die under the lock, or as its holders, are the subject of the library's own tests.
-const isOfData = (path) => !/\/(lock|holders)(\/|$)/.test(path);
-
-countIn(promises, 'open', (path) => /\/data\/(PG_VERSION|global\/pg_control)$/.test(path));
-countIn(fs, 'renameSync', isOfData);
-countIn(fs, 'rmSync', isOfData);
+countIn(promises, 'open', (path) => path.endsWith('/data/global/pg_control'));
+countIn(fs, 'renameSync', (path) => /\/(init-[^/]+|data)$/.test(path));
+countIn(fs, 'rmSync', (path) => path.endsWith('/restored'));
