@@ -17,9 +17,9 @@ export default tseslint.config(
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
-      // An empty text is as good as none in most places here, which ?? does not say.
+      // Empty text mostly counts as missing here, and ?? would not replace it.
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
-      // emitDecoratorMetadata needs the annotation that is inferred otherwise.
+      // emitDecoratorMetadata needs explicit types.
       '@typescript-eslint/no-inferrable-types': 'off',
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/consistent-type-definitions': 'off',
@@ -36,7 +36,7 @@ export default tseslint.config(
     rules: {
       // Decorators need the classes of injected parameters at run time, which a type import would erase.
       '@typescript-eslint/consistent-type-imports': 'off',
-      // A pattern that takes more than linear time lets one caller keep the process busy for all others.
+      // A pattern that takes more than linear time lets one caller block the process for all others.
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
       'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false }],
       'regexp/no-dupe-disjunctions': ['error', { reportExponentialBacktracking: 'potential' }],
@@ -44,13 +44,13 @@ export default tseslint.config(
         'error',
         {
           selector: ':matches(NewExpression, CallExpression)[callee.name="RegExp"]',
-          message: 'Write the pattern as a literal, so that it can be checked and no caller has a say in it.',
+          message: 'Write the pattern as a literal, so that it can be checked and no caller can influence it.',
         },
       ],
     },
   },
   {
-    // What browsers run, as it is written.
+    // Scripts that run in browsers without compilation.
     files: ['src/**/*.js'],
     languageOptions: {
       globals: Object.fromEntries(
@@ -72,7 +72,7 @@ export default tseslint.config(
     rules: { eqeqeq: 'error', 'no-undef': 'error', 'no-unused-vars': ['error', { argsIgnorePattern: '^_' }] },
   },
   {
-    // Jest's own matchers are of type any, and a test may look behind a private door.
+    // Jest's matchers have the type any, and a test may access private members.
     files: ['test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -4,7 +4,7 @@ const tier = (name, more) => ({
   displayName: name,
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
   transform: { '^.+\\.ts$': '@swc/jest' },
-  // What is imported when it is needed is named as it is compiled.
+  // Dynamic imports name the compiled files.
   moduleNameMapper: {
     '^#libs/(.*)$': '<rootDir>/libs/$1/src',
     '^(\\.{1,2}/(?!.*node_modules).*)\\.js$': ['$1', '$1.js'],
@@ -28,7 +28,7 @@ module.exports = {
     }),
   ],
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
-  // It only ends what hangs: no test is about being quick.
+  // Only for tests that hang: no test measures time.
   testTimeout: 300_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '1500MB',

@@ -1,6 +1,6 @@
 'use strict';
 
-// Compiles the sources to dist/, bundles the command line, and marks when, for bin/petstore.js to compare with.
+// Compiles the sources to dist/, bundles the command line, and records the time, which bin/petstore.js compares.
 const { spawnSync } = require('node:child_process');
 const { utimesSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -25,5 +25,5 @@ try {
 run(nest, 'build');
 run(join(__dirname, 'bundle.js'));
 writeFileSync(join(root, 'dist', '.built'), `${started.toISOString()}\n`);
-// A source saved while the compiler ran is newer than the mark, and is compiled at the next start.
+// A source saved during the build is newer than the recorded time, so the next start builds again.
 utimesSync(join(root, 'dist', '.built'), started, started);

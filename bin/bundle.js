@@ -1,6 +1,6 @@
 'use strict';
 
-// Bundles the compiled command line: finding and reading two thousand files takes longer than most commands.
+// Bundles the compiled command line, because loading two thousand files takes longer than most commands.
 const { spawnSync } = require('node:child_process');
 const { existsSync, rmSync } = require('node:fs');
 const { createRequire } = require('node:module');
@@ -10,7 +10,7 @@ const { BUNDLE, COMPILED } = require('./command-line');
 
 const dist = join(__dirname, '../dist');
 
-/** Leaves out what packages use only if it is installed. */
+/** Excludes optional packages that are not installed. */
 const optionalPackages = {
   name: 'optional-packages',
   setup({ onResolve }) {
@@ -26,7 +26,7 @@ const optionalPackages = {
 };
 
 function bundle() {
-  // What is kept fits one bundle only.
+  // The code cache is valid for one bundle only.
   rmSync(COMPILED, { force: true });
   return build({
     entryPoints: [join(dist, 'src/cli/main.js')],
@@ -34,18 +34,18 @@ function bundle() {
     bundle: true,
     platform: 'node',
     target: 'node20',
-    // Nest and TypeORM use the names of classes.
+    // Nest and TypeORM need class names.
     keepNames: true,
-    // A `Script` has no import of its own.
+    // A `Script` does not support import().
     supported: { 'dynamic-import': false },
-    // The server is not bundled: it reads files that are beside its own. The packages are large, and used by no command.
+    // The server is not bundled, because it reads files next to its own. The packages are large, and commands do not use them.
     external: ['../main.js', './describe-interface.js', 'prettier', 'typescript'],
     plugins: [optionalPackages],
     logLevel: 'error',
   });
 }
 
-/** Runs a command that loads nearly everything, and keeps what V8 compiled for it. There is no store, so it must say so. */
+/** Runs a command that loads nearly everything, and saves V8's code cache. There is no store, so the command must report that. */
 function keepCompiled() {
   const script = `require(${JSON.stringify(require.resolve('./command-line'))}).runCommandLine(true)`;
   const { stderr } = spawnSync(process.execPath, ['-e', script, 'petstore', 'pets', 'list'], {

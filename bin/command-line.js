@@ -1,6 +1,6 @@
 'use strict';
 
-// Runs the command line from one file, with what V8 compiled of it at the build: commands start in less than half the time.
+// Runs the command line from one file, with V8's code cache from the build: commands start in less than half the time.
 const { readFileSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join } = require('node:path');
@@ -17,9 +17,9 @@ function compiled() {
   }
 }
 
-/** @param keepCompiled writes what was compiled when the process exits */
+/** @param keepCompiled writes the code cache when the process exits */
 function runCommandLine(keepCompiled = false) {
-  // Another version of V8 does not accept what was compiled, and compiles it again. The bundle is ASCII, so latin1 reads it fastest.
+  // Another version of V8 rejects the cache and compiles again. The bundle is ASCII, so latin1 is the fastest encoding.
   const script = new Script(Module.wrap(readFileSync(BUNDLE, 'latin1')), {
     filename: BUNDLE,
     cachedData: keepCompiled ? undefined : compiled(),

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 'use strict';
 
-// Builds what is not built yet, or was built from older sources, and runs it. An installed package comes built.
+// Runs the program, and builds it first if it is missing or older than its sources. An installed package is already built.
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, statSync } = require('node:fs');
 const { enableCompileCache } = require('node:module');
@@ -46,9 +46,9 @@ function build() {
 if (isStale()) {
   build();
 }
-// Node 22 and newer keep what they have compiled of the server, which is not in the bundle.
+// Node 22 and newer cache the compiled code of the server, which is not in the bundle.
 enableCompileCache?.(join(root, 'dist', '.compiled'));
-// Serving needs nothing of the command line's own machinery, and starts sooner without it.
+// The server does not need the command line, and starts faster without it.
 if (process.argv.length === 3 && process.argv[2] === 'serve') {
   require('../dist/src/main.js');
 } else {

@@ -27,24 +27,24 @@ import { SeedModule } from './runtime/seed';
 import { type Settings, asConfiguration } from './settings';
 
 /**
- * The path of every request, from top to bottom. Operations add what is theirs alone (ETag, idempotency, pages). A path or
- * method that does not exist goes from `Admission` straight to `ErrorFilter`.
+ * The path of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). Unknown
+ * paths and methods go from `Admission` straight to `ErrorFilter`.
  */
 const PIPELINE = [
-  Admission, // wired first, in http-server.ts, so that nothing bypasses it: who calls, and is that within the limits? The verdict travels with the request
-  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // within the limits? (429, 403 banned)
-  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // with a valid key and the right scope? (401, 403)
-  { provide: APP_GUARD, useExisting: SunsetGuard }, // is the operation still there? (410)
-  { provide: APP_GUARD, useClass: UnknownQueryGuard }, // nothing in the query that is not known? (400)
-  { provide: APP_GUARD, useClass: JsonBodyGuard }, // a body that can be read? (400, 413, 415)
+  Admission, // called first, in http-server.ts, so that nothing bypasses it: identifies the caller and counts the request
+  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // limits and bans (429, 403)
+  { provide: APP_GUARD, useExisting: ApiKeyGuard }, // key and scope (401, 403)
+  { provide: APP_GUARD, useExisting: SunsetGuard }, // sunset of the operation (410)
+  { provide: APP_GUARD, useClass: UnknownQueryGuard }, // unknown query parameters (400)
+  { provide: APP_GUARD, useClass: JsonBodyGuard }, // unreadable bodies (400, 413, 415)
   { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor }, // ETag (304), Link, rate limit and deprecation headers
-  { provide: APP_PIPE, useClass: RequestValidationPipe }, // the values that the operation takes? (400)
-  { provide: APP_FILTER, useClass: ErrorFilter }, // whatever failed, and wherever
+  { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
+  { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
 ];
 
 @Module({})
 export class AppModule {
-  /** @param databaseUrl the database's address, which the settings do not know when it is an embedded one */
+  /** @param databaseUrl the database's URL; the settings lack it if the database is embedded */
   static forRoot(settings: Settings, databaseUrl: string): DynamicModule {
     return {
       module: AppModule,

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { loadEnvironmentFile, start } from './runtime/start';
 import { readSettings } from './settings';
 
-/** The HTTP door. The settings come first: a bad one should not have to wait for the rest to be loaded. */
+/** The server's entry point. Settings are read first, so that an invalid one fails before the rest is loaded. */
 async function main(): Promise<void> {
   loadEnvironmentFile();
   const settings = readSettings(process.env);

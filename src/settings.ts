@@ -5,7 +5,7 @@ import { type Environment, EnvironmentError, EnvironmentReader, isWellFormedUrl 
 export interface Settings {
   host: string;
   port: number;
-  /** Where callers reach the service; absent: on this machine. */
+  /** The public address of the service; absent: the local address. */
   publicUrl: string | undefined;
   /** Where callers find help; absent: a guide. */
   contactUrl: string | undefined;
@@ -15,12 +15,12 @@ export interface Settings {
   databasePool: number;
   /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
   redisUrl: string | undefined;
-  /** How many instances share the limits. Decides what each allows while Redis is unavailable. */
+  /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
   instances: number;
   /** Addresses and networks of the proxies whose forwarding header fields are trusted. */
   trustProxy: string[];
   corsOrigins: string[];
-  /** Where metrics are served; absent: nowhere. */
+  /** Where metrics are served; absent: disabled. */
   metrics: { host: string; port: number } | undefined;
   logLevel: LogLevel;
   afterSunset: 'serve' | 'gone';
@@ -28,13 +28,13 @@ export interface Settings {
   webhookNetworks: string[];
   /** Encrypts the secrets of webhooks. Absent: the one in `dataDirectory` with an embedded PostgreSQL, else none. */
   webhookKey: Buffer | undefined;
-  /** How long everything is served after the signal to stop, while `/health/ready` says that it is not ready. */
+  /** How long the service continues after the signal to stop, while `/health/ready` reports that it is not ready. */
   shutdownDelaySeconds: number;
   /** Processes that share the port and the limits; `auto` is one for each core. */
   workers: number | 'auto';
   /** Set by the process that started this worker. */
   serviceId: number | undefined;
-  /** Where traces are sent, by OTLP over HTTP; absent: nowhere, and nothing is traced. */
+  /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
   tracesUrl: string | undefined;
 }
 
@@ -48,7 +48,7 @@ const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
 /**
  * Reads and checks the environment.
- * @throws EnvironmentError whose one-line message names the variable and what it takes.
+ * @throws EnvironmentError whose one-line message names the variable and its valid values
  */
 export function readSettings(environment: Environment): Settings {
   const reader = new EnvironmentReader(environment);
@@ -107,7 +107,7 @@ function readRedisUrl(reader: EnvironmentReader): string | undefined {
     ?.split(',')
     .map((url) => url.trim());
   if (urls?.every((url) => /^rediss?:\/\/./.test(url) && isWellFormedUrl(url)) === false) {
-    // The value is kept out of the message: it may hold a password.
+    // The value is omitted: it may contain a password.
     throw new EnvironmentError('REDIS_URL', takes, '…');
   }
   return urls?.join(',');
@@ -133,11 +133,11 @@ function readMetricsAddress(reader: EnvironmentReader): Settings['metrics'] {
   if (port === '' || Number(port) > PORTS.max) {
     throw new EnvironmentError('METRICS_PORT', 'a port, an address with a port (0.0.0.0:9464), or off', text);
   }
-  // An IPv6 address is written in brackets where a port follows it.
+  // An IPv6 address is in brackets if a port follows.
   return { host: host.replace(/^\[(.+)\]$/, '$1'), port: Number(port) };
 }
 
-/** The value is kept out of the message. */
+/** The message omits the value. */
 function readWebhookKey(reader: EnvironmentReader): Buffer | undefined {
   const text = reader.text('WEBHOOK_KEY');
   const key = text === undefined ? undefined : Buffer.from(text, 'base64');
@@ -158,7 +158,7 @@ function isPlainNetwork(text: string): boolean {
   return isIP(address) !== 0 && hasPrefix && rest.length === 0;
 }
 
-/** The settings as a configuration of @nestjs/config, to be loaded by its module. */
+/** The settings as a configuration for @nestjs/config. */
 export function asConfiguration(settings: Settings) {
   return registerAs('settings', () => settings);
 }

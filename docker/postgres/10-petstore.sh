@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs once, when the database is made: the service owns its database, and is nobody's superuser.
+# Runs once, when the database is created. The service owns its database, but is not a superuser.
 set -eu
 psql -v ON_ERROR_STOP=1 -v password="$PETSTORE_DATABASE_PASSWORD" --username "$POSTGRES_USER" --dbname postgres <<'SQL'
 CREATE ROLE petstore LOGIN PASSWORD :'password';

@@ -5,10 +5,10 @@ import { AppModule } from '../app.module';
 import { readSettings } from '../settings';
 import { buildDocument } from '../http/document/build-document';
 
-/** Read alike by parsers of YAML 1.1, which take a text such as 2026-11-24 for a date unless it is quoted. */
+/** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
-/** The interface description as text, from an application that is wired together but not started. */
+/** The interface description as text, from an application that is assembled but not started. */
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
   const settings = readSettings({});
   const root = AppModule.forRoot(settings, 'postgres://nowhere');

@@ -28,7 +28,7 @@ function leave(): void {
   writeOutput('', (error) => (error ? endWithout(error) : process.exit(0)));
 }
 
-/** Exits when output can no longer be written; a closed pipe is no failure. */
+/** Exits when output can no longer be written; a closed pipe is not a failure. */
 function endWithout(error: Error): void {
   if (isReaderGone(error)) {
     process.exit(0);
@@ -39,7 +39,7 @@ function endWithout(error: Error): void {
 // Commands with their own listener clean up first.
 process.stdout.on('error', (error: Error) => process.stdout.listenerCount('error') > 1 || endWithout(error));
 
-// Nothing can happen any more, and the command is not over: without this it would look like success.
+// The event loop is empty, but the command has not finished: without this the exit code would report success.
 process.once(
   'beforeExit',
   () => void fail(new CommandFailure('the command ended before its work was done.')),

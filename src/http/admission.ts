@@ -6,9 +6,9 @@ import { RequestLimiter, countingRuleOf } from '../modules/quotas';
 import { isPreflight } from './cors';
 
 /**
- * Identifies and counts every request, once, when it arrives: whatever it asks for and however it fails later. Nobody
- * is refused here. The caller (`request.caller`) and the verdict of the limits (`request.verdict`) travel with the
- * request: guards act on them, the interceptor and the exception filter report them.
+ * Identifies and counts every request once, when it arrives: whatever it requests and however it fails later. It
+ * rejects nothing. The caller (`request.caller`) and the verdict of the limits (`request.verdict`) travel with the
+ * request: guards act on them; the interceptor and the exception filter report them.
  */
 @Injectable()
 export class Admission {
@@ -17,17 +17,17 @@ export class Admission {
     private readonly limiter: RequestLimiter,
   ) {}
 
-  /** Call it before any hook is added that refuses requests. */
+  /** Call it before adding any hook that rejects requests. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, _reply, done) => this.admit(request, done));
   }
 
-  /** Counts malformed HTTP, which never became a request, for its address. */
+  /** Counts malformed HTTP, which never became a request, against its address. */
   admitAddress(address: string): ReturnType<RequestLimiter['takeAddress']> {
     return this.limiter.takeAddress(address);
   }
 
-  // Callbacks instead of promises where the result is known at once: this runs for every request.
+  // Callbacks instead of promises if the result is available immediately: this runs for every request.
   private admit(request: FastifyRequest, done: HookHandlerDoneFunction): void {
     const rule = countingRuleOf(request);
     if (rule === 'never' || isPreflight(request)) {
@@ -56,8 +56,8 @@ export class Admission {
 }
 
 /**
- * Refusals of one turn of the event loop are answered at its end, one after another: to send one costs the system half
- * as much then, and those who do not stop asking should cost as little as possible.
+ * Answers the refusals of one turn of the event loop together at its end. Sending each then costs the system half as
+ * much, and refusals should be as cheap as possible.
  */
 function goOn(refusal: ApiError | null, done: HookHandlerDoneFunction): void {
   if (refusal === null) {

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { deprecationHeadersOf } from '#libs/deprecation';
 import { RequestLimiter } from '../modules/quotas';
 
-/** The header fields that every response carries: the caller's limits, and the deprecation of the operation. */
+/** The header fields of every response: the caller's limits, and the deprecation of the operation. */
 @Injectable()
 export class AnswerHeaders {
   constructor(private readonly limiter: RequestLimiter) {}
 
-  /** Call it once, when the status is known: it decides whether the request is refunded. */
+  /** Call it once, when the status is known: the status decides whether the request is refunded. */
   write(request: FastifyRequest, reply: FastifyReply, status: number): void | Promise<void> {
     const deprecation = deprecationHeadersOf(request);
     if (deprecation) {

@@ -5,9 +5,9 @@ import { type Representation, representationOf } from '#libs/http';
 import { AnswerHeaders } from './answer-headers';
 
 /**
- * Outermost interceptor: turns what an operation returned into the answer's body (with its ETag or its Link), and adds
- * the rate limit and deprecation header fields. One interceptor and not one for each of these, because each costs a
- * request as much as all guards together. The exception filter does the same for failures.
+ * Outermost interceptor: turns the result of an operation into the response body (with its ETag or Link), and adds the
+ * rate limit and deprecation headers. It is one interceptor for all of these, because each interceptor costs as much as
+ * all guards together. The exception filter does the same for failures.
  */
 @Injectable()
 export class AnswerInterceptor implements NestInterceptor {
@@ -23,7 +23,7 @@ export class AnswerInterceptor implements NestInterceptor {
       map((result) => {
         const body = represent(result, request, reply);
         const written = this.headers.write(request, reply, reply.statusCode);
-        // Nest waits for a promise that comes out of the stream; to unfold it within would cost every other request.
+        // Nest awaits a promise from the stream; flattening it in the stream would slow down every other request.
         return written instanceof Promise ? written.then(() => body) : body;
       }),
     );

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
 
-/** Header fields that scripts of other origins may read; browsers hide all others. */
+/** Response header fields that scripts of other origins may read; browsers hide all others. */
 const EXPOSED = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -24,7 +24,7 @@ const EXPOSED = [
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
-/** Lets pages of the configured origins read responses. A request without `Origin` does not need these fields. */
+/** Lets pages of the configured origins read responses. Requests without `Origin` do not need these fields. */
 export function allowOrigins(fastify: FastifyInstance, { corsOrigins }: Settings): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     allowOrigin(request, reply, corsOrigins);
@@ -48,7 +48,7 @@ export function answerPreflights(fastify: FastifyInstance, limiter: RequestLimit
 
 function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: string[]): void {
   const { origin } = headers;
-  // Responses differ by origin, and caches have to know.
+  // Responses differ by origin, and caches must know.
   void reply.header('Vary', 'Origin');
   if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
     void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);

@@ -6,7 +6,7 @@ import { AnswerHeaders } from './answer-headers';
 import { answerUnknownPage } from './document';
 import { toApiError } from './to-api-error';
 
-/** Turns every failure into the Error object, with all header fields that a successful answer would have had. */
+/** Turns every failure into the Error object, with all header fields of a successful response. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -17,12 +17,12 @@ export class ErrorFilter implements ExceptionFilter {
     private readonly headers: AnswerHeaders,
   ) {}
 
-  /** Responds synchronously where it can: Nest does not await filters. */
+  /** Responds synchronously where possible: Nest does not await filters. */
   catch(failure: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     try {
-      // A refusal by the limits comes first, so that unknown paths and bad requests are no way around them.
+      // A refusal by the limits takes precedence, so that unknown paths and bad requests do not bypass them.
       const error = request.verdict?.refusal ?? toApiError(failure, request.url, this.allowedMethods);
       if (error.status >= 500) {
         this.log(error, failure, request);

@@ -17,16 +17,18 @@ import { allowOrigins, answerPreflights } from './cors';
 import { logRequests } from './request-log';
 
 export interface ServerTimeouts {
-  /** How long a request may take to arrive; after that the response is 408. */
+  /** How long a request may take to arrive; then the response is 408. */
   headersMs: number;
   requestMs: number;
-  /** How long a connection with an unsent response may make no progress before it is closed: nobody is reading it. */
+  /**
+   * How long a connection with an unsent response may make no progress before it is closed, because nobody reads it.
+   */
   standstillMs: number;
 }
 
 const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 
-/** The HTTP server: overrides the defaults of Node and Fastify that callers would notice. */
+/** The HTTP server. Overrides defaults of Node and Fastify that callers would notice. */
 export function createHttpAdapter(
   settings: Settings,
   logger: FastifyBaseLogger,
@@ -39,9 +41,9 @@ export function createHttpAdapter(
     genReqId: requestIdOf,
     rewriteUrl: (request: IncomingMessage) => repairRequestTarget(request.url ?? '/'),
     trustProxy: settings.trustProxy.length > 0 ? settings.trustProxy : false,
-    // An overlong identifier is a bad value (400), not an unknown path; Node bounds the whole target.
+    // An overlong identifier is a bad value (400), not an unknown path; Node limits the whole target.
     routerOptions: { maxParamLength: 16_384 },
-    // No middleware is used, and its engine would run for every request.
+    // There is no middleware, and its engine would run for every request.
     skipMiddie: true,
     // While closing, requests on open connections are still answered.
     return503OnClosing: false,
@@ -56,12 +58,12 @@ export function createHttpAdapter(
   });
 }
 
-/** Everything about HTTP that is not an operation. Called before the routes are registered. */
+/** All HTTP behaviour outside of operations. Call it before the routes are registered. */
 export function configureHttp(app: NestFastifyApplication, settings: Settings): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   app.get(AllowedMethods).watch(fastify);
   deferBodyParsing(fastify);
-  // Nest's own hooks answer some requests before any hook that is added here; this one runs before them.
+  // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   (app.getHttpAdapter() as unknown as FastifyAdapter).setOnRequestHook((request, reply, done) => {
     void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
     done();
@@ -74,7 +76,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   logRequests(fastify);
 }
 
-/** Malformed HTTP is counted for its address, and refused like a request when there is too much of it. */
+/** Malformed HTTP counts against its address, and is refused over the limit like a request. */
 function socketAnswer(admission: Admission): SocketAnswer {
   return async (error, address) => {
     const { refusal, headers } = await admission.admitAddress(address);

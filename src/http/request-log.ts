@@ -3,14 +3,17 @@ import { routeOf } from '#libs/http';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The trace that the request belongs to, 32 hexadecimal digits; set while traces are sent somewhere. */
+    /** The request's trace id, 32 hexadecimal digits; set only if tracing is on. */
     traceId?: string;
   }
 }
 
-/** Logs one line per request. It names the operation by its pattern: a path or a query may hold secrets. */
+/**
+ * Logs one line per request. It names the operation by its route pattern, because a path or a query may contain
+ * secrets.
+ */
 export function logRequests(fastify: FastifyInstance): void {
-  // A child logger for each request costs more than the line; the line has the request id itself.
+  // A child logger per request costs more than the line, which has the request id itself.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {
     const holder = request.caller?.holder;

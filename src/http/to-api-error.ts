@@ -10,23 +10,23 @@ import {
   ServiceUnavailableError,
 } from '#libs/http';
 
-/** Which error of the catalogue a failure is, whoever threw it: our code, Nest, Fastify or the database. */
+/** Maps a failure from our code, Nest, Fastify or the database to an error of the catalogue. */
 export function toApiError(failure: unknown, target: string, allowedMethods: AllowedMethods): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
-  // Work that lost against others in every one of its attempts may well succeed when it is sent again.
+  // After several failed attempts because of conflicts, a later request may still succeed.
   if (isDatabaseUnavailable(failure) || isSerializationConflict(failure)) {
     return new ServiceUnavailableError();
   }
   const status = statusOf(failure);
   switch (status) {
-    case 403: // A file outside of the folder that is served.
+    case 403: // A file outside the served folder.
     case 404: {
       const allow = allowedMethods.of(target);
       return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
     }
-    case 503: // A health check that fails.
+    case 503: // A failed health check.
       return new ServiceUnavailableError();
     default:
       return status >= 400 && status < 500

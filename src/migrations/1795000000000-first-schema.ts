@@ -9,7 +9,8 @@ const UP = [
   )`,
   `CREATE INDEX categories_name_prefix ON categories (lower(name) text_pattern_ops, id)`,
 
-  // A deleted pet stays for the books but lets go of its category, so that the category can be deleted too.
+  // The row of a deleted pet is kept for the books but no longer uses its category, so that the category can be
+  // deleted, too.
   `CREATE TABLE pets (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
@@ -28,7 +29,7 @@ const UP = [
     pet_id bigint PRIMARY KEY REFERENCES pets (id),
     quantity integer NOT NULL CONSTRAINT inventory_never_below_zero CHECK (quantity >= 0)
   )`,
-  // Stock and status belong together: read in one statement, they are never from two moments.
+  // Stock and status are read in one statement, so that they are consistent.
   `CREATE VIEW inventory_items AS
     SELECT inventory.pet_id, inventory.quantity, pets.status
     FROM inventory JOIN pets ON pets.id = inventory.pet_id WHERE pets.deleted_at IS NULL`,
@@ -68,7 +69,7 @@ const UP = [
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
-  // Every instance hears of a change whoever makes it, a person with psql included. Last uses change nothing that counts.
+  // Notifies every instance of a change, even one made with psql. Updates of the last use are irrelevant to the limits.
   `CREATE FUNCTION notify_client_changed() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN PERFORM pg_notify('petstore_keys', NEW.id::text); RETURN NULL; END $$`,
   `CREATE FUNCTION notify_key_changed() RETURNS trigger LANGUAGE plpgsql AS $$

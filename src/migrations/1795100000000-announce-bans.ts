@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Every instance hears of a ban, whether another instance or a person with the command line made or lifted it. */
+/** Notifies every instance of a ban that another instance or the command line adds or lifts. */
 export class AnnounceBans1795100000000 implements MigrationInterface {
   readonly name = 'AnnounceBans1795100000000';
 

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const UP = [
-  // No foreign keys: what becomes of a client or a key later reaches no entry.
+  // No foreign keys, so that later changes to a client or a key do not affect entries.
   `CREATE TABLE audit_entries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL,
@@ -18,12 +18,12 @@ const UP = [
   `CREATE INDEX audit_entries_by_key ON audit_entries (key_id, at, id)`,
   `CREATE INDEX audit_entries_by_new_key ON audit_entries (((details ->> 'newKeyId')::bigint))`,
   `CREATE INDEX audit_entries_by_action ON audit_entries (action text_pattern_ops, at, id)`,
-  // A ban that a key earned is written behind, and a batch may be tried again after it was written unknown to us.
+  // Earned bans are written in batches. A batch may be retried although it was written and its response was lost.
   `CREATE UNIQUE INDEX audit_entries_earned_ban_once ON audit_entries (key_id, at)
     WHERE action = 'key.banned' AND actor_kind = 'key'`,
 
-  // Holds for the service and for whoever looks in with psql by mistake. The owner of the table and a superuser can
-  // still take the trigger or the table away: against them only a copy kept elsewhere helps.
+  // Protects against the service and against mistakes in psql. The owner of the table and a superuser can still drop
+  // the trigger or the table; only an external copy protects against that.
   `CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION 'The audit trail is append-only: % is refused.', TG_OP;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Days that are no longer kept are found without reading all the others. */
+/** Finds expired days without reading all the others. */
 export class OldUsage1795250000000 implements MigrationInterface {
   readonly name = 'OldUsage1795250000000';
 

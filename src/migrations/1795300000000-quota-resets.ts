@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const UP = [
-  // What a client has used stays in usage_days; this is how much of the day does not count against its limit any more.
+  // Usage stays in usage_days; this is the part of the day that no longer counts against the limit.
   `CREATE TABLE quota_resets (
     client_id bigint PRIMARY KEY REFERENCES clients (id) ON DELETE CASCADE,
     day date NOT NULL,
@@ -16,7 +16,7 @@ const UP = [
 
 const DOWN = [`DROP TABLE quota_resets`, `DROP FUNCTION notify_quota_reset`];
 
-/** Every instance hears of it when a client's windows are begun anew. */
+/** Notifies every instance when a client's windows are reset. */
 export class QuotaResets1795300000000 implements MigrationInterface {
   readonly name = 'QuotaResets1795300000000';
 

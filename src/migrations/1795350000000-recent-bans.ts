@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const UP = [
-  // Whoever has heard of no change for a while asks for those that were made lately, lifted bans among them.
+  // An instance that missed notifications reads the recent changes, including lifted bans.
   `ALTER TABLE key_bans ADD COLUMN changed_at timestamptz NOT NULL DEFAULT now()`,
   `CREATE INDEX key_bans_by_change ON key_bans (changed_at)`,
   `CREATE FUNCTION note_ban_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -15,7 +15,7 @@ const DOWN = [
   `ALTER TABLE key_bans DROP COLUMN changed_at`,
 ];
 
-/** Tells when a ban was made, lengthened or lifted. */
+/** Records when a ban was added, extended or lifted. */
 export class RecentBans1795350000000 implements MigrationInterface {
   readonly name = 'RecentBans1795350000000';
 

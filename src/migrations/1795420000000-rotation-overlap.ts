@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const UP = [
-  // Tells the end that a rotation has set from an expiry date that was agreed on.
+  // Distinguishes the end of a rotation's overlap from an agreed expiry.
   `ALTER TABLE api_keys ADD COLUMN overlap_ends_at timestamptz`,
   `UPDATE api_keys SET overlap_ends_at = expires_at
     WHERE expires_at IS NOT NULL AND EXISTS (
@@ -11,7 +11,7 @@ const UP = [
 
 const DOWN = [`ALTER TABLE api_keys DROP COLUMN overlap_ends_at`];
 
-/** Remembers which keys were rotated, and until when the old one works. */
+/** Records which keys were rotated, and when the overlap ends. */
 export class RotationOverlap1795420000000 implements MigrationInterface {
   readonly name = 'RotationOverlap1795420000000';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const UP = [
-  // Position 1 is left free: a cursor that has seen nothing stands there. A timestamp is what is answered, to the microsecond:
-  // a Date of the driver has milliseconds, in which one pet may have changed twice.
+  // Position 1 stays free, for a cursor that has seen nothing. The timestamp is returned with microseconds: the
+  // driver's Date has milliseconds, in which a pet may change twice.
   `CREATE TABLE events (
     position bigint GENERATED ALWAYS AS IDENTITY (START WITH 2) PRIMARY KEY,
     id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -14,12 +14,11 @@ const UP = [
   )`,
   `CREATE INDEX events_by_type ON events (type, position)`,
   `CREATE INDEX events_by_pet ON events (pet_id, type DESC, position) WHERE pet_id IS NOT NULL`,
-  // Days follow each other in the table, so a summary of its blocks finds the old ones, and costs an insert nothing.
+  // Rows are in the order of their days, so a block range index finds old ones, and makes inserts no slower.
   `CREATE INDEX events_by_day ON events USING brin (day)`,
 
-  // Whoever inserts waits until everybody who has inserted before is committed. So positions, which are taken after this
-  // trigger, are in the order of commit: nobody sees a position before all smaller ones that there will ever be. The lock's
-  // number spells "evnt".
+  // An insert waits until all earlier inserts are committed. So positions, which are assigned after this trigger, are
+  // in commit order: whoever sees a position has seen all smaller ones. The lock's number spells "evnt".
   `CREATE FUNCTION put_events_in_order() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM pg_advisory_xact_lock(1702260340);
@@ -32,7 +31,7 @@ const UP = [
 
 const DOWN = [`DROP TABLE events`, `DROP FUNCTION put_events_in_order`];
 
-/** What happened in the store, in the order in which it was committed. */
+/** The events of the store, in commit order. */
 export class Events1795500000000 implements MigrationInterface {
   readonly name = 'Events1795500000000';
 

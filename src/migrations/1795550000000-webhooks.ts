@@ -17,7 +17,7 @@ const UP = [
   )`,
   `CREATE INDEX webhooks_of_client ON webhooks (client_id, id) WHERE deleted_at IS NULL`,
   `CREATE INDEX webhooks_enabled ON webhooks (id) WHERE enabled`,
-  // Counted with the client locked, so that no two can both be the tenth.
+  // Counted while the client is locked, so that two concurrent inserts cannot both be the tenth.
   `CREATE FUNCTION limit_webhooks_of_client() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM FROM clients WHERE id = NEW.client_id FOR NO KEY UPDATE;
@@ -30,7 +30,7 @@ const UP = [
   `CREATE TRIGGER webhooks_limited BEFORE INSERT ON webhooks
     FOR EACH ROW EXECUTE FUNCTION limit_webhooks_of_client()`,
 
-  // Rows are written three times within moments, so what is dead is cleared away early.
+  // Each row is written three times within moments, so dead rows are vacuumed early.
   `CREATE TABLE webhook_deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     webhook_id bigint NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -50,12 +50,12 @@ const UP = [
   `CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, status, id)`,
   `CREATE INDEX webhook_deliveries_by_day ON webhook_deliveries (day)`,
 
-  // One row: up to where in the feed deliveries were made.
+  // A single row: the position in the feed up to which deliveries were created.
   `CREATE TABLE webhook_dispatch (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     position bigint NOT NULL
   )`,
-  // Nothing that has happened before is sent.
+  // Existing events are not sent.
   `INSERT INTO webhook_dispatch (position) SELECT coalesce(max(position), 1) FROM events`,
 ];
 
@@ -64,7 +64,7 @@ const DOWN = [
   `DROP FUNCTION limit_webhooks_of_client`,
 ];
 
-/** Where clients want events to be sent, and what was sent. */
+/** The webhooks of clients, and their deliveries. */
 export class Webhooks1795550000000 implements MigrationInterface {
   readonly name = 'Webhooks1795550000000';
 

@@ -16,8 +16,8 @@ const TYPES = [
 ];
 
 const UP = [
-  // `types` has a bit for each type, `events` is JSON. JSON is kept as it is, because to compress it costs as much time as
-  // all the rest of a write. `day` has a summary of the table's blocks, which costs an insert nothing.
+  // `types` has a bit for each type; `events` is JSON, uncompressed because compression would take as long as the rest
+  // of a write. `day` has a block range index, which makes inserts no slower.
   `CREATE TABLE event_blocks (
     position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     size smallint NOT NULL,
@@ -38,9 +38,8 @@ const UP = [
   `DROP TABLE events`,
   `DROP FUNCTION put_events_in_order`,
 
-  // Whoever inserts waits until everybody who has inserted before is committed. So positions, which are taken after this
-  // trigger, are in the order of commit: nobody sees a position before all smaller ones that there will ever be. The lock's
-  // number spells "evnt".
+  // An insert waits until all earlier inserts are committed. So positions, which are assigned after this trigger, are
+  // in commit order: whoever sees a position has seen all smaller ones. The lock's number spells "evnt".
   `CREATE FUNCTION put_events_in_order() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM pg_advisory_xact_lock(1702260340);
@@ -48,11 +47,11 @@ const UP = [
     END $$`,
   `CREATE TRIGGER events_in_order BEFORE INSERT ON event_blocks
     FOR EACH STATEMENT EXECUTE FUNCTION put_events_in_order()`,
-  // A position of the feed is that of a block with two more digits.
+  // A position in the feed is a block's position followed by two digits.
   `UPDATE webhook_dispatch SET position = position * 100 + 99`,
 
-  // A webhook is sent what is committed after it was enabled. A pause that its receiver asked for ends when the webhook is
-  // changed.
+  // A webhook receives events committed after it was enabled. A pause that its receiver requested ends when the webhook
+  // is changed.
   `ALTER TABLE webhooks ADD since bigint NOT NULL DEFAULT 0`,
   `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -78,7 +77,7 @@ const DOWN = [
   `DROP TABLE event_blocks`,
 ];
 
-/** Events are written in blocks, one for each commit. */
+/** Stores events in blocks, one per commit. */
 export class EventBlocks1795600000000 implements MigrationInterface {
   readonly name = 'EventBlocks1795600000000';
 

@@ -10,7 +10,7 @@ import { Events1795500000000 } from './1795500000000-events';
 import { Webhooks1795550000000 } from './1795550000000-webhooks';
 import { EventBlocks1795600000000 } from './1795600000000-event-blocks';
 
-/** In the order in which they run. */
+/** In the order of execution. */
 export const MIGRATIONS = [
   FirstSchema1795000000000,
   AnnounceBans1795100000000,

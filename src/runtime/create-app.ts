@@ -13,10 +13,10 @@ import { nestLogger } from './logging';
 import type { Settings } from '../settings';
 import type { Tracing } from './tracing';
 
-/** Options of a Nest application of ours: a guard reads the body, and the caller reports a failed start. */
+/** Options of our Nest applications: a guard reads the body, and the caller reports a failed start. */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
-/** Adds what is neither a module nor an operation: the server's own behaviour and the interface description. */
+/** Adds what is neither a module nor an operation: the behaviour of the server and the interface description. */
 export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
   bindWithoutDeprecatedProperty();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;

@@ -16,11 +16,15 @@ import { UsageDay } from '../modules/quotas/usage-day.entity';
 import { WebhookDelivery } from '../modules/webhooks/webhook-delivery.entity';
 import { Webhook } from '../modules/webhooks/webhook.entity';
 
-/** How long one statement may run, and a request may wait for a connection, before it is answered 503. */
+/** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export function dataSourceOptions(url: string, poolSize: number): DataSourceOptions {
+export function dataSourceOptions(
+  url: string,
+  poolSize: number,
+  connectTimeoutMS = CONNECT_TIMEOUT_MS,
+): DataSourceOptions {
   return {
     type: 'postgres',
     url,
@@ -43,24 +47,24 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     migrationsTableName: 'schema_migrations',
     synchronize: false,
     poolSize,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    connectTimeoutMS,
     applicationName: 'petstore',
     extra: {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       // A process halted in a transaction must not keep its locks: all writes need one of them.
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-      // A server that has stopped answering enforces no timeout of its own.
+      // A server that no longer responds does not enforce its own timeouts.
       onConnect,
       keepAlive: true,
-      // Statements that are sent one after another do not wait for each other's answer.
+      // Statements sent in sequence do not wait for each other's results.
       pipeline: true,
     },
   };
 }
 
 /**
- * Makes every statement of a request use an index. A plan made while a table was small, or full of dead rows, would later
- * read all of it.
+ * Makes every statement of a request use an index. A plan made while a table was small, or full of dead rows, would
+ * later scan the whole table.
  */
 const INDEXES_ONLY = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`;
 
@@ -71,7 +75,7 @@ async function onConnect(client: ClientBase): Promise<void> {
 
 const watchSilence = giveUpSilentConnection(STATEMENT_TIMEOUT_MS + 1_000);
 
-/** Brings the database to the newest migration, on a connection of its own: a migration may take longer than a request. */
+/** Migrates the database on a separate connection: a migration may take longer than a request. */
 export async function migrateToNewest(url: string): Promise<string[]> {
   const extra = { keepAlive: true };
   const dataSource = new DataSource({ ...dataSourceOptions(url, 1), entities: [], extra });

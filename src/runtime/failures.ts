@@ -13,7 +13,10 @@ export class StartError extends Error {}
 /** The service could not start, for a reason that a worker process has already reported. */
 export class ReportedStartError extends Error {}
 
-/** Failures that are reported in one line, with a code for programs; everything else is a defect and is reported with its stack. */
+/**
+ * Failures that are reported in one line, with a code for programs. Everything else is a defect and is reported with
+ * its stack.
+ */
 const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EnvironmentError, 'invalid_configuration'],
   [EmbeddedPostgresError, 'database_unavailable'],
@@ -34,13 +37,13 @@ const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** Messages of the driver and Node when TLS fails; the codes differ from case to case. */
 const REFUSED_TEXT = /^The server does not support SSL|certificate/;
 
-/** The text that reports a failure: one line where it can be explained. */
+/** The text that reports a failure, in one line if it can be explained. */
 export function explain(error: unknown): string {
   const known = explanationOf(error);
   return known === undefined ? traceOf(error) : complaint(known.message);
 }
 
-/** A failure as programs get it. */
+/** A failure in the form for programs. */
 export function failureOf(error: unknown): ExplainedFailure {
   return explanationOf(error) ?? { code: 'internal_error', message: textOf(error) };
 }
@@ -92,7 +95,7 @@ export function reportFailure(error: unknown): never {
 
 /**
  * Opens an address to listen on.
- * @throws StartError that names the variables it comes from
+ * @throws StartError that names the variables of the address
  */
 export async function explainAddress<Opened>(
   variables: string,

@@ -7,7 +7,7 @@ import { StartError } from './failures';
 /** The name of the database on the embedded server. */
 const DATABASE = 'petstore';
 
-/** A database for as long as this process needs one. */
+/** The database that this process uses. */
 export interface OpenDatabase {
   url: string;
   /** True for the embedded database in the data directory, false for an external server. */
@@ -26,13 +26,13 @@ export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void 
   if (findEmbedded(settings) === undefined) {
     throw new StartError(
       `There is no database in ${settings.dataDirectory} (DATA_DIR). The service creates one: ${PETSTORE} serve. ` +
-        'Or set DATA_DIR or DATABASE_URL to the one that is meant.',
+        'Or set DATA_DIR or DATABASE_URL to an existing one.',
     );
   }
 }
 
 /**
- * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, which is started unless it runs already.
+ * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, starting it if necessary.
  * @param forServer creates the embedded one if there is none, and restarts it if it dies
  */
 export async function openDatabase(

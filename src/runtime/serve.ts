@@ -16,10 +16,10 @@ import type { Tracing } from './tracing';
 import { listenToPrimary } from './workers';
 import { withWebhookKey } from './webhook-key';
 
-/** Runs the service until it is told to stop (SIGTERM, SIGINT), then finishes open requests and writes what is buffered. */
+/** Runs the service until SIGTERM or SIGINT, then finishes open requests and writes buffered data. */
 export async function serve(settings: Settings, tracing?: Tracing): Promise<void> {
   const signals = cluster.isWorker ? listenToPrimary() : listenToStopSignals();
-  // A closed output is no reason to stop.
+  // A closed output must not stop the service.
   process.stdout.on('error', () => undefined);
   const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), () => ({
     worker: cluster.worker?.id,

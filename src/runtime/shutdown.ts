@@ -17,9 +17,9 @@ export interface RunningService {
 }
 
 /**
- * Stops a service without losing requests: `/health/ready` reports 503 first, and for `delayMs` everything is served as
- * before, until load balancers have noticed. Then it stops listening, finishes open requests and writes what is buffered.
- * A second signal skips the waits.
+ * Stops a service without losing requests. First `/health/ready` reports 503 while everything is still served for
+ * `delayMs`, until load balancers have noticed. Then it stops listening, finishes open requests and writes buffered
+ * data. A second signal skips the waits.
  */
 export async function shutDown(
   { app, connections }: RunningService,

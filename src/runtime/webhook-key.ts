@@ -19,8 +19,9 @@ export async function webhookKeyFile(dataDirectory: string): Promise<Record<stri
 }
 
 /**
- * Adds the key that encrypts the secrets of webhooks. `WEBHOOK_KEY` comes first. An embedded database keeps its key in its
- * folder, created at the first start. For any other database no key is created: all instances need the same one.
+ * Adds the key that encrypts the secrets of webhooks. `WEBHOOK_KEY` takes precedence. An embedded database keeps its
+ * key in its folder, created at the first start. For an external database no key is created: all instances need the
+ * same one.
  */
 export async function withWebhookKey(settings: Settings): Promise<Settings> {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {

@@ -10,10 +10,9 @@ export interface CircuitBreakerOptions {
 }
 
 /**
- * Keeps requests from waiting for an unavailable dependency. It opens after several failures in a row, then probes in the
- * background, and closes when a probe succeeds.
- *
- * Use: `const attempt = breaker.attempt()` before asking, then `succeeded()` or `failed(attempt)`.
+ * Keeps requests from waiting for an unavailable dependency. It opens after several failures in a row, then probes in
+ * the background, and closes when a probe succeeds.
+ * Use: `const attempt = breaker.attempt()` before the request, then `succeeded()` or `failed(attempt)`.
  */
 export class CircuitBreaker {
   private failures = 0;

@@ -1,4 +1,4 @@
-// Builds the package, ready for `npm pack` and `npm publish`, into the folder that is named, or dist/client of the repository.
+// Builds the package for `npm pack` and `npm publish` in the given folder, by default dist/client.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,13 +14,13 @@ compile('cjs', '--module', 'nodenext');
 compile('esm', '--module', 'esnext', '--moduleResolution', 'bundler');
 writeFileSync(join(target, 'esm/package.json'), '{ "type": "module" }\n');
 
-// The sources are no package that could be published; what was built is one.
+// Only the built package can be published, not its sources.
 const { private: _private, ...manifest } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'));
 writeFileSync(join(target, 'package.json'), `${JSON.stringify({ ...manifest, ...origin() }, null, 2)}\n`);
 copyFileSync(join(client, 'README.md'), join(target, 'README.md'));
 copyFileSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
 
-/** Where npm can check that the package was built (`npm publish --provenance`), as the workflow that builds it knows it. */
+/** The repository's address from the workflow, where npm verifies the build (`npm publish --provenance`). */
 function origin() {
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
   if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) {

@@ -1,5 +1,5 @@
-// Turns the interface description (JSON on standard input) into what of the client follows from it: its types, in the file
-// that is named, and beside it the routes of the operations and a class for each error code.
+// Generates parts of the client from the interface description (JSON on standard input): the types in the given file, and
+// next to it the routes of the operations and a class for each error code.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -21,7 +21,7 @@ for (const operations of Object.values(document.paths)) {
 delete document.components.headers;
 delete document.components.responses;
 
-// A field with a default may be left out of a request, which openapi-typescript takes for required unless told.
+// A field with a default is optional in a request, but openapi-typescript treats it as required by default.
 const types = await openapiTS(document, { defaultNonNullable: false });
 await write(
   file.split('/').at(-1),
@@ -70,7 +70,7 @@ function nameOf(code) {
   return `${words.map((word) => `${word[0].toUpperCase()}${word.slice(1)}`).join('')}Error`;
 }
 
-/** Refusals all have the one Error object, and header fields are read by name: with both it would be four times as long. */
+/** Omits errors, which share the Error object, and header fields, which are read by name: the file would be four times as long. */
 function keepWhatCallsNeed(responses) {
   for (const [status, response] of Object.entries(responses)) {
     delete response.headers;

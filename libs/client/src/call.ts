@@ -2,7 +2,7 @@ import type { PetStoreError } from './errors.ts';
 import { failureFrom } from './failures.ts';
 import type { Configuration } from './options.ts';
 
-/** One call of an operation, with all its attempts: its request, and how long it may still wait. */
+/** One call of an operation with all its attempts: its request and its remaining waiting time. */
 export class Call {
   readonly idempotencyKey?: string;
   private leftMs: number;
@@ -27,7 +27,7 @@ export class Call {
 
   /**
    * Waits, if the call has enough time left.
-   * @throws the failure at once when it has not; the signal's reason when the call is aborted
+   * @throws the failure immediately if it has not; the signal's reason if the call is aborted
    */
   async pause(milliseconds: number, failure: PetStoreError): Promise<void> {
     if (milliseconds > this.leftMs) {
@@ -39,7 +39,7 @@ export class Call {
 
   /**
    * Sends the request once and reads the whole response, so that a broken connection fails here.
-   * @throws PetStoreError `no_answer` when there is no complete answer
+   * @throws PetStoreError `no_answer` without a complete response
    */
   async attempt(): Promise<{ response: Response; text: string }> {
     const { attemptTimeoutSeconds, fetch } = this.configuration;

@@ -19,8 +19,8 @@ import { ROUTES } from './routes.ts';
 import type { paths } from './schema.ts';
 
 /**
- * Calls the service's operations by what they are about, `store.pets.list({ limit: 3 })`, or by method and path where the
- * response itself is needed: `store.GET('/pets', { params: { query: { limit: 3 } } })`.
+ * Calls the service's operations by resource, `store.pets.list({ limit: 3 })`, or by method and path if you need the
+ * response: `store.GET('/pets', { params: { query: { limit: 3 } } })`.
  */
 export interface PetStoreClient extends Resources {
   GET: ConditionalReader & Caller<'get'>;
@@ -28,30 +28,31 @@ export interface PetStoreClient extends Resources {
   PUT: Caller<'put'>;
   PATCH: Caller<'patch'>;
   DELETE: Caller<'delete'>;
-  /** The pages of a list, one request each; of 100 entries unless `limit` says otherwise. */
+  /** The pages of a list, one request each, with 100 entries by default. */
   pages<Path extends ListPath>(
     path: Path,
     input?: Input<OperationOf<Path, 'get'>>,
   ): AsyncGenerator<EntryOf<Path>[], void, undefined>;
-  /** The entries of a list, read page after page as they are asked for. */
+  /** The entries of a list; pages are requested on demand. */
   iterate<Path extends ListPath>(
     path: Path,
     input?: Input<OperationOf<Path, 'get'>>,
   ): AsyncGenerator<EntryOf<Path>, void, undefined>;
-  /** What happened in the store; with `follow: true`, also what happens from now on, until it is aborted. */
+  /** Past events; with `follow: true`, also new events until the call is aborted. */
   events<Type extends EventType = EventType>(input?: EventsInput<Type>): EventStream<Type>;
-  /** What the latest answer said of the caller's limits; undefined before the first one. */
+  /** The caller's limits, as the latest response reported them; undefined before the first response. */
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** A call as openapi-fetch takes it, whatever the operation. */
+/** The input of any call, as openapi-fetch accepts it. */
 type AnyInput = { params?: { query?: { limit?: number; cursor?: string } } } | undefined;
 type AnyCaller = (path: string, input?: AnyInput) => Promise<Answer<unknown>>;
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /**
- * A client of the Pet Store service. One is enough for a key: it is the client that keeps requests back after a 429.
- * @throws TypeError for an option that cannot work
+ * Creates a client of the Pet Store service. Use one per key, because it is the client that delays requests after a
+ * 429.
+ * @throws TypeError for an invalid option
  */
 export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
   const configuration = configure(options);
@@ -86,7 +87,7 @@ export function createPetStoreClient(options: PetStoreOptions): PetStoreClient {
   return client as unknown as PetStoreClient;
 }
 
-/** What calls the operations of a method, all through the one exchange. */
+/** Callers for the operations of a method; all share one exchange. */
 function callersFor(configuration: Configuration, exchange: Exchange): (method: Method) => AnyCaller {
   const transport = createClient<paths>({
     baseUrl: configuration.baseUrl,

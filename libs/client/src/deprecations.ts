@@ -4,11 +4,11 @@ import { readLinks } from './links.ts';
 export interface DeprecationNotice {
   /** Method and path of the document: `GET /pets/{petId}`. */
   operation: string;
-  /** Since when it is deprecated (RFC 9745). */
+  /** When it was deprecated (RFC 9745). */
   since?: Date;
-  /** From when it may be gone (RFC 8594). */
+  /** From when it may be removed (RFC 8594). */
   sunset?: Date;
-  /** What to call instead, as `Link` names it with `rel="successor-version"` (RFC 5829). */
+  /** Its replacement, from the `Link` with `rel="successor-version"` (RFC 5829). */
   successor?: string;
 }
 
@@ -37,7 +37,7 @@ function readNotice(operation: string, headers: Headers): DeprecationNotice {
   };
 }
 
-/** As a deprecation warning of the process; on the console where there is no process. */
+/** Issues a deprecation warning of the process, or logs to the console where there is no process. */
 export function warnOfDeprecation({ operation, sunset, successor }: DeprecationNotice): void {
   const end = sunset === undefined ? '' : ` and may be gone from ${sunset.toISOString().slice(0, 10)}`;
   const instead = successor === undefined ? '' : `; its successor is ${successor}`;

@@ -1,34 +1,34 @@
 import type { RateLimit } from './rate-limit.ts';
 import type { components } from './schema.ts';
 
-/** The service's own codes, as its document lists them. A newer service may know more. */
+/** The service's error codes, from its document. A newer service may have more. */
 export type ServiceErrorCode = components['schemas']['Error']['code'];
 
 /**
- * `no_answer`: the connection failed or stayed silent. `unexpected_answer`: somebody in between answered, in a form that is
- * not the service's (a proxy's page, a redirect).
+ * `no_answer`: the connection failed or stayed silent. `unexpected_answer`: the response did not come from the service,
+ * but for example from a proxy, or was a redirect.
  */
 export type PetStoreErrorCode = ServiceErrorCode | 'no_answer' | 'unexpected_answer';
 
 export interface PetStoreErrorDetails {
   code: PetStoreErrorCode;
   message: string;
-  /** The HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 without a response. */
   status: number;
   /** Method and path of the document: `GET /pets/{petId}`. */
   operation: string;
   /** Identifies the request in the service's log. */
   requestId?: string;
-  /** Whole seconds after which the same request would not be refused for the same reason. */
+  /** Whole seconds until the same request would no longer be refused for the same reason. */
   retryAfterSeconds?: number;
   rateLimit?: RateLimit;
-  /** The key that the request was sent with. With it, and the same body, the request can be sent again safely. */
+  /** The request's key. Sent again with this key and the same body, the request is executed only once. */
   idempotencyKey?: string;
 }
 
 /**
- * A request that did not succeed, after all the attempts that were worth making. Rely on the code, or on the class that each
- * code has (PetNotFoundError); the message is for people.
+ * A request that failed after all sensible attempts. Rely on the code, or on the class of the code (PetNotFoundError);
+ * the message is for people.
  */
 export class PetStoreError extends Error implements PetStoreErrorDetails {
   override readonly name: string = 'PetStoreError';
@@ -64,7 +64,7 @@ export class UnexpectedAnswerError extends PetStoreError {
   override readonly name: string = 'UnexpectedAnswerError';
 }
 
-/** What `{code, message, status}` says, or undefined for any other text. */
+/** The error in a body of the form `{code, message, status}`; undefined for any other text. */
 export function readErrorBody(text: string): { code: ServiceErrorCode; message: string } | undefined {
   let body: unknown;
   try {

@@ -8,7 +8,7 @@ import { RefusalGate } from './refusal-gate.ts';
 import { isRepeatable, isWorthRepeating, waitBeforeNext } from './retry-rules.ts';
 import { Slots } from './slots.ts';
 
-/** Never counted and never refused with a valid key, so it need not wait. */
+/** With a valid key it is never counted or refused, so it need not wait. */
 const NEVER_REFUSED = 'GET /rate-limit';
 
 /** Sends the requests of one client: waits, retries, and tracks its limits from the responses. */
@@ -25,7 +25,7 @@ export class Exchange {
 
   /**
    * @param operation method and path of the document
-   * @returns an answer that is a success or 304, read completely
+   * @returns a response with a success or 304, read completely
    * @throws PetStoreError for every other outcome; the signal's reason when the caller aborts
    */
   async send(operation: string, request: Request): Promise<Response> {
@@ -47,7 +47,7 @@ export class Exchange {
     }
   }
 
-  /** One attempt, as soon as there is a slot for it and no refusal holds it back. */
+  /** Makes one attempt as soon as a slot is free and no refusal delays it. */
   private async admitted(call: Call, attempt: number): Promise<Response> {
     for (;;) {
       await this.slots.take(call.signal);
@@ -92,7 +92,7 @@ function isJson(headers: Headers): boolean {
   return /^application\/json\b/i.test(headers.get('content-type') ?? '');
 }
 
-/** The refusal of a call that was not sent, because it would meet the same as the one that was. */
+/** The error of a call that was not sent because it would be refused like an earlier one. */
 function refusedLike(refusal: PetStoreError, call: Call, seconds: number): PetStoreError {
   const { operation, idempotencyKey } = call;
   const { code, message, status, rateLimit } = refusal;

@@ -13,7 +13,7 @@ const CLASSES: Partial<Record<PetStoreErrorCode, typeof PetStoreError>> = {
   unexpected_answer: UnexpectedAnswerError,
 };
 
-/** The error in the class of its code; a plain PetStoreError for a code of a newer service. */
+/** An error of the class for its code; a plain PetStoreError for a code that only a newer service knows. */
 export function failureFrom(details: PetStoreErrorDetails, options?: { cause?: unknown }): PetStoreError {
   return new (CLASSES[details.code] ?? PetStoreError)(details, options);
 }

@@ -3,11 +3,11 @@ import { nextCursor } from './links.ts';
 import type { Answer, Schemas } from './operations.ts';
 import type { Configuration } from './options.ts';
 
-/** Something that happened, told apart by its `type`. */
+/** An event; `type` tells the kinds apart. */
 export type Event = Schemas['Event'];
 export type EventType = Event['type'];
 
-/** An event of one of these types: of each kind that has one. */
+/** The event types that match `Type`. */
 export type EventOf<Type extends EventType, Kind = Event> = Kind extends { type: infer Own }
   ? [Own & Type] extends [never]
     ? never
@@ -19,9 +19,9 @@ export interface EventsInput<Type extends EventType = EventType> {
   types?: Type[];
   /** Only events about this pet, its stock and its orders. */
   petId?: number;
-  /** Where to go on: the `cursor` of an earlier event, or `now`. By default the oldest event comes first. */
+  /** Where to continue: the `cursor` of an earlier event, or `now`. Default: the oldest event. */
   cursor?: string;
-  /** Goes on with new events as they happen, instead of ending with the newest one. */
+  /** Continues with new events as they occur, instead of ending with the newest one. */
   follow?: boolean;
   signal?: AbortSignal;
 }
@@ -31,12 +31,12 @@ type Read = (
   input: { params: { query: object }; signal?: AbortSignal },
 ) => Promise<Answer<unknown>>;
 
-/** Below the time after which an attempt counts as not answered. */
+/** Shorter than the timeout of an attempt. */
 const MOST_WAIT_SECONDS = 25;
-/** A page that comes back empty sooner than asked for (the service restarts, or too many wait) is asked for again after this. */
+/** Pause after a page that returns empty before its wait is over (the service restarts, or too many requests wait). */
 const PAUSE_MS = 1_000;
 
-/** The events of the feed, one after another. With `follow` it goes on after errors that may pass, as long as it takes. */
+/** The events of the feed in order. With `follow` it continues after temporary errors, however long they last. */
 export class EventStream<Type extends EventType = EventType> implements AsyncIterable<EventOf<Type>> {
   private position: string | undefined;
 
@@ -48,12 +48,12 @@ export class EventStream<Type extends EventType = EventType> implements AsyncIte
     this.position = input.cursor;
   }
 
-  /** Where to go on another time. It moves on when all events of a page were taken, so the last ones can come again. */
+  /** Where to continue later. It advances after all events of a page were read, so the last ones may be repeated. */
   get cursor(): string | undefined {
     return this.position;
   }
 
-  /** @throws PetStoreError what asking again cannot mend; the signal's reason */
+  /** @throws PetStoreError for permanent errors; the signal's reason */
   async *[Symbol.asyncIterator](): AsyncGenerator<EventOf<Type>, void, undefined> {
     const { sleep, now } = this.configuration;
     const { follow = false, signal = new AbortController().signal } = this.input;

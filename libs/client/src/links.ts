@@ -1,7 +1,7 @@
 const LINK = /<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s",;]+))/g;
 
-/** Targets of a `Link` field (RFC 8288) by their relation, as they were written; the first one of each relation. */
+/** Targets of a `Link` field (RFC 8288) by relation, unchanged; the first one of each relation. */
 export function readLinks(headers: Headers): Map<string, string> {
   const links = new Map<string, string>();
   for (const [, target, parameters] of (headers.get('link') ?? '').matchAll(LINK)) {
@@ -17,8 +17,8 @@ export function readLinks(headers: Headers): Map<string, string> {
 }
 
 /**
- * The cursor of the next page, or undefined on the last one. No more than the cursor is taken from the link: the key must
- * not follow a link to another host, and the service may live below a path of which it knows nothing.
+ * The cursor of the next page; undefined on the last page. Only the cursor is taken from the link: the key must not be
+ * sent to another host, and the service may not know the path prefix of a proxy.
  */
 export function nextCursor(headers: Headers): string | undefined {
   const target = readLinks(headers).get('next');

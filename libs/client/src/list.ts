@@ -1,6 +1,6 @@
 /**
- * A list that is not read yet. Awaited, it is its first page; iterated, all of its entries, page after page. Nothing is sent
- * before the one or the other.
+ * A list that is read on demand. Awaited, it is the first page; iterated, it is all entries, page by page. Nothing is
+ * sent before that.
  */
 export class List<Entry> implements Promise<Entry[]>, AsyncIterable<Entry> {
   readonly [Symbol.toStringTag] = 'List';
@@ -11,7 +11,7 @@ export class List<Entry> implements Promise<Entry[]>, AsyncIterable<Entry> {
     private readonly readPages: () => AsyncIterable<Entry[]>,
   ) {}
 
-  /** The pages, one request each; of 100 entries unless `limit` says otherwise. */
+  /** The pages, one request each, with 100 entries by default. */
   pages(): AsyncIterable<Entry[]> {
     return this.readPages();
   }

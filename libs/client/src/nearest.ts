@@ -1,4 +1,4 @@
-/** Of several texts the one that is most like the given, if any is at all: fewer edits than half of it. */
+/** The known text most similar to the given one: fewer edits than half its length, or undefined. */
 export function nearest(text: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((candidate) => ({ candidate, edits: editsBetween(text, candidate) }))

@@ -17,11 +17,11 @@ export type OperationOf<Path extends keyof paths, Method extends Verb> =
 interface Transport {
   /** More header fields. Those of the document are typed in `params.header`. */
   headers?: Record<string, string>;
-  /** Ends the call, whatever it is waiting for; it then rejects with the signal's reason. */
+  /** Aborts the call at any stage; it then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
-/** What a call sends: `params` (`path`, `query`, `header`) and `body`, as far as the operation takes them. */
+/** The input of a call: `params` (`path`, `query`, `header`) and `body`, as its operation defines them. */
 export type Input<Operation> = ParamsOption<Operation> & RequestBodyOption<Operation> & Transport;
 
 interface Unconditional {
@@ -36,7 +36,7 @@ type Arguments<Given> = Partial<Given> extends Given ? [input?: Given] : [input:
 
 type BodyOf<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
-/** The body of a success; undefined for an operation that answers 204. */
+/** The body of a success; undefined for an operation that returns 204. */
 export type DataOf<Operation> = Operation extends { responses: { 200: infer Answer } }
   ? BodyOf<Answer>
   : Operation extends { responses: { 201: infer Answer } }
@@ -49,22 +49,22 @@ export interface Answer<Data> {
   response: Response;
 }
 
-/** @throws PetStoreError for everything but a success */
+/** @throws PetStoreError unless the request succeeds */
 export type Caller<Method extends Verb> = <Path extends PathOf<Method>>(
   path: Path,
   ...input: Arguments<Input<OperationOf<Path, Method>> & (Method extends 'get' ? Unconditional : unknown)>
 ) => Promise<Answer<DataOf<OperationOf<Path, Method>>>>;
 
 /**
- * With `If-None-Match`, the data are undefined when the resource is still the same (304).
- * @throws PetStoreError for everything but a success or 304
+ * With `If-None-Match`, the data are undefined if the resource has not changed (304).
+ * @throws PetStoreError unless the response is a success or 304
  */
 export type ConditionalReader = <Path extends PathOf<'get'>>(
   path: Path,
   input: Input<OperationOf<Path, 'get'>> & Conditional,
 ) => Promise<Answer<DataOf<OperationOf<Path, 'get'>> | undefined>>;
 
-/** Paths of lists, which are read a page at a time. */
+/** Paths of lists that have pages. */
 export type ListPath = {
   [Path in PathOf<'get'>]: OperationOf<Path, 'get'> extends { parameters: { query?: infer Query } }
     ? 'cursor' extends keyof Query

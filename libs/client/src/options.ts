@@ -2,42 +2,42 @@ import { type DeprecationNotice, warnOfDeprecation } from './deprecations.ts';
 import type { RateLimitNotice } from './rate-limit.ts';
 
 export interface PetStoreOptions {
-  /** Where the service is: `https://petstore.example`, with a path when it lives below one. */
+  /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
   baseUrl: string;
-  /** Sent as `X-API-Key`. It is in no URL, no error and nothing that can be printed. */
+  /** Sent as `X-API-Key`. It never appears in URLs, errors or printed objects. */
   apiKey: string;
-  /** Attempts of one call at the most, the first included. Default 4. */
+  /** Maximum attempts per call, including the first. Default 4. */
   maxAttempts?: number;
-  /** Seconds that one call waits at the most, all its waits together. Default 90, which outlasts a minute's limit. */
+  /** Maximum total waiting time of one call, in seconds. Default 90, longer than a minute window. */
   maxWaitSeconds?: number;
-  /** Seconds after which an attempt counts as not answered. Default 30. */
+  /** Timeout of one attempt, in seconds. Default 30. */
   attemptTimeoutSeconds?: number;
-  /** Requests under way at a time. Default 10: were they all refused, the eleventh, which earns a ban, would not be sent. */
+  /** Maximum concurrent requests. Default 10: the eleventh refused request would earn a ban. */
   maxConcurrent?: number;
   /** Called once for each deprecated operation that is used. Default: a warning of the process, or on the console. */
   onDeprecation?: (notice: DeprecationNotice) => void;
-  /** Called each time the service refuses a request because a limit is used up. Default: nothing. */
+  /** Called each time a request is refused because a limit is exhausted. Default: nothing. */
   onRateLimit?: (notice: RateLimitNotice) => void;
   /** Default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
-  /** Default: `crypto.randomUUID`, which browsers have on secure pages only. */
+  /** Default: `crypto.randomUUID`, which browsers offer only on secure pages. */
   newIdempotencyKey?: () => string;
-  /** Milliseconds since any fixed moment. Default: `performance.now`, which no change of the clock disturbs. */
+  /** Milliseconds since any fixed moment. Default: `performance.now`, which clock changes do not affect. */
   now?: () => number;
-  /** Ends after so many milliseconds, or rejects with the signal's reason. */
+  /** Resolves after this many milliseconds, or rejects with the signal's reason. */
   sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** From 0 to below 1, for the spread of retries. Default: `Math.random`. */
+  /** From 0 to below 1, for random delays between retries. Default: `Math.random`. */
   random?: () => number;
 }
 
-/** Timers hold less than 25 days. */
+/** Timers are limited to less than 25 days. */
 const MOST_SECONDS = 1_000_000;
 
 export type Configuration = Required<PetStoreOptions>;
 
-/** @throws TypeError for an option that cannot work; it does not quote the key */
+/** @throws TypeError for an invalid option; the message does not contain the key */
 export function configure(options: PetStoreOptions): Configuration {
-  // fetch itself would quote the key in its complaint.
+  // An error from fetch would quote the key.
   if (!options.apiKey) {
     throw new TypeError('apiKey is missing.');
   }
@@ -62,7 +62,9 @@ export function configure(options: PetStoreOptions): Configuration {
   return { ...DEFAULTS, ...(given as unknown as PetStoreOptions) };
 }
 
-/** Without its scheme, `localhost:3000` is an address too, of a kind that no request can go to. In a page it may be relative. */
+/**
+ * `localhost:3000` without a scheme parses as a URL, but cannot be requested. In a browser the address may be relative.
+ */
 function isWebAddress(text: unknown): boolean {
   const { location } = globalThis as { location?: { href: string } };
   try {

@@ -8,9 +8,9 @@ interface ListInput {
 }
 
 /**
- * Reads a list page after page, as long as the answers link to a next one (RFC 8288, `rel="next"`). Pages are as large as
- * the service makes them unless `limit` says otherwise, because each one counts as a request.
- * @throws whatever reading a page throws; Error when a page links to itself
+ * Reads a list page by page, as long as the responses link to a next page (RFC 8288, `rel="next"`). The default page
+ * size is the largest, because each page counts as a request.
+ * @throws whatever reading a page throws; Error if a page links to itself
  */
 export async function* readPages<Input extends ListInput, Entry>(
   read: (input: Input) => Promise<Answer<Entry[]>>,
@@ -22,7 +22,7 @@ export async function* readPages<Input extends ListInput, Entry>(
     const { data, response } = await read({ ...input, params: { ...input.params, query } });
     yield data;
     const next = nextCursor(response.headers);
-    // The feed of events says where to go on even at its end.
+    // The feed of events links to the next page even at its end.
     if (next === undefined || data.length === 0) {
       return;
     }

@@ -1,12 +1,12 @@
 /** The caller's rate limit, as reported by one response. */
 export interface RateLimit {
-  /** Requests that the window with the least remaining allows. */
+  /** Requests allowed by the window with the fewest remaining. */
   limit: number;
   /** Requests left in that window. */
   remaining: number;
-  /** When that window resets, by the service's clock. */
+  /** When that window resets, according to the service's clock. */
   resetAt: Date;
-  /** Every window that applies (`minute`, `day`); empty where the fields of the IETF draft are missing. */
+  /** Every window that applies (`minute`, `day`); empty without the fields of the IETF draft. */
   windows: RateLimitWindow[];
 }
 
@@ -19,7 +19,7 @@ export interface RateLimitWindow {
   resetSeconds: number;
 }
 
-/** A request was refused because a limit is used up (429). The client waits by itself, as long as the call's limits allow. */
+/** A request was refused because a limit is exhausted (429). The client waits and retries within the call's limits. */
 export interface RateLimitNotice {
   /** `rate_limit_exceeded` for the minute, `daily_quota_exceeded` for the day. */
   code: string;
@@ -33,7 +33,7 @@ export interface RateLimitNotice {
 /**
  * Reads `X-RateLimit-Limit`, `-Remaining` and `-Reset` (unix seconds), and of draft-ietf-httpapi-ratelimit-headers
  * `RateLimit-Policy` (`"minute";q=60;w=60`) and `RateLimit` (`"minute";r=59;t=60`).
- * @returns undefined for an answer without the first three
+ * @returns undefined for a response without the first three
  */
 export function readRateLimit(headers: Headers): RateLimit | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
@@ -72,7 +72,7 @@ function readItems(field: string | null): Map<string, Record<string, number>> {
 }
 
 /**
- * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date as proxies send it.
+ * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date as some proxies send it.
  * @param now milliseconds of unix time
  * @returns whole seconds from now, at least 0; undefined without the field
  */

@@ -1,14 +1,14 @@
 import type { PetStoreError } from './errors.ts';
 
 /**
- * Keeps all requests of a client back after a 429 until its `Retry-After` has passed: each one sent before would be refused
- * as well, and the service bans a key for the eleventh of them.
+ * Holds all requests of a client after a 429 until its `Retry-After` has passed. Earlier requests would be refused as
+ * well, and the service bans a key at the eleventh refusal.
  */
 export class RefusalGate {
   private refusal?: { error: PetStoreError; until: number };
   private turn = 0;
 
-  /** A mark for a request that is sent now, to be handed to `hear` with its answer. */
+  /** A mark for a request that is about to be sent; pass it to `hear` with the response. */
   send(): number {
     return this.turn;
   }
@@ -22,9 +22,9 @@ export class RefusalGate {
   }
 
   /**
-   * An answer that says that requests remain opens the gate: a larger plan applies at once, and `GET /rate-limit` is never
-   * refused. One to a request from before the refusal proves nothing.
-   * @param mark what `send` gave for the request
+   * Opens the gate if a response reports remaining requests: a larger plan applies immediately, and `GET /rate-limit`
+   * is never refused. Responses to requests sent before the refusal are ignored.
+   * @param mark the result of `send` for the request
    */
   hear(remaining: number | undefined, mark: number): void {
     if (remaining !== undefined && remaining > 0 && mark === this.turn) {
@@ -33,7 +33,7 @@ export class RefusalGate {
   }
 
   /**
-   * For how long the gate will stay closed, and for what refusal; undefined while it is open.
+   * How long the gate stays closed, and the refusal that closed it; undefined while it is open.
    * @param now milliseconds of the client's clock
    */
   held(now: number): { seconds: number; error: PetStoreError } | undefined {

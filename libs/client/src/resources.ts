@@ -1,4 +1,4 @@
-// Operations by what they are about: `store.pets.get(1)`. The one table below names them; everything else follows from it.
+// Operations by resource: `store.pets.get(1)`. Everything follows from the one table of names below.
 import { List } from './list.ts';
 import type { Answer, DataOf } from './operations.ts';
 import { ROUTES } from './routes.ts';
@@ -45,17 +45,17 @@ const RESOURCES = {
 type OperationId = keyof operations & keyof typeof ROUTES;
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
 
-/** What goes with a call, whatever it is about. */
+/** Options of any call. */
 export interface CallOptions {
-  /** Ends the call, whatever it is waiting for; it then rejects with the signal's reason. */
+  /** Aborts the call at any stage; it then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** For a POST: the key that makes it happen once, however often it is sent. Default: a new one for each call. */
+  /** For a POST: the key that makes it run only once, however often it is sent. Default: a new one for each call. */
   idempotencyKey?: string;
-  /** For a change: the ETag of what is to be changed; if it has changed since, the call is refused (412). */
+  /** For a change: the ETag of the resource. If it has changed since, the call fails (412). */
   ifMatch?: string;
 }
 
-/** The values of a path in their order: `/a/{b}/c/{d}` takes `b` and `d`. */
+/** The values of a path in order: `/a/{b}/c/{d}` has `b` and `d`. */
 type PathArguments<Path extends string, Values> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? [id: Name extends keyof Values ? Values[Name] : never, ...rest: PathArguments<Rest, Values>]
   : [];
@@ -83,7 +83,7 @@ type Result<Id extends OperationId> = (typeof ROUTES)[Id]['paged'] extends true
     : never
   : Promise<DataOf<operations[Id]>>;
 
-/** The operations of the document: first what stands in the path, then the body or the query, then options. */
+/** The operations of the document. Arguments: path parameters, then the body or the query, then options. */
 export type Resources = {
   [Name in keyof typeof RESOURCES]: {
     [Verb in keyof (typeof RESOURCES)[Name]]: (typeof RESOURCES)[Name][Verb] extends infer Id extends
@@ -99,10 +99,10 @@ interface AnyInput {
   signal?: AbortSignal;
 }
 
-/** Sends what openapi-fetch takes. */
+/** Sends a request described as openapi-fetch expects it. */
 type Send = (method: string, path: string, input: AnyInput) => Promise<Answer<unknown>>;
 
-/** @param readPages the pages of a list, as they are asked for */
+/** @param readPages reads the pages of a list on demand */
 export function resourcesOver(
   send: Send,
   readPages: (path: string, input: AnyInput) => AsyncGenerator<unknown[], void, undefined>,

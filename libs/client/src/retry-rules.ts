@@ -1,20 +1,20 @@
-// Which failures are worth another attempt, and how long to wait before it. Nothing here knows of time or the network.
+// Which failures are worth another attempt, and how long to wait before it. Pure: no time and no network.
 
-/** What of a failed attempt decides whether there is another one. */
+/** The parts of a failed attempt that decide about another one. */
 export interface Failure {
   code: string;
-  /** The HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 without a response. */
   status: number;
 }
 
 const FIRST_SPREAD_MS = 500;
 const MOST_SPREAD_MS = 10_000;
 
-/** Methods of which doing twice is doing once (RFC 9110, section 9.2.2). */
+/** Methods whose repetition has no further effect (RFC 9110, section 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /**
- * Whether a request may be sent again although nobody knows what became of it.
+ * Whether a request may be repeated although its outcome is unknown.
  * @param method in capitals
  */
 export function isRepeatable(method: string, hasIdempotencyKey: boolean): boolean {
@@ -22,16 +22,16 @@ export function isRepeatable(method: string, hasIdempotencyKey: boolean): boolea
 }
 
 /**
- * Whether the failure may be gone at another attempt. A ban is not: waiting for its end is not for a program to decide.
- * @param repeatable what `isRepeatable` says of the request
+ * Whether another attempt may succeed. Not during a ban: a program should not decide to wait for its end.
+ * @param repeatable the result of `isRepeatable` for the request
  */
 export function isWorthRepeating({ code, status }: Failure, repeatable: boolean): boolean {
   switch (status) {
     case 429:
-      // Nothing was done, whatever the method.
+      // The service did nothing, whatever the method.
       return true;
     case 409:
-      // An attempt whose answer got lost still runs; its answer is kept and will be given.
+      // An attempt whose response was lost is still running; its response is stored and will be returned.
       return code === 'idempotency_in_progress';
     case 0:
       return repeatable && code === 'no_answer';
@@ -45,9 +45,9 @@ export function isWorthRepeating({ code, status }: Failure, repeatable: boolean)
 }
 
 /**
- * How long to wait before the next attempt: what the service asks for, and never less, with a spread behind it that doubles
- * with each attempt, so that callers who were refused together do not come back together. Without `Retry-After`, half of
- * the spread is waited for certain.
+ * How long to wait before the next attempt: the `Retry-After` of the service plus a random delay, whose range doubles
+ * with each attempt, so that clients refused together do not return together. Without `Retry-After`, the wait is at
+ * least half of that range.
  * @param attempt the attempt that failed, from 1
  * @param random from 0 to below 1
  * @returns milliseconds

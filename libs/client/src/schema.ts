@@ -14,7 +14,7 @@ export interface paths {
     };
     /**
      * Get your API key
-     * @description Returns what the service knows of the API key that you send: its client and plan, its scopes, and when it ends. Never the key itself. Any valid key may call it, whatever its scopes.
+     * @description Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.
      */
     get: operations['getKey'];
     put?: never;
@@ -325,7 +325,7 @@ export interface paths {
     put?: never;
     /**
      * Create a webhook
-     * @description Events are sent to `url` from now on. The response is the only one with the signing secret; keep it. Your client may have 10 webhooks.
+     * @description Events are sent to `url` from now on. Only this response contains the signing secret; keep it. Your client may have 10 webhooks.
      */
     post: operations['createWebhook'];
     delete?: never;
@@ -350,7 +350,7 @@ export interface paths {
     post?: never;
     /**
      * Delete a webhook
-     * @description Nothing is sent to it any more, and its deliveries are gone.
+     * @description Nothing more is sent to it, and its deliveries are deleted.
      */
     delete: operations['deleteWebhook'];
     options?: never;
@@ -373,7 +373,7 @@ export interface paths {
     put?: never;
     /**
      * Rotate the secret
-     * @description Makes a new secret, which only this response has. For 24 hours the old one signs along, so that your receiver can change over.
+     * @description Creates a new secret, which only this response contains. For 24 hours the old secret signs as well, so that your receiver can switch.
      */
     post: operations['rotateWebhookSecret'];
     delete?: never;
@@ -393,7 +393,7 @@ export interface paths {
     put?: never;
     /**
      * Send a test event
-     * @description Sends an event of type `webhook.test`, whatever types the webhook wants. If the webhook is disabled, the event is sent once it is enabled.
+     * @description Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.
      */
     post: operations['testWebhook'];
     delete?: never;
@@ -433,7 +433,7 @@ export interface paths {
     put?: never;
     /**
      * Retry a delivery
-     * @description Sends the event again now, also one that was delivered. If it fails, the retries start over.
+     * @description Sends the event again now, even if it was delivered. If it fails, the retries start over.
      */
     post: operations['retryDelivery'];
     delete?: never;
@@ -788,7 +788,7 @@ export interface components {
        */
       complete?: boolean;
     };
-    /** @description Where your client is sent events. `types` is left out if all are sent. */
+    /** @description A URL that receives the events of the store. `types` is left out if all are sent. */
     Webhook: {
       /**
        * Format: int64
@@ -941,7 +941,7 @@ export interface components {
        */
       enabled?: boolean;
       /**
-       * @description A signing secret of your own. Without it the service makes one, which is the better choice.
+       * @description Your own signing secret. By default the service generates one, which is the better choice.
        * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
        */
       secret?: string;
@@ -991,7 +991,7 @@ export interface components {
      * @enum {string}
      */
     DeliveryStatus: 'pending' | 'delivered' | 'failed';
-    /** @description One event on its way to one webhook. What does not apply is left out. */
+    /** @description One event on its way to one webhook. Fields that do not apply are left out. */
     Delivery: {
       /**
        * Format: int64

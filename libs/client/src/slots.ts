@@ -6,7 +6,7 @@ export class Slots {
 
   /**
    * Waits for a slot; `give` returns it.
-   * @throws the signal's reason when it is aborted before
+   * @throws the signal's reason when it is aborted first
    */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();

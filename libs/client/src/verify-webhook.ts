@@ -1,24 +1,24 @@
 import type { Event } from './follow.ts';
 import type { Schemas } from './operations.ts';
 
-/** How far a delivery's time may be from now, in seconds: who has caught an old one gains nothing by sending it again. */
+/** Maximum age of a delivery in seconds, also into the future. It limits replays of an intercepted delivery. */
 const TOLERANCE_SECONDS = 300;
 
-/** Header fields of a request: those of Node, of Fetch, or a plain object. */
+/** Header fields of a request: from Node, from Fetch, or a plain object. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a webhook is sent: an event, or the one of `POST /webhooks/{webhookId}/test`. */
+/** The payload of a delivery: an event, or the test event of `POST /webhooks/{webhookId}/test`. */
 export type WebhookEvent = Event | Schemas['TestEvent'];
 
-/** A request is not a delivery of ours, or an old one. Respond 400 and do nothing else. */
+/** The request is not a delivery of the service, or an old one. Respond 400 and do nothing else. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
 
 /**
- * Checks that a request was sent by the service for this webhook: its signature, by Standard Webhooks 1.0, and its time.
- * @param body as it was received, before anything parses it
- * @param secret `whsec_…`, or several while one replaces the other
+ * Checks that the service sent this request for this webhook: its signature, by Standard Webhooks 1.0, and its time.
+ * @param body as it was received, before any parsing
+ * @param secret `whsec_…`, or several during a rotation
  * @returns the event
  * @throws WebhookVerificationError
  */
@@ -58,7 +58,7 @@ function fieldOf(headers: WebhookHeaders, name: string): string | undefined {
     return headers.get(name) ?? undefined;
   }
   const [, value] = Object.entries(headers).find(([given]) => given.toLowerCase() === name) ?? [];
-  // A field that stands twice was not sent by the service.
+  // The service never repeats a header field.
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -71,7 +71,7 @@ function keyOf(secret: string) {
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
 
-/** The bytes that a base64 text stands for; undefined when it is none. */
+/** The bytes of a base64 text; undefined if it is invalid. */
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

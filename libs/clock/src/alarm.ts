@@ -1,4 +1,4 @@
-/** Lets a loop sleep until there is work. A ring while nobody waits is kept for the next wait. */
+/** Lets a loop sleep until there is work. A ring that nobody waits for ends the next wait. */
 export class Alarm {
   private rung = false;
   private wakeUp?: () => void;
@@ -8,7 +8,7 @@ export class Alarm {
     this.wakeUp?.();
   }
 
-  /** Resolves on a ring, or after the timeout in milliseconds if there is one. */
+  /** Resolves on a ring, or after the timeout in milliseconds if given. */
   async wait(timeoutMs?: number): Promise<void> {
     if (!this.rung) {
       await new Promise<void>((resolve) => {

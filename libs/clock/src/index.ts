@@ -14,7 +14,7 @@ export class SystemClock extends Clock {
   }
 }
 
-/** A clock that only moves by hand, for tests. */
+/** A clock that only moves when told, for tests. */
 export class ManualClock extends Clock {
   constructor(private current: number = Date.UTC(2026, 10, 21, 9, 30)) {
     super();

@@ -13,9 +13,9 @@ interface Waiting<Value> {
 }
 
 /**
- * Loads single values in batches: while one batch loads, new requests are collected for the next. One batch runs at a time,
- * so that other work keeps its connections; a slow one does not block the next (see `Turns`). A value is never older than
- * the request for it.
+ * Loads single values in batches: while one batch loads, new requests are collected for the next. Batches run one at a
+ * time, to leave connections for other work; a slow batch does not block the next (see `Turns`). A value is never older
+ * than its request.
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();

@@ -1,4 +1,4 @@
-/** Work that takes longer no longer blocks the next, because a connection can hang until its timeout. */
+/** Work that takes longer than this stops blocking the next task, because a connection can hang until its timeout. */
 const PATIENCE_MS = 100;
 /** Maximum connections used at a time, including hanging ones. */
 const MAX_UNDER_WAY = 4;

@@ -24,7 +24,7 @@ export interface Tables {
   of: (entity: Entity) => EntityTable<object>;
 }
 
-/** Figures stop counting here: far above what one batch can change, and quick to count. */
+/** Figures are counted only up to this value: far more than one batch can change, and still quick. */
 export const COUNTED_AT_MOST = 1_001;
 
 type Missing = Map<Entity, number[]>;

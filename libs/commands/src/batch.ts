@@ -54,7 +54,7 @@ export class Batch<Item extends Entry> {
       this.outcomes.forEach((settle) => settle());
       return skipped;
     } catch (error) {
-      // No statement is in flight any more once this is answered.
+      // After this reply no statement is in progress any more.
       await this.session.run(ROLLBACK).catch(() => undefined);
       throw error;
     }

@@ -57,7 +57,10 @@ export class CommandExecutor implements OnModuleDestroy {
     this.expiry = undefined;
   }
 
-  /** Registers what happens, in the same transaction, when a row of the entity changes. Children come before parents. */
+  /**
+   * Registers a consequence that runs in the same transaction whenever a row of the entity changes. Children come
+   * before parents.
+   */
   onChange<Row extends object>(entity: Entity<Row>, entail: Consequence<Row>): void {
     const all = new Map(this.consequences).set(entity, entail as Consequence);
     const place = ([one]: [Entity, Consequence]): number => this.database.entities.indexOf(one);

@@ -5,7 +5,7 @@ import { deleteExpired } from './idempotency-records';
 
 const CLEAN_UP_MS = 10 * 60_000;
 
-/** Everything that changes the store goes through here. */
+/** All changes of the store go through this module. */
 @Global()
 @Module({ providers: [CommandExecutor], exports: [CommandExecutor] })
 export class CommandsModule implements OnModuleInit, OnModuleDestroy {

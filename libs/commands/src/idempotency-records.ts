@@ -68,7 +68,7 @@ const KEEP = {
       body = excluded.body, created_at = now()`,
 };
 
-/** @param body as it was sent, to the byte */
+/** @param body exactly as it was sent */
 export function fingerprintOf(method: string, target: string, body: Buffer): string {
   return createHash('sha256').update(`${method} ${target}\n`).update(body).digest('base64url');
 }

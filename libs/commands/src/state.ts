@@ -20,7 +20,7 @@ export interface Write {
   values: unknown[];
 }
 
-/** Where entries are only ever added. Its module says how those of a batch are written. */
+/** An append-only table. Its module defines how the entries of a batch are written. */
 export interface Journal<Entry extends object = object> {
   /** @param entries at least one, in the order in which they were added */
   write(entries: readonly Entry[]): Write[];

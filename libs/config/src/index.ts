@@ -3,14 +3,14 @@ const MAX_SHOWN = 60;
 const WELL_FORMED =
   'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
 
-/** An environment variable is invalid. The message is one line that says which values it takes. */
+/** An invalid environment variable. The message is one line that names the accepted values. */
 export class EnvironmentError extends Error {
   constructor(
     readonly variable: string,
     takes: string,
     given: string,
   ) {
-    // Escaped and cut, so that the message stays one line whatever the variable holds.
+    // Escaped and shortened, so that the message stays one line for any value.
     const shown = JSON.stringify(given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)}…` : given);
     super(`${variable} takes ${takes}, not ${shown}.`);
     this.name = 'EnvironmentError';
@@ -50,7 +50,7 @@ export class EnvironmentReader {
     return choice;
   }
 
-  /** A URL with one of these schemes (`postgres:`, say). The value itself is kept out of the error: it may hold a password. */
+  /** A URL with one of these schemes (such as `postgres:`). The error omits the value, which may contain a password. */
   url(variable: string, schemes: readonly string[]): string | undefined {
     const text = this.text(variable);
     if (text === undefined) {
@@ -80,8 +80,8 @@ export class EnvironmentReader {
 }
 
 /**
- * Whether it is a URL whose parts can be decoded. A password with a bare `%` makes a URL as well, at which a client
- * that decodes it fails only when it connects.
+ * Whether it is a URL whose parts can be decoded. A password with a bare `%` parses as a URL, but a client that decodes
+ * it fails when it connects.
  */
 export function isWellFormedUrl(text: string): boolean {
   try {

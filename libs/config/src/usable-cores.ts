@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** Where Linux tells how much processor time a container may use (control groups, version 2). */
+/** Where Linux reports the CPU limit of a container (control groups, version 2). */
 const CPU_MAX = '/sys/fs/cgroup/cpu.max';
 
 /**
- * Cores that this process may keep busy: those it may run on, or fewer where a container has a CPU limit; at least 1.
- * @param cores how many it may run on
- * @param limit the text of `cpu.max`: microseconds of processor time (or `max`) in a period of microseconds
+ * Cores that this process may use: those of the machine, or fewer in a container with a CPU limit; at least 1.
+ * @param cores the cores of the machine
+ * @param limit the text of `cpu.max`: microseconds of CPU time (or `max`) in a period of microseconds
  */
 export function usableCores(cores = availableParallelism(), limit = readLimit()): number {
   const [time = 'max', period = ''] = limit.trim().split(' ');

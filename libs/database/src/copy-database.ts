@@ -24,10 +24,10 @@ export class CopyMismatchError extends Error {}
 const NEW_LINE = 10;
 
 /**
- * Copies a snapshot of one database to an empty one: creates the tables with the migrations, copies their rows, sets the
- * sequences and compares the counts. All of it is one transaction on the target.
+ * Copies a snapshot of one database to an empty one: creates the tables with the migrations, copies their rows, sets
+ * the sequences and compares the counts, in one transaction on the target.
  * @param source at the newest migration
- * @throws CopyMismatchError, or what the drivers throw; the target is empty then
+ * @throws CopyMismatchError, or what the drivers throw; the target stays empty then
  */
 export function copyDatabase(
   source: DataSource,
@@ -92,7 +92,7 @@ async function copyTable(
       writer.query(copyFrom(`COPY ${name} (${list}) FROM STDIN`)),
     );
   } catch (error) {
-    // Nobody reads the remaining rows, so later statements on this connection would wait forever.
+    // The remaining rows are never read, so later statements on this connection would wait forever.
     await reader.end();
     throw error;
   }

@@ -8,7 +8,7 @@ import { Database } from './database';
 // (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
 defaults.parseInputDatesAsUTC = true;
 
-/** The address of the database, for what needs its own connection. */
+/** The URL of the database, for code that needs its own connection. */
 export abstract class DatabaseUrl {
   abstract readonly value: string;
 }

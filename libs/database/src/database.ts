@@ -25,8 +25,8 @@ export interface PoolUse {
 const MAX_ATTEMPTS = 4;
 
 /**
- * Runs the work, and up to three more times after an error that rolled its transaction back and may not occur again: a
- * deadlock, a serialization failure, or a prepared statement that a migration has outdated.
+ * Runs the work, and up to three more times after an error that rolled its transaction back and may not recur: a
+ * deadlock, a serialization failure, or a prepared statement outdated by a migration.
  */
 export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
@@ -59,9 +59,9 @@ export class Database {
 
   /**
    * Runs the work in one transaction (READ COMMITTED; the work locks the rows it decides on).
-   * Joins `outer` if given, and leaves the commit to its owner; otherwise `withRetries`, so the work must have no other
-   * effects.
-   * @throws whatever the work throws, after the rollback.
+   * Joins `outer` if given and leaves the commit to it. Otherwise it retries (`withRetries`), so the work must have no
+   * other effects.
+   * @throws whatever the work throws, after the rollback
    */
   async transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
@@ -117,7 +117,7 @@ export class Database {
     return this.reads.run(statement, values);
   }
 
-  /** All entities, in the order in which the data source names them: parents before children. */
+  /** All entities in the order of the data source: parents before children. */
   get entities(): readonly EntityTarget<object>[] {
     return this.dataSource.options.entities as EntityTarget<object>[];
   }

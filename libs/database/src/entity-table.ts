@@ -39,7 +39,10 @@ export class EntityTable<Row extends object> {
     return (row as Record<string, unknown>)[this.key.property] as number;
   }
 
-  /** One `bigint[]` as `$1`. With a lock, rows are locked in ascending id, so that no two transactions wait for each other. */
+  /**
+   * One `bigint[]` as `$1`. With a lock, rows are locked in ascending order of id, so that transactions cannot
+   * deadlock.
+   */
   load(lock?: RowLock, locked: 'wait' | 'skip' = 'wait'): PreparedStatement {
     const end = lock === undefined ? '' : `${lock}${locked === 'skip' ? ' SKIP LOCKED' : ''}`;
     return this.statement(`load ${end}`.trimEnd(), () => {
@@ -134,7 +137,10 @@ function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetad
   };
 }
 
-/** The driver would write a Date in an array in the machine's own time zone, and lose seconds of old offsets. */
+/**
+ * In an array, the driver would write a Date in the time zone of the machine, and drop the seconds of historical
+ * offsets.
+ */
 function asText(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }

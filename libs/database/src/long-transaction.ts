@@ -2,21 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type EntityManager } from 'typeorm';
 
 export interface LongTransactionOptions {
-  /** REPEATABLE READ sees the database as it was at one moment. READ COMMITTED when left out. */
+  /** REPEATABLE READ sees one snapshot of the database. Default: READ COMMITTED. */
   isolation?: 'READ COMMITTED' | 'REPEATABLE READ';
   readOnly?: boolean;
-  /** Ends the running statement and rolls back; the promise is then rejected with the signal's reason. */
+  /** Cancels the running statement and rolls back; the promise then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
-/** By name, because older versions of PostgreSQL lack some of them. Set until the end of the transaction. */
+/** Selected by name, because older versions of PostgreSQL lack some of them. Set for this transaction only. */
 const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
   WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
 /**
- * Runs work in a transaction that may take as long as it needs: on a connection of its own, without the timeouts that
- * the data source and the server set for requests. It is not run again after a conflict.
- * @throws whatever the work throws, after the rollback.
+ * Runs work in a transaction of any duration: on its own connection, without the timeouts that apply to requests. It is
+ * not retried after a conflict.
+ * @throws whatever the work throws, after the rollback
  */
 export async function longTransaction<Result>(
   dataSource: DataSource,
@@ -51,10 +51,12 @@ function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
   return { ...options, poolSize: 1, extra } as DataSourceOptions;
 }
 
-/** PostgreSQL ignores a cancellation that arrives between two statements, so it is repeated until the work is over. */
+/**
+ * PostgreSQL ignores a cancellation that arrives between two statements, so it is repeated until the work has ended.
+ */
 const CANCEL_AGAIN_MS = 100;
 
-/** A statement can only be ended from another connection. */
+/** A statement can be cancelled only from another connection. */
 async function cancellable<Result>(
   dataSource: DataSource,
   transaction: EntityManager,

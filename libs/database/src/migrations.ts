@@ -5,10 +5,10 @@ import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm'
 const MIGRATION_LOCK = 0x6d696772;
 
 /**
- * Brings the database to the newest migration while holding an advisory lock, so that any number of instances may
- * start at once: one migrates, the others wait and find nothing left to do. The lock lives on a connection of its
- * own, so it is released when the process dies.
- * @returns the names of the migrations that were run now.
+ * Brings the database to the newest migration while holding an advisory lock, so that any number of instances can start
+ * at once: one migrates, the others wait. The lock belongs to its own connection, so it is released when the process
+ * dies.
+ * @returns the names of the migrations that were run now
  */
 export async function migrate(dataSource: DataSource, url: string): Promise<string[]> {
   const lock = new Client({ connectionString: url });
@@ -38,7 +38,8 @@ export interface MigrationState extends Record<string, unknown> {
 }
 
 /**
- * Lists the data source's migrations and whether they have run. Changes nothing; TypeORM's own check would create its table.
+ * Lists the data source's migrations and whether they have run. Changes nothing, while TypeORM's own check creates its
+ * table.
  * @throws what the driver throws
  */
 export async function migrationStates(dataSource: DataSource): Promise<MigrationState[]> {

@@ -4,9 +4,9 @@ export interface NotificationListenerOptions {
   url: string;
   channels: string[];
   onNotification: (payload: string, channel: string) => void;
-  /** Called whenever listening starts (true) or was lost (false). What happened in between was not heard. */
+  /** Called when listening starts (true) and when it is lost (false). Notifications in between are missed. */
   onState: (listening: boolean) => void;
-  /** Run once in each session, before it listens. */
+  /** Runs once in each session, before it listens. */
   setUp?: string;
   /** Sent when listening starts, and then about three times a second to check the connection. */
   pulse?: { sql: string; onAnswer: (answer: QueryResult) => void };
@@ -15,8 +15,8 @@ export interface NotificationListenerOptions {
 }
 
 /**
- * A connection can be dead for hours without an error (a partition, a failover). It is checked at this interval and closed
- * if the check takes longer than this: together well under a second.
+ * A connection can be dead for hours without an error (a partition, a failover). It is checked at this interval and
+ * closed if the check takes longer than this: well under a second in total.
  */
 const PULSE_MS = 300;
 const ANSWER_MS = 400;
@@ -36,7 +36,7 @@ export class NotificationListener {
     return this.state;
   }
 
-  /** Resolves once the first attempt is over, whether it succeeded or not; further attempts follow by themselves. */
+  /** Resolves after the first attempt, whether it succeeded or not; further attempts follow automatically. */
   async start(): Promise<void> {
     const client = new Client({
       connectionString: this.options.url,

@@ -16,16 +16,16 @@ const CONNECTION_LOST = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
-  '57014', // query_canceled: the statement took longer than it may
+  '57014', // query_canceled: the statement exceeded its timeout
   '53100', // disk_full
   '53200', // out_of_memory
-  '55P03', // lock_not_available: a row stayed locked for longer than may be waited for
+  '55P03', // lock_not_available: a row stayed locked beyond the timeout
   '25006', // read_only_sql_transaction: a primary that became a standby
 ]);
 
 /**
- * The driver reports these only by their text. TypeORM releases a dead connection; later statements of the transaction then
- * fail because it was released.
+ * The driver reports these only by message. TypeORM releases a dead connection; later statements of the transaction
+ * then fail because it was released.
  */
 const CONNECTION_LOST_TEXT =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
@@ -68,7 +68,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * True if PostgreSQL itself refused a statement, so nothing of its transaction was done. After any other failure the outcome
+ * True if PostgreSQL itself rejected a statement, so its transaction had no effect. After any other failure the outcome
  * is unknown: a commit may have succeeded although its response was lost.
  */
 export function isRefusedStatement(error: unknown): boolean {
@@ -84,9 +84,8 @@ export function isSerializationConflict(error: unknown): boolean {
 }
 
 /**
- * True if a column of a prepared statement's result has changed its type since. Prepared again, the statement runs.
- * Recognised by the function in the server's source: the code only says that something is not supported, and the text is
- * translated.
+ * True if a result column of a prepared statement has changed its type. Prepared again, the statement works. It is
+ * recognised by the function in the server's source: the code is too general, and the text is translated.
  */
 export function isOutdatedStatement(error: unknown): boolean {
   return codeOf(error) === '0A000' && fieldsOf(error).routine === 'RevalidateCachedQuery';

@@ -3,7 +3,10 @@ import { isLostStatement, isOutdatedStatement } from './postgres-errors';
 
 /** A statement that bypasses the ORM, for the hot paths. */
 export interface PreparedStatement {
-  /** Always stands for the same text; each connection parses and plans it once. Without a name it is planned for its values. */
+  /**
+   * Must always stand for the same text; each connection parses and plans it once. Without a name, each execution is
+   * planned for its values.
+   */
   name?: string;
   text: string;
 }
@@ -26,7 +29,7 @@ export class StatementNames {
   private useful = true;
   private readonly losers = new Set<object>();
 
-  /** The name to use now; undefined when the statement is to be sent without one. */
+  /** The name to use now; undefined if the statement must be sent without a name. */
   current(name: string | undefined): string | undefined {
     if (name === undefined || !this.useful) {
       return undefined;

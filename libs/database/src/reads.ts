@@ -11,7 +11,7 @@ const AT_ONCE = 3;
 const MAX_WAITING = 5_000;
 const QUEUE_TIMEOUT_MS = 5_000;
 
-/** Recognised as an unavailable database. */
+/** Treated like an unavailable database. */
 class ReadTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
 }

@@ -31,12 +31,12 @@ export class Session {
     return this.send<StoredRow>(statement, { values, rowMode: 'array' });
   }
 
-  /** As `run`, outside of transactions: the statement is prepared again when a migration has outdated it. */
+  /** As `run`, outside of transactions: prepares the statement again if a migration has outdated it. */
   runWithRetry<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
     return withRetry(statement, (current) => this.run<Row>(current, values));
   }
 
-  /** As `read`, outside of transactions: the statement is prepared again when a migration has outdated it. */
+  /** As `read`, outside of transactions: prepares the statement again if a migration has outdated it. */
   readWithRetry(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
     return withRetry(statement, (current) => this.read(current, values));
   }
@@ -55,7 +55,7 @@ export class Session {
     }
   }
 
-  /** Passes everything that the work sends to the system in one write. */
+  /** Sends all statements of the work in one system call. */
   together<Result>(work: () => Result): Result {
     const { stream } = (this.client as unknown as { connection: { stream: Duplex } }).connection;
     stream.cork();

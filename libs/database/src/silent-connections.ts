@@ -10,10 +10,10 @@ class SilentConnectionError extends Error {
 }
 
 /**
- * For the pool's option `onConnect`: gives up a connection on which the server has been silent for this long. Pending
- * statements fail with ETIMEDOUT, and the connection leaves the pool. The driver's own `query_timeout` keeps it in the
- * pool, and the next request waits as long again: forever, if a partition or a firewall has silently dropped the
- * connection.
+ * For the pool's option `onConnect`: closes a connection after the server has been silent for this long. Pending
+ * statements fail with ETIMEDOUT, and the connection leaves the pool. With the driver's own `query_timeout` it would
+ * stay in the pool, and the next request would wait again: forever, if a partition or a firewall has silently dropped
+ * the connection.
  *
  * @param silenceMs longer than the server's `statement_timeout` and the pool's idle timeout
  */

@@ -11,8 +11,8 @@ interface DeprecationConfig {
 }
 
 /**
- * Marks an operation as deprecated: in the document, and, through the route's configuration, in the header fields of
- * its every answer. Stands above @Operation.
+ * Marks an operation as deprecated: in the document and, through the route's configuration, in the header fields of
+ * every response. Place it above @Operation.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const announcement = announcementOf(deprecation);
@@ -29,7 +29,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
 const LINK =
   'Information about the deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829).';
 
-/** The announcement as it reads for the first resource there is. */
+/** The header fields as they read for the first resource. */
 function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typeof announcementOf>) {
   const parameters = [...successor.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, '1'] as const);
   const fields = announcement(Object.fromEntries(parameters) as Record<string, string>);
@@ -46,7 +46,7 @@ const markDeprecated: MethodDecorator = (_target, _key, descriptor) => {
   Reflect.defineMetadata(DECORATORS.API_OPERATION, { ...operation, deprecated: true }, handler);
 };
 
-/** The deprecation of the operation that a request was routed to, if there is one. */
+/** The deprecation of the operation that a request was routed to, if any. */
 export function deprecationOf(request: FastifyRequest): Deprecation | undefined {
   return (routeOf(request).config as DeprecationConfig).deprecation;
 }

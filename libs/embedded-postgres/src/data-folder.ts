@@ -4,20 +4,20 @@ import { dirname, join } from 'node:path';
 import * as accounts from './account';
 import { codeOf, EmbeddedPostgresError } from './errors';
 
-/** Names of what the library keeps in its folder. */
+/** Names of the library's files in its folder. */
 export const FILES = {
-  /** The cluster, unless `location` says that it is elsewhere. */
+  /** The cluster, unless `location` names another place. */
   data: 'data',
-  /** A cluster that was restored and checked, to be put in the place of `data`. */
+  /** A restored and checked cluster that will replace `data`. */
   restored: 'restored',
-  /** The path of the data if they could not be kept here. */
+  /** The path of the data if they cannot be kept here. */
   location: 'location',
   password: 'password',
   port: 'port',
   log: 'server.log',
   lock: 'lock',
   holders: 'holders',
-  /** A copy of the binaries, when those of the package cannot be used where they are. */
+  /** A copy of the binaries, if those of the package cannot be used in place. */
   runtime: 'runtime',
 } as const;
 
@@ -25,22 +25,22 @@ export const FILES = {
 export interface Placement {
   base: string;
   cluster: string;
-  /** The account of the server; undefined: the one of this process. */
+  /** The account of the server; undefined for that of this process. */
   account: accounts.Account | undefined;
 }
 
-/** The folder which the application named, and how files are put there. */
+/** The folder that the application has chosen, and the files in it. */
 export class DataFolder {
   /** Files that root creates in the folder of an ordinary user must stay usable for that user. */
   private readonly owner: accounts.Account | undefined;
 
   private constructor(
     readonly path: string,
-    /** It was empty or used for this before: nothing else is in it. */
+    /** It was empty or already used by this library, so nothing else is in it. */
     private readonly isOurs: boolean,
   ) {
     this.owner = accounts.isRoot() ? accounts.ownerOf(path) : undefined;
-    // The first of them says that the folder is ours.
+    // These two mark the folder as ours.
     for (const name of [FILES.holders, FILES.lock]) {
       fs.mkdirSync(this.file(name), { recursive: true, mode: 0o700 });
       if (this.owner && !accounts.ownerOf(this.file(name))) this.giveToOwner(this.file(name));
@@ -48,9 +48,9 @@ export class DataFolder {
   }
 
   /**
-   * Makes the folder (mode 0700) where it is absent.
+   * Creates the folder (mode 0700) if it is missing.
    *
-   * @throws what the file system throws when it is a file, cannot be made or cannot be written
+   * @throws file system errors, for example if it is a file or cannot be created or written
    */
   static open(path: string): DataFolder {
     fs.mkdirSync(dirname(path), { recursive: true });
@@ -59,7 +59,7 @@ export class DataFolder {
     return new DataFolder(fs.realpathSync(path), names.length === 0 || names.includes(FILES.holders));
   }
 
-  /** False once somebody removed the folder. */
+  /** False once the folder was removed. */
   exists(): boolean {
     return fs.existsSync(this.file(FILES.holders));
   }
@@ -68,7 +68,7 @@ export class DataFolder {
     return join(this.path, name);
   }
 
-  /** The text of a file, undefined where it is absent. */
+  /** The text of a file; undefined if it is missing. */
   read(name: string): string | undefined {
     try {
       return fs.readFileSync(this.file(name), 'utf8').trim();
@@ -78,7 +78,7 @@ export class DataFolder {
     }
   }
 
-  /** Puts a file of mode 0600 there, as a whole or not at all, also when the power fails. */
+  /** Writes a file of mode 0600 atomically, even if the power fails. */
   write(name: string, text: string): void {
     const temporary = this.file(`${name}.${randomBytes(6).toString('hex')}.tmp`);
     fs.writeFileSync(temporary, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
@@ -87,7 +87,7 @@ export class DataFolder {
     syncFolder(this.path);
   }
 
-  /** Opens a file of mode 0600 to append to. A link is not followed: a user could lead root elsewhere. */
+  /** Opens a file of mode 0600 for appending. Symlinks are not followed: a user could redirect root. */
   openToAppend(name: string): number {
     const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const descriptor = fs.openSync(this.file(name), O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
@@ -96,12 +96,12 @@ export class DataFolder {
   }
 
   /**
-   * Where the data are or shall be, and who runs the server: who owns the data, else who owns this folder, else nobody.
-   * The data are kept here, unless the server's account cannot reach this folder: then in a folder of root's, and the
-   * file `location` says where.
+   * Where the data are or will be, and which account runs the server: the owner of the data, otherwise the owner of
+   * this folder, otherwise nobody. The data are kept here, unless the server's account cannot reach this folder: then
+   * they are in a folder of root, whose path is in the file `location`.
    *
-   * @param shared the folder of root's
-   * @throws EmbeddedPostgresError when the account cannot reach the data
+   * @param shared root's folder
+   * @throws EmbeddedPostgresError if the account cannot reach the data
    */
   placement(shared: string, log: (line: string) => void): Placement {
     const base = this.base();
@@ -135,7 +135,7 @@ export class DataFolder {
           `restore it, or remove ${this.file(FILES.location)} to begin with an empty database`,
       );
     }
-    // In the folder of an ordinary user, that user may write the file and name any folder to root.
+    // In the folder of an ordinary user, that user may write this file and send root to any folder.
     if (accounts.isRoot()) accounts.checkOwnAndClosed(base);
     return base;
   }

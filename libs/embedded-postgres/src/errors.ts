@@ -1,6 +1,6 @@
 /**
- * Something kept the server from starting or stopping. The message is one line: what failed, where, and
- * what to do about it. It never holds the password.
+ * The server could not be started or stopped. The message is one line: what failed, where, and what to do. It never
+ * contains the password.
  */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
@@ -17,25 +17,25 @@ const REASONS: Record<string, string> = {
   EISDIR: 'a folder stands where a file belongs; move it away',
 };
 
-/** The system's error code ('ENOENT', '57P03') of something thrown; undefined where it has none. */
+/** The system error code ('ENOENT', '57P03') of a thrown value; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** What was thrown, in one line. */
+/** The thrown value in one line. */
 export function messageOf(error: unknown): string {
   const { message = '', name = '' } = (error ?? {}) as { message?: string; name?: string };
-  // A refused connection to several addresses is an AggregateError with an empty message.
+  // A connection refused by several addresses is an AggregateError with an empty message.
   const text = String(message || codeOf(error) || name || error);
   const lines = text.split('\n').map((line) => line.trim());
   return lines.filter(Boolean).join(' ');
 }
 
 /**
- * Turns whatever was thrown into an EmbeddedPostgresError.
+ * Turns a thrown value into an EmbeddedPostgresError.
  *
- * @param doing what was being done, e.g. 'start PostgreSQL in /x/.data'
+ * @param doing the failed action, e.g. 'start PostgreSQL in /x/.data'
  */
 export function asEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
   if (error instanceof EmbeddedPostgresError) return error;

@@ -9,15 +9,15 @@ import { urlOf } from './server';
 export interface FoundData {
   /** PostgreSQL's data directory. */
   cluster: string;
-  /** Where the server answers; undefined where none runs. */
+  /** The address of the server; undefined if none runs. */
   url: string | undefined;
 }
 
 /**
  * Examines a folder of `startEmbeddedPostgres`. Creates and starts nothing.
  *
- * @returns undefined where there are no data
- * @throws EmbeddedPostgresError when this user may not look
+ * @returns undefined if there are no data
+ * @throws EmbeddedPostgresError if this user may not read it
  */
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);
@@ -28,7 +28,7 @@ export function findData(dataDirectory: string, database: string): FoundData | u
     const isThere = [cluster, join(base, FILES.restored)].some(
       (folder) => (whereThere(() => readdirSync(folder)) ?? []).length > 0,
     );
-    // Data that are kept elsewhere and are missing are reported by the next start.
+    // The next start reports missing data that are kept elsewhere.
     if (!isThere && location === undefined) return undefined;
     const port = findPostmaster(cluster)?.port;
     const password = port && readFileSync(join(path, FILES.password), 'utf8').trim();

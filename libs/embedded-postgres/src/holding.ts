@@ -7,7 +7,7 @@ import { addHolder, countHolders, withLock } from './sharing';
 
 /** How often a supervised server is checked, in milliseconds. */
 const LOOK_EVERY = 500;
-/** The longest pause between two attempts to start it again, in milliseconds; it doubles up to this. */
+/** The longest pause between attempts to restart it, in milliseconds; the pause doubles up to this. */
 const LONGEST_PAUSE = 30_000;
 
 /** Does the work while no other process starts or stops the server of this folder. */
@@ -17,7 +17,7 @@ export function withFolder<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const onWait = (): void =>
-    log(`waiting for another process which starts or stops PostgreSQL in ${folder.path}`);
+    log(`waiting for another process that starts or stops PostgreSQL in ${folder.path}`);
   return withLock(folder.file(FILES.lock), onWait, work);
 }
 
@@ -25,11 +25,11 @@ export interface Held {
   folder: DataFolder;
   cluster: string;
   log: (line: string) => void;
-  /** Starts the server again; used under the lock only. Undefined: this holder leaves that to others. */
+  /** Restarts the server; used only under the lock. Undefined if this holder leaves that to others. */
   restart: (() => Promise<unknown>) | undefined;
 }
 
-/** A process which uses the server. It is made under the lock. */
+/** A process that uses the server. Create it under the lock. */
 export class Holding {
   private readonly holders: string;
   private readonly file: string;
@@ -73,7 +73,7 @@ export class Holding {
     this.timer = setTimeout(() => void this.look(restart), pause).unref();
   }
 
-  /** Reports failed attempts and repeats them after growing pauses, until one succeeds. */
+  /** Reports failed attempts and repeats them after increasing pauses, until one succeeds. */
   private async look(restart: () => Promise<unknown>): Promise<void> {
     try {
       if (!this.runs()) await this.bringBack(restart);
@@ -94,11 +94,11 @@ export class Holding {
     const { folder, cluster, log } = this.held;
     if (!folder.exists()) throw new EmbeddedPostgresError(`the folder ${folder.path} is gone; put it back`);
     await withFolder(folder, log, async () => {
-      // While this waited for the lock, stop() may have been called.
+      // stop() may have been called while this waited for the lock.
       if (this.stopping) return;
       await restart();
       this.postmaster = postmasterIdentity(cluster);
-      log(`PostgreSQL in ${cluster} had died and runs again`);
+      log(`PostgreSQL in ${cluster} had died and is running again`);
     });
   }
 }

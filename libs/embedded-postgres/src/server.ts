@@ -16,13 +16,13 @@ import {
 import { reasonIn } from './program';
 
 /**
- * How long a server may take to answer, in milliseconds, and how long the sessions of a killed server may block its start.
- * Both can take a while: recovery after a crash, and statements that notice the crash only when they end.
+ * How long a server may take to respond, in milliseconds, and how long the sessions of a killed server may block its
+ * start. Both can take a while: recovery after a crash, and statements that notice the crash only when they end.
  */
 const PATIENCE = 60_000;
-/** How long a postmaster.pid may be empty before it counts as left by a power failure, in milliseconds. */
+/** How long a postmaster.pid may be empty before it counts as left over from a power failure, in milliseconds. */
 const EMPTY_FILE_PATIENCE = 2_000;
-/** Above this size, in bytes, a start begins the log anew and keeps the old one once as server.log.1. */
+/** Above this size, in bytes, the next start rotates the log to server.log.1. */
 const LOG_LIMIT = 8 * 1024 * 1024;
 
 const CONFLICT =
@@ -33,18 +33,18 @@ export interface Server extends Launch {
   folder: DataFolder;
   password: string;
   database: string;
-  /** Makes the binaries ready and gives their folder; called only when the server has to be started. */
+  /** Prepares the binaries and returns their folder; called only if the server has to be started. */
   binaries: () => Promise<string>;
   log: (line: string) => void;
 }
 
 /**
- * Adopts the server of the cluster if it runs, starts it otherwise, and waits until it answers and has the
- * database. To be used under the lock only.
+ * Adopts the running server of the cluster, or starts one, and waits until it responds and has the database. Use it
+ * only under the lock.
  *
- * @param only the only TCP port on 127.0.0.1 which will do; without it the one of the last start, or a random one
- * @returns where it listens, and whether it ran already
- * @throws EmbeddedPostgresError with the reason of the server
+ * @param only the required TCP port on 127.0.0.1; by default that of the last start, or a random one
+ * @returns its address, and whether it was already running
+ * @throws EmbeddedPostgresError with the server's reason
  */
 export async function ensureRunning(
   server: Server,
@@ -71,8 +71,8 @@ export async function ensureRunning(
       if (folder.read(FILES.port) !== String(port)) folder.write(FILES.port, String(port));
       return { port, adopted: false };
     }
-    // Sessions of a killed server notice it a moment later, and a server that somebody else has just started may not
-    // have reported it yet. Both are known only when the start fails.
+    // Sessions of a killed server notice it a moment later, and a server that another process has just started may not
+    // be reported yet. Both show only when the start fails.
     const isTaken = PORT_TAKEN.test(failure);
     if (isTaken && only !== undefined) {
       throw new EmbeddedPostgresError(`port ${only} of 127.0.0.1 is taken by another program; end it`);
@@ -92,7 +92,7 @@ function randomPort(): number {
   return randomInt(15_000, 32_000);
 }
 
-/** @returns what the server said if it ended before it was ready */
+/** @returns the server's output if it ended before it was ready */
 async function start(server: Server, native: string, port: number): Promise<string | undefined> {
   const { folder, cluster } = server;
   const path = folder.file(FILES.log);
@@ -102,7 +102,7 @@ async function start(server: Server, native: string, port: number): Promise<stri
     const { size } = fs.fstatSync(log);
     const { pid, hasEnded, failure } = launch(server, native, port, log);
     const isReady = pid !== undefined && (await waitUntilReady(server, pid, hasEnded)) !== undefined;
-    // The event with the reason of a failed start arrives a moment later.
+    // The event with the reason for a failed start arrives a moment later.
     await sleep(0);
     return isReady ? undefined : (failure() ?? fs.readFileSync(path).subarray(size).toString());
   } catch (error) {
@@ -114,7 +114,7 @@ async function start(server: Server, native: string, port: number): Promise<stri
   }
 }
 
-/** @returns the port, undefined if the server ended before it was ready */
+/** @returns the port; undefined if the server ended before it was ready */
 async function waitUntilReady(
   server: Server,
   pid: number,
@@ -141,9 +141,9 @@ async function waitUntilReady(
 }
 
 /**
- * Whether the server answers; its database is created if it is absent.
+ * Whether the server responds; creates its database if it is missing.
  *
- * @throws EmbeddedPostgresError when it refuses the password, or the database cannot be created
+ * @throws EmbeddedPostgresError if it rejects the password, or the database cannot be created
  */
 async function answers({ cluster, folder, password, database }: Server, port: number): Promise<boolean> {
   const client = new Client({
@@ -151,11 +151,11 @@ async function answers({ cluster, folder, password, database }: Server, port: nu
     ssl: false,
     connectionTimeoutMillis: 5_000,
     query_timeout: 60_000,
-    // An explicit value, since PGOPTIONS of the application's environment would count otherwise.
+    // An explicit value, because otherwise PGOPTIONS in the application's environment would apply.
     options: '-c client_min_messages=warning',
     application_name: 'embedded-postgres',
   });
-  // A connection which breaks also makes the query fail; without a listener it would end the process.
+  // If the connection breaks, the query fails as well; without a listener the error would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -170,7 +170,7 @@ async function answers({ cluster, folder, password, database }: Server, port: nu
     return true;
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
-    // Invalid password or authorization; everything else may pass: still starting, shutting down, refused.
+    // Invalid password or authorization. Everything else may be temporary: still starting, shutting down, refused.
     if (!codeOf(error)?.startsWith('28')) return false;
     throw new EmbeddedPostgresError(
       `the PostgreSQL server of ${cluster} on port ${port} refuses the password in ` +

@@ -1,5 +1,5 @@
-// Processes which share a folder tell each other what they do by empty files. Every file name belongs to one process,
-// so whoever removes the file of a dead process never hits a living one, and kill -9 leaves nothing to take over.
+// Processes that share a folder communicate through empty files. Every file name belongs to one process, so removing
+// the file of a dead process never affects a living one, and kill -9 leaves nothing to take over.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ export function countHolders(directory: string): number {
 }
 
 /**
- * Mutual exclusion between processes: Lamport's bakery with files. Each process draws a number one above the highest, and
- * the living process with the lowest number has the lock. (A plain lock file has a race where two processes
- * see that its owner died: the second one removes the fresh lock of the first.)
+ * Mutual exclusion between processes: Lamport's bakery algorithm with files. Each process draws a number one above the
+ * highest, and the living process with the lowest number has the lock. (A plain lock file has a race: if two processes
+ * see that its owner died, the second one removes the new lock of the first.)
  *
- * @param directory the folder of the lock, made where it is absent
- * @param onWait called once when the wait takes more than a second
- * @throws EmbeddedPostgresError when others keep the lock for two minutes
+ * @param directory the folder of the lock, created if missing
+ * @param onWait called once if the wait exceeds a second
+ * @throws EmbeddedPostgresError if others hold the lock for two minutes
  */
 export async function withLock<T>(directory: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export async function withLock<T>(directory: string, onWait: () => void, work: (
   }
 }
 
-/** Takes the next number. While the mark "choosing" stands, no other process may conclude that it is its turn. */
+/** Takes the next number. While the mark "choosing" exists, no other process may conclude that it is its turn. */
 function draw(directory: string): string {
   const me = ownName();
   const choosing = place(directory, `choosing.${me}`);
@@ -67,8 +67,8 @@ function draw(directory: string): string {
 }
 
 /**
- * The folder is read twice, and in this order: a process that removed its mark during the first reading had its ticket
- * before, so the second shows it; one that set its mark later saw our ticket and drew a higher number.
+ * Reads the folder twice, in this order: a process that removed its mark during the first reading already had its
+ * ticket, so the second shows it; one that set its mark later saw our ticket and drew a higher number.
  */
 function isMyTurn(directory: string, ticket: string): boolean {
   if (living(directory, 'choosing.').length > 0) return false;

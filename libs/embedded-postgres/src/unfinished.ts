@@ -21,6 +21,6 @@ export function remove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
   } catch {
-    // An initdb whose parent was killed may still be writing there; the next start removes the rest.
+    // An initdb whose parent was killed may still be writing here; the next start removes the rest.
   }
 }

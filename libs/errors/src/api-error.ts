@@ -1,4 +1,4 @@
-/** The body of every failed answer: these three members and nothing else. */
+/** The body of every error response: exactly these three members. */
 export interface ErrorBody {
   code: string;
   message: string;
@@ -6,15 +6,15 @@ export interface ErrorBody {
 }
 
 /**
- * A failure that is reported to the caller: its machine-readable code, its HTTP status and a sentence for people. It is an
- * answer, not a defect, and has no stack: to write one down costs as much as the rest of a refused request.
+ * A failure that is reported to the caller: its machine-readable code, its HTTP status and a message for people. It is
+ * a response, not a defect, and has no stack trace, which would cost as much as the rest of a refused request.
  */
 export class ApiError extends Error {
   constructor(
     readonly code: string,
     readonly status: number,
     message: string,
-    /** Header fields which belong to this failure, such as `Retry-After` or `Allow`. */
+    /** Header fields of this failure, such as `Retry-After` or `Allow`. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     const { stackTraceLimit } = Error;

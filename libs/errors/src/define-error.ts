@@ -1,14 +1,14 @@
 import { ApiError } from './api-error';
 
-/** One row of the error catalogue, as the documentation and the tests read it. */
+/** One entry of the error catalogue, for the documentation and the tests. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
-  /** When a caller meets this error; a sentence for the interface description. */
+  /** When a caller gets this error; a sentence for the document. */
   readonly when: string;
-  /** A message as it really reads. */
+  /** An example of the actual message. */
   readonly example: string;
-  /** The header fields that come with that message. */
+  /** The header fields sent with that message. */
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ interface ErrorTemplate<Details extends unknown[]> {
   when: string;
   message: (...details: Details) => string;
   headers?: (...details: Details) => Record<string, string>;
-  /** Arguments for `message`, from which the documented example is made. */
+  /** Arguments for `message`, for the documented example. */
   example: Details;
 }
 
@@ -34,8 +34,8 @@ export type AnyDefinedError = DefinedError<any[]>;
 const catalogue = new Map<string, ErrorDefinition>();
 
 /**
- * Makes the class of one error and enters it into the catalogue, so that a code is written down in one place only.
- * @throws Error when the code is in the catalogue already: two rules must not share a code.
+ * Defines an error class and adds it to the catalogue, so that each code is defined in one place.
+ * @throws Error if the catalogue already has the code
  */
 export function defineError<Details extends unknown[]>(
   template: ErrorTemplate<Details>,

@@ -9,7 +9,7 @@ export class AllowedMethods {
     fastify.addHook('onRoute', (route) => this.add(route));
   }
 
-  /** @returns the methods of this path in the order of registration, joined for `Allow`; null when there is no such path. */
+  /** @returns the methods of this path in the order of registration, joined for `Allow`; null for an unknown path */
   of(target: string): string | null {
     const path = pathOf(target);
     const methods = [...this.routes.values()]
@@ -30,7 +30,10 @@ export class AllowedMethods {
   }
 }
 
-/** The path as the router reads it: without an origin (absolute form), query or fragment, and decoded except for `%2F` and the like. */
+/**
+ * The path as the router reads it: without origin (absolute form), query and fragment, and decoded except for `%2F` and
+ * similar escapes.
+ */
 function pathOf(target: string): string {
   const [path = ''] = target.replace(/^https?:\/\/[^/]*\//, '/').split(/[?#]/, 1);
   try {
@@ -45,7 +48,7 @@ function patternOf(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     return segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   });
-  // Built from the service's own routes only, never from input.
+  // Built only from the service's own routes, never from input.
   // eslint-disable-next-line no-restricted-syntax
   return new RegExp(`^${segments.join('/')}$`);
 }

@@ -3,8 +3,8 @@ import { documentHeaders } from '#libs/openapi';
 import { RepresentedBy, representationOf } from './representation';
 
 /**
- * The operation creates a resource of this collection: its answer carries `Location`, the collection's path and the new
- * id (RFC 9110, section 10.2.2). Stands above the decorator that says how the resource is represented.
+ * The operation creates a resource of this collection: its response has a `Location`, the collection's path and the new
+ * id (RFC 9110, section 10.2.2). Place it above the decorator for the representation.
  */
 export function Created(collection: string): MethodDecorator {
   return applyDecorators(

@@ -10,7 +10,7 @@ export function entityTag(representation: string | Buffer): string {
   return `"${hash('sha1', representation, 'base64url').slice(0, 22)}"`;
 }
 
-/** Splits `If-Match` or `If-None-Match` into its tags. A comma may stand inside a tag, so this is no split(','). */
+/** Splits `If-Match` or `If-None-Match` into its tags. A tag may contain a comma, so split(',') would be wrong. */
 function tagsOf(field: string): string[] {
   return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
@@ -29,7 +29,7 @@ export class Precondition {
 
   constructor(private readonly ifMatch: string | undefined) {}
 
-  /** @throws PreconditionFailedError when the tag sent is not (or no longer) the resource's. */
+  /** @throws PreconditionFailedError if the resource does not have the tag (any more) */
   assertHolds(resource: object): void {
     if (this.ifMatch === undefined || this.ifMatch.trim() === '*') {
       return;

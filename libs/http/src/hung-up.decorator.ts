@@ -2,8 +2,8 @@ import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Parameter decorator: a signal that is aborted when the caller disconnects, for operations that can take long. A caller
- * who closes only half of the connection looks the same.
+ * Parameter decorator: a signal that is aborted when the caller disconnects, for operations that may take long. A
+ * caller that closes only half of the connection looks the same.
  */
 export const HungUp = createParamDecorator((_data: unknown, context: ExecutionContext): AbortSignal => {
   const http = context.switchToHttp();

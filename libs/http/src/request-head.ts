@@ -3,13 +3,13 @@ import { isIPv6 } from 'node:net';
 import type { ApiError } from '#libs/errors';
 import { BadRequestError, HeadersTooLargeError } from './errors';
 
-/** Node's own limit does not count the colons and line ends: with it, 10,000 fields may take 40 KB. */
+/** Node's own limit ignores the colons and line ends, so 10,000 fields could take 40 KB. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** The colon and the line end of a field. */
 const FIELD_OVERHEAD = 3;
 const MAX_PORT = 65_535;
 
-/** Finds defects that Node accepts, or would answer with an empty 400 (`requireHostHeader` is off for this reason). */
+/** Finds defects that Node accepts, or would answer with an empty 400 (which is why `requireHostHeader` is off). */
 export function headDefect(request: IncomingMessage): ApiError | undefined {
   const { httpVersionMajor, httpVersionMinor, rawHeaders } = request;
   if (httpVersionMajor !== 1) {

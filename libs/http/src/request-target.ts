@@ -1,7 +1,7 @@
 /**
- * Repairs targets that the router would mishandle. If the path is not valid percent-encoded UTF-8, its percent signs are
- * escaped, so that it fails inside the pipeline as an unknown path or a bad parameter; the router would refuse it outside.
- * An asterisk gets a slash, because the router would take it for the root.
+ * Repairs targets that the router would mishandle. If the path is not valid percent-encoded UTF-8, its percent signs
+ * are escaped, so that it fails inside the pipeline as an unknown path or a bad parameter, not in the router. An
+ * asterisk gets a slash, because the router would treat it as the root.
  */
 export function repairRequestTarget(target: string): string {
   if (target === '*') {

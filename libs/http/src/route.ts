@@ -7,7 +7,7 @@ const ROUTE = Symbol('route');
 type Route = FastifyRequest['routeOptions'];
 
 /**
- * `request.routeOptions`, cached because Fastify builds it anew at each read. It is read a second time only if no route
+ * `request.routeOptions`, cached because Fastify rebuilds it at each read. It is read a second time only if no route
  * matches in the end (`/pets/` begins as `/pets/:petId`).
  */
 export function routeOf(request: FastifyRequest): Route {
@@ -19,7 +19,10 @@ export function routeOf(request: FastifyRequest): Route {
   return (known[ROUTE] = request.routeOptions);
 }
 
-/** Adds to the configuration of the handler's route (`routeOptions.config` of Fastify); Nest's own decorator replaces it. */
+/**
+ * Adds to the configuration of the handler's route (`routeOptions.config` of Fastify); Nest's own decorator replaces
+ * it.
+ */
 export function WithRouteConfig(config: object): MethodDecorator {
   return (target, key, descriptor) => {
     const known = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, descriptor.value as object) as object;

@@ -26,7 +26,7 @@ function asSingleResource(
 }
 
 /**
- * The answer is one resource: it carries an ETag, and `If-None-Match` is honoured on reads.
+ * The response is one resource with an ETag; reads support `If-None-Match`.
  * @param read the representation that a GET would return, if this operation returns more
  */
 export function SingleResource<Resource extends object>(

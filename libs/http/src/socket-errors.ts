@@ -36,13 +36,16 @@ function refusalFor(error: ParserError): ApiError {
   }
 }
 
-/** How long a refused connection is still read: closing it with unread bytes could discard the response (RFC 9112, section 9.6). */
+/**
+ * How long a refused connection is still read: closing it with unread bytes could discard the response (RFC 9112,
+ * section 9.6).
+ */
 const LINGER_MS = 1_000;
 
 /** Connections that have been refused and are about to be closed. */
 const refused = new WeakSet<Socket>();
 
-/** The part of Node's HTTP parser (`_http_server.js`) that takes each request whose header is complete. */
+/** The part of Node's HTTP parser (`_http_server.js`) that receives each request whose header is complete. */
 interface Parser {
   onIncoming: () => number;
 }

@@ -6,14 +6,14 @@ export type Line = { number: number; text: string } | { number: number; problem:
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-/** What may stand around the text of a line without being part of it. */
+/** Bytes around a line that do not count as text. */
 const AROUND_BYTES = BYTE_ORDER_MARK.length + 1;
 
 /**
- * Cuts bytes into lines of UTF-8, as NDJSON has them, and hands them over in groups, one for each chunk that is read.
- * Lines end with LF or CRLF, the last one also with the end; a byte order mark at the beginning is left out. Empty
- * lines and lines of white space alone are counted and left out. Memory is bounded by a chunk and one line.
- * @param maxBytes a longer line is reported as a problem and never held in memory as a whole; so is one that is not UTF-8
+ * Splits bytes into lines of UTF-8 (NDJSON) and yields them in groups, one for each chunk read. Lines end with LF, CRLF
+ * or the end of the file; an initial byte order mark is removed. Blank lines are counted but skipped. Memory is bounded
+ * by a chunk and one line.
+ * @param maxBytes a longer line is reported as a problem without being held in memory; so is a line that is not UTF-8
  */
 export async function* readLines(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line[]> {
   const cutter = new LineCutter(maxBytes);
@@ -25,7 +25,7 @@ export async function* readLines(source: AsyncIterable<Buffer>, maxBytes: number
 
 class LineCutter {
   private number = 0;
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of an incomplete line. */
   private begun: Buffer[] = [];
   private begunBytes = 0;
   private overlong = false;

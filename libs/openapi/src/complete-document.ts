@@ -10,7 +10,9 @@ type Components = NonNullable<OpenAPIObject['components']>;
 
 const NOT_MODIFIED = 'Not modified: the resource still has the ETag sent in `If-None-Match`.';
 
-/** Turns the notes of the decorators into responses, header fields and parameters, on every operation of the document. */
+/**
+ * Turns the notes of the decorators into responses, header fields and parameters of every operation in the document.
+ */
 export function completeDocument(document: OpenAPIObject, parts: SharedParts): void {
   const components: Components = (document.components ??= {});
   components.schemas = { ...components.schemas, ...parts.schemas };
@@ -44,7 +46,7 @@ function completeOperation(draft: Draft, components: Components, parts: SharedPa
   noteHeaders(draft, components, parts);
 }
 
-/** Gives the body its examples and further types, and says that it takes no other members: unknown ones are refused. */
+/** Adds examples and further media types to the body, and forbids additional members, which the service rejects. */
 function completeBody({ operation, notes }: Draft, components: Components, types: string[]): void {
   const { content = {} } = (operation.requestBody ?? {}) as Partial<RequestBodyObject>;
   const json = content['application/json'];

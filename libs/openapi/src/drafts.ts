@@ -11,7 +11,7 @@ export interface Draft {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Every operation of the document with its notes, which are taken out of it. */
+/** Every operation of the document with its notes, which are removed from the document. */
 export function draftsOf(document: OpenAPIObject): Draft[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {

@@ -3,15 +3,15 @@ import { type ErrorDefinition, errorCatalogue } from '#libs/errors';
 import type { ErrorNote } from './operation-notes';
 import type { SharedParts } from './shared-parts';
 
-/** An error as one operation answers it. */
+/** An error as one operation returns it. */
 interface DocumentedError extends ErrorDefinition {
   message: string;
   headers: Readonly<Record<string, string>>;
 }
 
 /**
- * One response a status; its examples are the error bodies, by code, and the header fields that come with them.
- * @throws Error when the catalogue does not know a code
+ * One response per status; its examples are the error bodies by code, and the header fields sent with them.
+ * @throws Error for a code that is not in the catalogue
  */
 export function errorResponses(notes: ErrorNote[], parts: SharedParts): Record<string, ResponseObject> {
   const byStatus = new Map<number, DocumentedError[]>();
@@ -56,7 +56,7 @@ function errorResponse(errors: DocumentedError[], parts: SharedParts): ResponseO
   };
 }
 
-/** Header fields that come with these errors, each with its values by code. */
+/** Header fields sent with these errors, each with its values by code. */
 function headersOf(errors: DocumentedError[], parts: SharedParts): Record<string, HeaderObject> {
   const headers: Record<string, HeaderObject> = {};
   for (const error of errors) {

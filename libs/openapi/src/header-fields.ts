@@ -6,8 +6,8 @@ import type { SharedParts } from './shared-parts';
 type Headers = Record<string, HeaderObject | ReferenceObject>;
 
 /**
- * Adds the header fields that every answer carries, and those of the operation's notes, to each of its responses. A
- * value that is the operation's own makes a component of its own, `<operationId>.<name>`.
+ * Adds to each response the header fields that every response has, and those in the operation's notes. A value specific
+ * to the operation gets its own component, `<operationId>.<name>`.
  */
 export function noteHeaders(
   { operation, path, notes }: Draft,
@@ -38,7 +38,7 @@ export function noteHeaders(
   }
 }
 
-/** Header fields whose shared values would not be true of this status. */
+/** Header fields whose shared values would be wrong for this status. */
 function headersOfStatus(status: number, { headers, headerExamples }: SharedParts): Headers {
   const examples = Object.entries(headerExamples[status] ?? {});
   return Object.fromEntries(examples.map(([name, example]) => [name, { ...headers[name]!, example }]));

@@ -2,41 +2,41 @@ import { DECORATORS } from '@nestjs/swagger';
 import type { AnyDefinedError, DefinedError } from '#libs/errors';
 
 /**
- * What decorators note about an operation while they guard it, so that the document says what the code does. The
+ * What decorators note about an operation while they guard it, so that the document describes what the code does. The
  * notes travel through the document as this extension of the operation; `completeDocument` turns them into responses,
  * header fields and parameters, and removes them.
  */
 export const NOTES = 'x-operation-notes';
 
 export interface ErrorNote {
-  /** Code of the error catalogue. */
+  /** A code of the error catalogue. */
   code: string;
-  /** How the error reads here; as in the catalogue when absent. */
+  /** The error's example for this operation; by default that of the catalogue. */
   example?: { message: string; headers: Readonly<Record<string, string>> };
 }
 
 export interface HeaderNote {
   /** Name of one of the document's shared header fields. */
   name: string;
-  /** Its value on this operation, in which `{path}` stands for the operation's path; the shared one when absent. */
+  /** Its value for this operation, where `{path}` stands for the operation's path; by default the shared value. */
   example?: string;
-  /** What it means on this operation; the shared description when absent. */
+  /** Its meaning for this operation; by default the shared description. */
   description?: string;
 }
 
 export interface ParameterNote {
   /** Name of one of the document's shared parameters. */
   name: string;
-  /** Only for operations with these methods; all when absent. */
+  /** Only for operations with these methods; by default for all. */
   onlyFor?: string[];
 }
 
-/** Examples of a body by name, as OpenAPI has them. */
+/** Examples of a body by name, in OpenAPI's format. */
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 export interface OperationNotes {
   errors: ErrorNote[];
-  /** Codes that every other operation can answer, but not this one. */
+  /** Codes that every other operation can return, but not this one. */
   never: string[];
   headers: (HeaderNote & { on: 'success' | 'kept' | 'every' })[];
   parameters: ParameterNote[];
@@ -46,7 +46,6 @@ export interface OperationNotes {
 
 type Annotated = TypedPropertyDescriptor<unknown> | PropertyDescriptor;
 
-/** Notes of an operation of which nothing is noted. */
 export function noNotes(): OperationNotes {
   return { errors: [], never: [], headers: [], parameters: [], bodies: {} };
 }
@@ -62,7 +61,7 @@ function notesOf(descriptor: Annotated): OperationNotes {
   return notes;
 }
 
-/** An error as it reads with these details, which need not be those of the catalogue's example. */
+/** An error with these details, which may differ from those of the catalogue's example. */
 export function errorWith<Details extends unknown[]>(
   error: DefinedError<Details>,
   ...details: Details
@@ -71,14 +70,14 @@ export function errorWith<Details extends unknown[]>(
   return { code, example: { message, headers } };
 }
 
-/** The operation can answer with these errors. */
+/** The operation can return these errors. */
 export function documentErrors(...errors: AnyDefinedError[]): MethodDecorator {
   return (_target, _key, descriptor) => {
     notesOf(descriptor).errors.push(...errors.map(({ definition: { code } }) => ({ code })));
   };
 }
 
-/** The operation can answer with this error, which reads here as it does with these details. The last one noted counts. */
+/** The operation can return this error, with these details. The last note for a code applies. */
 export function documentError<Details extends unknown[]>(
   error: DefinedError<Details>,
   ...details: Details
@@ -88,7 +87,7 @@ export function documentError<Details extends unknown[]>(
   };
 }
 
-/** The operation is exempt from these errors, which every other one can answer. */
+/** The operation never returns these errors, which every other operation can return. */
 export function documentNever(...errors: AnyDefinedError[]): MethodDecorator {
   return (_target, _key, descriptor) => {
     notesOf(descriptor).never.push(...errors.map((error) => error.definition.code));
@@ -96,8 +95,8 @@ export function documentNever(...errors: AnyDefinedError[]): MethodDecorator {
 }
 
 /**
- * Answers of the operation carry this shared header field: successful ones, those which an Idempotency-Key keeps
- * (successes and most 4xx), or every one.
+ * Responses of the operation have this shared header field: successful ones, those stored for an Idempotency-Key
+ * (successes and most 4xx), or all.
  */
 export function documentHeaders(
   on: 'success' | 'kept' | 'every',
@@ -109,14 +108,14 @@ export function documentHeaders(
   };
 }
 
-/** The operation honours this shared parameter. */
+/** The operation supports this shared parameter. */
 export function documentParameters(...parameters: ParameterNote[]): MethodDecorator {
   return (_target, _key, descriptor) => {
     notesOf(descriptor).parameters.push(...parameters);
   };
 }
 
-/** Bodies that the operation takes, for callers to start from. */
+/** Examples of request bodies for this operation. */
 export function documentBodies(examples: Examples): MethodDecorator {
   return (_target, _key, descriptor) => {
     Object.assign(notesOf(descriptor).bodies, examples);

@@ -19,17 +19,17 @@ export interface OperationOptions {
     /** 200 when absent. */
     status?: 200 | 201 | 202 | 204;
     description: string;
-    /** The resource's class; none for 204. */
+    /** The resource's class; omitted for 204. */
     type?: Type<unknown>;
-    /** The body is an array of at most so many of the resource. */
+    /** The body is an array of at most this many resources. */
     maxItems?: number;
     /** A shared schema of the document instead of `type`. */
     schema?: string;
-    /** One body as it really reads, or several by name. */
+    /** An actual response body, or several by name. */
     example?: unknown;
     examples?: Examples;
   };
-  /** Errors of this operation beside those that every operation has. */
+  /** Errors of this operation in addition to those of every operation. */
   errors?: AnyDefinedError[];
   stability?: 'experimental' | 'beta';
   hideTryItPanel?: boolean;
@@ -37,7 +37,7 @@ export interface OperationOptions {
   callbacks?: OperationObject['callbacks'];
 }
 
-/** Names an operation, fixes its successful status, and documents it. */
+/** Names an operation, sets its success status, and documents it. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, answer, errors = [], stability, hideTryItPanel, callbacks } = options;
   const status = answer.status ?? 200;

@@ -3,10 +3,9 @@ import type { ReferenceObject, ResponseObject } from '@nestjs/swagger';
 type Responses = Record<string, ResponseObject | ReferenceObject>;
 
 /**
- * Moves the response that most operations have for a status to where all can refer to it. Those that have another one
- * keep it.
- * @param operations the responses of each operation, which are changed
- * @param names under which a status is shared; others are left alone
+ * Moves the most common response for each status to a shared component. Operations with a different response keep it.
+ * @param operations the responses of each operation, modified in place
+ * @param names the component names by status; other statuses are unchanged
  * @returns the shared responses by name
  */
 export function shareResponses(

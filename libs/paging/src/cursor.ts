@@ -8,16 +8,19 @@ export const InvalidCursorError = defineError({
   example: [],
 });
 
-/** What a cursor stands after: an id of a list, or an event of the feed. Neither leads to a wrong page of the other. */
+/**
+ * The kind of position in a cursor: an id of a list, or an event of the feed. A cursor of one kind is invalid for the
+ * other.
+ */
 export type CursorKind = 'after' | 'event';
 
-/** An opaque cursor for what follows this id. */
+/** An opaque cursor for the entries after this id. */
 export function cursorAfter(id: number, kind: CursorKind = 'after'): string {
   return Buffer.from(`${kind}:${id}`).toString('base64url');
 }
 
 /**
- * The id that a cursor stands after; 0 without a cursor.
+ * The id in a cursor; 0 without a cursor.
  * @throws ApiError 400 `invalid_cursor`
  */
 export function idBefore(cursor: string | undefined, kind: CursorKind = 'after'): number {
@@ -29,7 +32,7 @@ export function idBefore(cursor: string | undefined, kind: CursorKind = 'after')
       .toString('latin1')
       .slice(kind.length + 1),
   );
-  // Made again from what was read, a cursor must come out the same: there is one spelling of it only.
+  // Each cursor has only one spelling: encoding the result again must give the same text.
   if (!Number.isSafeInteger(id) || id < 1 || cursorAfter(id, kind) !== cursor) {
     throw new InvalidCursorError();
   }

@@ -5,18 +5,18 @@ import { type Page, pageOf } from './page';
 import type { PageQuery } from './page-query';
 import { type List, namedPageStatement, pageStatement } from './page-statements';
 
-/** Adds a value to a statement, and returns what stands for it in the text. */
+/** Adds a value to a statement and returns its placeholder. */
 export type Parameter = (value: unknown) => string;
 
-/** Which entries of a list are asked for. */
+/** The requested entries of a list. */
 export interface Selection extends Pick<List, 'conditions' | 'within'> {
-  /** Name under which the statement is prepared, one for each text; none for a statement that is planned for its values. */
+  /** The name of the prepared statement, unique per text; omitted for a statement that is planned for its values. */
   statement?: string;
-  /** Only entries whose name begins with this text. The statement is planned for it, so it takes no name of its own. */
+  /** Only entries whose name starts with this text. Such a statement is planned for its values, so it has no name. */
   named?: { prefix: string; indexed?: readonly string[] };
 }
 
-/** Reads the pages of a list, whose entries are the rows of an entity in ascending id. */
+/** Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. */
 export class PageReader<Row extends object, Query extends PageQuery> {
   /** @param select turns the filters of a request into SQL */
   constructor(

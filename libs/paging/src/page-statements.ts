@@ -1,52 +1,54 @@
-// The SQL of one page of a list in ascending id. How long it takes must depend neither on how many rows there are nor on
-// where among them those stand that are wanted, so the planner is left no bet on the latter.
+// The SQL for one page of a list in ascending order of id. Its duration must not depend on how many rows the table has
+// or where the matching rows are, so the statements leave the planner no choice that depends on estimates.
 import { MAX_PAGE_SIZE } from './page-query';
 
-/** A list, of which a page is asked for. In all of its SQL, $1 is the id to go on after and $2 how many rows are wanted. */
+/** A list whose pages are read. In all of its SQL, $1 is the id before the page and $2 the number of rows. */
 export interface List {
-  /** Plain names of columns, those named below among them. */
+  /** Plain column names, including those used below. */
   columns: string;
   table: string;
   id: string;
-  /** Conditions on columns that the list's index begins with. It goes on with `within`, if given, and ends with the id. */
+  /** Conditions on the leading columns of the list's index. `within` follows, if given, and the id is last. */
   conditions: readonly string[];
-  /** A column of few values, how the index sorts it, and the parameters with those that are wanted, each of them once. */
+  /**
+   * A column with few distinct values, its order in the index, and the parameters with the wanted values, each once.
+   */
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] };
 }
 
-/** A statement for the page, to be prepared; it reads no more rows than the page holds, for each value of `within`. */
+/** A statement for a page, to be prepared; for each value of `within` it reads no more rows than the page has. */
 export function pageStatement(list: List): string {
   const parts = partsOf(list).map(({ conditions, order }) => {
-    // A plan for any values takes an unknown LIMIT for a tenth of all rows, and looks so dear that none is kept.
+    // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.
     const most = select(list, conditions, order, `LIMIT ${MAX_PAGE_SIZE + 1}`);
     return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT $2`;
   });
   return parts.length === 1 ? parts[0]! : firstOf(parts, list);
 }
 
-/** Up to so many rows with a name are looked at one by one. */
+/** Up to this many rows with a matching name are read and sorted. */
 const FEW = 2_000;
 /** The order of `text_pattern_ops`. */
 const BY_NAME = 'lower(name) USING ~<~';
 const ARE_MANY = `(SELECT count(*) > ${FEW} FROM named)`;
 
 /**
- * A statement for the page of those whose name begins with something. An index has them in the order of names, so as long
- * as they are few, all of them are read and sorted. Of more than that, the next ones are soon met by going through the
- * list in its own order: after `FEW` rows and those of a page in the worst case if they are evenly spread over it, and
- * after as many as there are if they all stand at its end.
+ * A statement for a page of rows whose name starts with a prefix. An index has them in the order of names: up to `FEW`
+ * matches are read from it and sorted by id. With more matches, reading the list in its own order soon finds a page of
+ * them. It then reads `FEW` rows and a page if the matches are evenly distributed, and in the worst case all rows
+ * before matches at the end.
  * @param prefix parameter with a `namePrefix`; the statement has to be planned for its value
  * @param indexed conditions of the index `(lower(name) text_pattern_ops, id) INCLUDE (name)`
  */
 export function namedPageStatement(list: List, prefix: string, indexed: readonly string[] = []): string {
   const { id, within } = list;
   const hasName = nameBeginsWith(prefix);
-  // Wanted in the order of that index, they are read in no other way.
+  // This order forces the planner to use that index.
   const named = select({ ...list, columns: id }, [...indexed, hasName], BY_NAME, `LIMIT ${FEW + 1}`);
   const wanted = within === undefined ? [] : [`${within.column} IN (${within.parameters.join(', ')})`];
   const oneByOne = [`${id} = ANY(ARRAY(SELECT ${id} FROM named))`, `NOT ${ARE_MANY}`];
   const few = select(list, [...conditionsOf(list), ...wanted, ...oneByOne], id, 'LIMIT $2');
-  // Inside a CASE, the planner has no guess of how frequent the name is, on which it would bet.
+  // Inside a CASE, the planner cannot estimate how frequent the name is.
   const met = [`CASE WHEN ${hasName} THEN true END`, ARE_MANY];
   const many = partsOf(list).map(({ conditions, order }) =>
     select(list, [...conditions, ...met], order, 'LIMIT $2'),
@@ -54,7 +56,7 @@ export function namedPageStatement(list: List, prefix: string, indexed: readonly
   return `WITH named AS MATERIALIZED (${named}) ${firstOf([few, ...many], list)}`;
 }
 
-/** The condition that an index of names answers. @param prefix parameter with a `namePrefix` */
+/** A condition that an index on names supports. @param prefix parameter with a `namePrefix` */
 export function nameBeginsWith(prefix: string): string {
   return `lower(name) LIKE lower(${prefix})`;
 }
@@ -65,10 +67,10 @@ interface Part {
 }
 
 /**
- * An index has the rows of one value in the order of their ids, but not those of several, so each is asked for. Compared
- * with `=`, the value would be known not to matter for the order, and the planner could go through the primary key instead
- * and bet on meeting the value soon; a range it has to read in the order of the index. Two indexes that have the column
- * before the id sort it differently, so that the one with fewer columns cannot be taken for the other.
+ * An index has the rows of one value in order of id, but not those of several values, so each value is a separate part.
+ * Compared with `=`, the planner could walk the primary key instead and hope to find the value soon; a range must be
+ * read in the order of the index. Two indexes that have the column before the id sort it differently, so that the
+ * planner cannot confuse them.
  */
 function partsOf(list: List): Part[] {
   const { id, within } = list;

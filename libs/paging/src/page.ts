@@ -4,16 +4,16 @@ import { JSON_TYPE, RepresentedBy, routeOf } from '#libs/http';
 import { documentErrors, documentHeaders } from '#libs/openapi';
 import { type CursorKind, InvalidCursorError, cursorAfter } from './cursor';
 
-/** One page of a list in ascending id. */
+/** One page of a list in ascending order of id. */
 export interface Page<Entry> {
   entries: Entry[];
-  /** Id of the last entry when more entries follow, null on the last page of a list that has an end. */
+  /** Id of the last entry if more entries follow; null on the last page of a finite list. */
   lastId: number | null;
 }
 
 /**
- * Cuts a page out of what was read.
- * @param rows one more than the page holds were asked for, to learn whether anything follows
+ * Makes a page from the rows read.
+ * @param rows one more than the page holds, if more entries follow
  */
 export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry) => number): Page<Entry> {
   const entries = rows.slice(0, limit);
@@ -21,7 +21,7 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
   return { entries, lastId: rows.length > limit && last !== undefined ? idOf(last) : null };
 }
 
-/** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) when, and only when, more follows. */
+/** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
 function pageWith(kind: CursorKind) {
   return ({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string => {
     if (lastId !== null) {
@@ -33,11 +33,11 @@ function pageWith(kind: CursorKind) {
 }
 
 /**
- * The request's own query with another cursor, so that filters and page size are kept; on the operation's path, because
- * the target may name a host that is not ours.
+ * The request's own query with another cursor, so that filters and page size are kept. It uses the operation's path,
+ * because the target may name a foreign host.
  */
 function nextTarget(request: FastifyRequest, cursor: string): string {
-  // Written anew from what was understood: the same text can be read in more than one way (`?name=a?b`, `%FF`).
+  // Encoded again from the parsed values, because the original text can be read in several ways (`?name=a?b`, `%FF`).
   const others = Object.entries(request.query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}`));
@@ -51,7 +51,7 @@ function pathOf(request: FastifyRequest): string {
   );
 }
 
-/** The operation answers a Page. @param link what its `Link` means, if it is more than the next page of a list */
+/** The operation returns a Page. @param link the meaning of its `Link`, if that is more than the next page of a list */
 export function Paged(link?: string, kind: CursorKind = 'after'): MethodDecorator {
   const example = `<{path}?cursor=${cursorAfter(20, kind)}>; rel="next"`;
   return applyDecorators(

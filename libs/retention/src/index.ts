@@ -10,13 +10,13 @@ import { Database } from '#libs/database';
 
 export interface RetentionOptions {
   table: string;
-  /** A column or an expression of type `date`: the UTC day that a row is about. Rows where it is null stay. */
+  /** A column or an expression of type `date`: the row's UTC day. Rows where it is null are kept. */
   dayColumn: string;
-  /** How many days are kept, today included. */
+  /** How many days are kept, including today. */
   days: number;
-  /** Rows deleted by one statement, so that no lock is held for long. 5,000 when left out. */
+  /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
   batch?: number;
-  /** Milliseconds from the start to the first turn, half a minute when left out, and from turn to turn, an hour. */
+  /** Milliseconds from the start to the first run (default: half a minute), and between runs (default: an hour). */
   firstMs?: number;
   everyMs?: number;
 }
@@ -27,9 +27,8 @@ const FIRST_MS = 30_000;
 const EVERY_MS = 3_600_000;
 
 /**
- * Deletes what a table holds about days that are no longer kept: some time after the start, then every so often. Any
- * number of instances may do so at once, for each passes over the rows that another is deleting. A turn that fails is
- * logged, and the next one makes up for it.
+ * Deletes rows older than the retention period: some time after the start, then periodically. Any number of instances
+ * may do so at once; each skips rows that another is deleting. A failed run is logged, and the next one catches up.
  */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Retention.name);
@@ -47,7 +46,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     this.schedule(this.options.firstMs ?? FIRST_MS);
   }
 
-  /** Waits for the batch under way, and begins no other. */
+  /** Waits for the current batch and starts no other. */
   async onModuleDestroy(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -55,7 +54,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Deletes all that is old now, batch by batch.
+   * Deletes all expired rows in batches.
    * @returns the number of rows
    */
   async deleteOld(): Promise<number> {
@@ -64,7 +63,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     let total = 0;
     for (let deleted = batch; deleted === batch && !this.stopped; total += deleted) {
       const [row] = await this.database.query<{ count: number }>(
-        // By an array, because a join would read the whole table for every batch.
+        // An array, because a join would read the whole table for every batch.
         `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM ${table} WHERE ${dayColumn} < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
          SELECT count(*)::int AS count FROM deleted`,
@@ -81,7 +80,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
         () => this.stopped || this.schedule(this.options.everyMs ?? EVERY_MS),
       );
     }, milliseconds);
-    // To delete is never a reason for a process to go on.
+    // The timer alone must not keep the process alive.
     this.timer.unref();
   }
 
@@ -100,7 +99,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
 
 @Module({})
 export class RetentionModule {
-  /** For the module that the table belongs to. */
+  /** For the module that owns the table. */
   static keep(options: RetentionOptions): DynamicModule {
     return {
       module: RetentionModule,

@@ -1,7 +1,7 @@
 /**
- * Writes one batch, all of it or nothing. When the promise is rejected, the batch is written again: so each is written at
- * least once, and twice when it was committed and only the acknowledgement was lost. The latest of two times is the same
- * then; a sum has counted twice, and a caller whose sums must not do that has to know a batch that it has written.
+ * Writes one batch atomically. If the promise rejects, the batch is written again. So a batch is written at least once,
+ * and twice if it was committed but the response was lost. For a latest time that makes no difference; a sum would
+ * count twice, so a writer of sums must recognise a batch that it has already written.
  */
 export type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
 
@@ -9,17 +9,17 @@ export interface WriteBehindOptions<Entry> {
   /** How often collected entries are written, in milliseconds. */
   intervalMs: number;
   write: BatchWriter<Entry>;
-  /** Called before each batch is made up, to add() what is collected elsewhere. */
+  /** Called before each batch is assembled, to add() what was collected elsewhere. */
   collect?: () => void;
-  /** Joins what is waiting under a key with what came later. */
+  /** Merges a pending entry with a later one of the same key. */
   merge: (earlier: Entry, later: Entry) => Entry;
-  /** Told of every batch that could not be written; the batch waits for the next turn. */
+  /** Called for every batch that could not be written; it is retried at the next interval. */
   onError: (error: unknown) => void;
 }
 
 /**
- * Collects small changes by key and writes them in batches, so that a request never waits for them.
- * Entries of a failed batch are merged back and tried again; at most one batch is under way at a time.
+ * Collects small changes by key and writes them in batches, so that requests never wait for them. Entries of a failed
+ * batch are merged back and retried. At most one batch is written at a time.
  */
 export class WriteBehind<Entry> {
   private waiting = new Map<string, Entry>();
@@ -33,12 +33,12 @@ export class WriteBehind<Entry> {
     this.timer.unref();
   }
 
-  /** True when nothing waits and no batch is under way. */
+  /** True if nothing is pending or being written. */
   get idle(): boolean {
     return this.waiting.size === 0 && this.writing === null;
   }
 
-  /** True while something waits under this key, or is being written. */
+  /** True while an entry of this key is pending or being written. */
   has(key: string): boolean {
     return this.waiting.has(key) || (this.batch?.has(key) ?? false);
   }
@@ -57,12 +57,12 @@ export class WriteBehind<Entry> {
     if (this.waiting.size === 0) {
       return true;
     }
-    // Cleared in a later turn in any case, so that a writer which throws at once does not leave it set for good.
+    // Cleared in a later turn, so that a writer that throws synchronously does not leave it set forever.
     this.writing = this.writeBatch().finally(() => (this.writing = null));
     return this.writing;
   }
 
-  /** Stops the timer and writes what is left; resolves to false when that was not possible. */
+  /** Stops the timer and writes what is pending; resolves to false on failure. */
   async close(): Promise<boolean> {
     clearInterval(this.timer);
     return this.flush();

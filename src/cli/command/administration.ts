@@ -22,6 +22,8 @@ export class DatabaseBehindError extends AdministrationError {
 
 /** One connection for the command's transaction, and one for other queries. */
 const POOL = 2;
+/** Longer than a request waits: a command on a busy machine had better be late than fail. */
+const CONNECT_TIMEOUT_MS = 20_000;
 
 @Module({})
 class AdministrationRoot {}
@@ -33,7 +35,11 @@ export async function withDatabase<Result>(
   const settings = readSettings(process.env);
   const database = await openDatabase(settings, () => undefined);
   try {
-    return await work(database.url, dataSourceOptions(database.url, POOL), database.embedded);
+    return await work(
+      database.url,
+      dataSourceOptions(database.url, POOL, CONNECT_TIMEOUT_MS),
+      database.embedded,
+    );
   } finally {
     await database.close();
   }

@@ -11,10 +11,13 @@ Send your API key as \`X-API-Key\` or \`Authorization: Bearer\`. [Limits](/docs/
 [safe retries](/docs/guides/idempotency) work alike for every operation. Unknown paths return 404 \`route_not_found\`,
 unsupported methods 405 \`method_not_allowed\`.`;
 
-/** Where callers find help unless the operator names another place. */
+/** Where callers find help, unless the operator configures another address. */
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
-/** Tags in their order. Pets and Store group others and have no operations; `x-parent` is what OpenAPI 3.2 calls `parent`. */
+/**
+ * Tags in display order. Pets and Store group others and have no operations; `x-parent` is called `parent` in OpenAPI
+ * 3.2.
+ */
 const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Pets' },
   { name: 'Animals', description: 'Animals (pets) of the store.', 'x-parent': 'Pets' },
@@ -26,7 +29,7 @@ const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Account', description: 'Your API key, limits and usage.' },
 ];
 
-/** The same tree for readers that know no tags within tags. */
+/** The same groups for tools that do not support nested tags. */
 const TAG_GROUPS = TAGS.filter((tag) => !tag['x-parent']).map(({ name }) => {
   const children = TAGS.filter((tag) => tag['x-parent'] === name);
   return { name, tags: (children.length > 0 ? children : [{ name }]).map((tag) => tag.name) };
@@ -57,7 +60,7 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
     )
     .addSecurity(BEARER_SCHEME, { type: 'http', scheme: 'bearer', description: 'Your API key.' })
     .build();
-  // In the words of the OWASP rules: the interface is meant for customers, not for the operator's own systems alone.
+  // A term of the OWASP rules: the API is public, not only for the operator's own systems.
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',

@@ -8,7 +8,7 @@ function textHeader(description: string, example: string, pattern: string, maxLe
   return { description, schema: { type: 'string', pattern, maxLength }, example } as const;
 }
 
-/** Header fields of answers, by name. */
+/** Header fields of responses, by name. */
 export const HEADERS: SharedParts['headers'] = {
   'X-RateLimit-Limit': {
     description:

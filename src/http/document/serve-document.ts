@@ -13,7 +13,7 @@ import { INDEX_PATH } from './guides/guides-list';
 import { setPageHeaders, wantsPage } from './pages/browsers';
 import { servePages } from './pages/serve-pages';
 
-/** Protects the page, by route because a path can be spelt in many ways; other requests pay nothing for it. */
+/** Protects the page per route, because a path can be spelt in many ways. Other requests are not slowed down. */
 export function protectPage(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     if (/^\/docs(\/|$)/.test(route.url)) {
@@ -26,8 +26,8 @@ export function protectPage(fastify: FastifyInstance): void {
 }
 
 /**
- * Caches the responses of these paths as bytes: the document never changes, and to write it as YAML takes a tenth of a
- * second. With text, each response that waits to be sent would have its own copy.
+ * Caches the responses of these paths as bytes: the document never changes, and serializing it as YAML takes a tenth of
+ * a second. As text, each pending response would have its own copy.
  */
 function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
   fastify.addHook('onRoute', (route) => {
@@ -50,17 +50,17 @@ function answerOnce(fastify: FastifyInstance, ...paths: string[]): void {
       }
     };
     route.onRequest = [...hooksOf(route.onRequest), answerKept];
-    // The first to see the body: on HEAD, another hook takes it away.
+    // This must see the body first, because for HEAD another hook removes it.
     route.onSend = [keep, ...hooksOf(route.onSend)];
   });
 }
 
-/** The hooks that a route has already. */
+/** The existing hooks of a route. */
 function hooksOf<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
   return hooks === undefined ? [] : ([hooks].flat() as Hook[]);
 }
 
-/** Leads a browser from `/` to the operations, and tells a program where the interface description is (RFC 8631). */
+/** Redirects browsers from `/` to the operations, and tells programs where the interface description is (RFC 8631). */
 function serveEntrance(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   const places = { openapi: '/openapi.json', docs: '/docs', guides: INDEX_PATH };
   const entrance = { name: info.title, version: info.version, ...places };
@@ -71,7 +71,7 @@ function serveEntrance(fastify: FastifyInstance, { info }: OpenAPIObject): void 
   });
 }
 
-/** Serves the interface description (`/openapi.json`, `/openapi.yaml`), its page (`/docs`) and the guides below that. */
+/** Serves the interface description (`/openapi.json`, `/openapi.yaml`), its page (`/docs`) and the guides below it. */
 export function serveDocument(app: NestFastifyApplication, settings: Settings): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app, settings);

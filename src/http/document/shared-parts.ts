@@ -9,7 +9,7 @@ import { HEADERS } from './header-fields';
 
 type Schema = SharedParts['schemas'][string];
 
-/** The header fields of a request can be 16 KiB together. */
+/** All header fields of a request together are limited to 16 KiB. */
 const TAGS = {
   type: 'string',
   maxLength: 16_384,
@@ -76,7 +76,7 @@ function bodyErrors(types: string): ErrorNote[] {
   ];
 }
 
-/** The Error object. Its codes are those of the catalogue, which is complete once every module is loaded. */
+/** The schema of Error. Its codes are those of the catalogue, which is complete once every module is loaded. */
 function errorSchema(): Schema {
   const codes = errorCatalogue().map(({ code }) => code);
   return {
@@ -109,7 +109,7 @@ function errorSchema(): Schema {
   };
 }
 
-/** What the operations share, and what follows from their method or status. */
+/** The parts that operations share, and those that depend on the method or status. */
 export function sharedParts(): SharedParts {
   const body = bodyErrors('application/json');
   return {
@@ -147,7 +147,7 @@ export function sharedParts(): SharedParts {
       500: 'InternalError',
       503: 'ServiceUnavailable',
     },
-    // What fails before its body could be read is not kept either: the key was not bound to a request yet.
+    // Failures before the body was read are not stored either: the key was not bound to a request yet.
     notKept: (status) => isNotKept(status) || [408, 413, 415, 431].includes(status),
   };
 }

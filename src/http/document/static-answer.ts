@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, noneMatchHits } from '#libs/http';
 
 /**
- * An answer that is the same for everybody, kept in memory. A stream from a file would keep the file open when its
- * connection ends while it waits behind other answers: Node does not notify a response that never had its turn.
+ * A response that is the same for all callers, kept in memory. A file stream would leave the file open if its
+ * connection ends while it waits behind other responses: Node does not notify a response whose turn never came.
  */
 export interface StaticAnswer {
   type: string;
@@ -11,7 +11,7 @@ export interface StaticAnswer {
   tag: string;
 }
 
-/** A cached copy may be used for this long before it is revalidated by its ETag. */
+/** How long a cached copy may be used before it is revalidated by its ETag. */
 const FRESH_SECONDS = 300;
 
 export function staticAnswer(type: string, content: string | Buffer): StaticAnswer {

@@ -29,7 +29,7 @@ export class KeyController {
     id: 'getKey',
     summary: 'Get your API key',
     description:
-      'Returns what the service knows of the API key that you send: its client and plan, its scopes, and when it ends. Never the key itself. Any valid key may call it, whatever its scopes.',
+      'Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.',
     answer: {
       description: 'Your API key.',
       type: KeyDto,

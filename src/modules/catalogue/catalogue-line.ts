@@ -90,7 +90,7 @@ export function readCatalogueLine(text: string, petsOnly = false): CatalogueLine
   }
 }
 
-/** @throws ApiError whose message names each field and what would be right */
+/** @throws ApiError whose message names each field and its valid values */
 function recordOf(value: unknown): CategoryRecord | PetRecord {
   const line = asObject(value);
   if ('kind' in line && line.kind === 'category') {

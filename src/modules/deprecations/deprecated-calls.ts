@@ -47,7 +47,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
 
   private async write(batch: Calls[]): Promise<void> {
     await this.database.query(
-      // Skips keys that have been deleted: one of them would make the whole batch fail, for ever.
+      // Skips keys that have been deleted: one of them would make the batch fail repeatedly.
       `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
        SELECT called.* FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])
          AS called (key_id, operation, day, calls, last_call_at)

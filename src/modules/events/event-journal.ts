@@ -2,7 +2,7 @@ import type { Journal } from '#libs/commands';
 import { EVENT_TYPES, type EventType } from './event-types';
 import { BLOCK_SIZE, type RecordedEvent } from './stored-event';
 
-/** One row by plain values: arrays of JSON would be quoted by the driver and read again by the database. */
+/** Plain values: the driver would quote arrays of JSON, and the database would have to parse them again. */
 const INSERT = {
   name: 'event-blocks-insert',
   text: `INSERT INTO event_blocks (size, types, pets, events) VALUES ($1, $2, $3, $4)`,
@@ -22,7 +22,7 @@ export const EVENT_JOURNAL: Journal<RecordedEvent> = {
   },
 };
 
-/** A bit for each type. Types are only ever added at the end. */
+/** A bit for each type. New types must be appended. */
 export function maskOf(types: readonly EventType[]): number {
   return types.reduce((mask, type) => mask | (1 << EVENT_TYPES.indexOf(type)), 0);
 }

@@ -8,9 +8,9 @@ import { EVENT_TYPES, type EventType } from './event-types';
 /** An event before it is stored. */
 export interface Occurrence {
   type: EventType;
-  /** The pet that it is about, if any. */
+  /** The pet concerned, if any. */
   petId?: number;
-  /** The resource, as its GET would answer right after; right before, if it is gone. */
+  /** The resource as GET returns it right after the event, or right before it was removed. */
   data: object;
 }
 
@@ -25,9 +25,7 @@ export class EventLog {
     private readonly bell: EventBell,
   ) {}
 
-  /**
-   * @param eventsOf what a changed row means, none, one or several events; the state is the one after the command
-   */
+  /** @param eventsOf maps a changed row to its events, if any; the state is that after the command */
   report<Row extends object>(
     entity: Entity<Row>,
     eventsOf: (change: RowChange<Row>, state: State) => Occurrence[],

@@ -13,19 +13,19 @@ export interface EventFilter {
 export interface EventPage {
   /** In the order of the feed; backwards, newest first. */
   events: StoredEvent[];
-  /** All events up to here were looked at. */
+  /** The position up to which events were read. */
   reached: number;
   /** False at the end of the feed. */
   hasMore: boolean;
 }
 
-/** One page looks at so many blocks, and at so many events of those that may match a filter, at the most. */
+/** Maximum blocks that a page reads, and events in matching blocks. */
 const BLOCKS_OF_PAGE = 50_000;
 const EVENTS_OF_FILTERED_PAGE = 1_000;
 
 /**
- * At most `$3` blocks from `$1` that may match the types `$4` and the pet `$5`. Blocks that start after `$2` events come
- * without their events. Always returns a row, for the newest position.
+ * At most `$3` blocks from `$1` that may match the types `$4` and the pet `$5`. Blocks after `$2` events come without
+ * their events. Always returns a row, for the newest position.
  */
 function pageOf(direction: string, range: string, order: 'ASC' | 'DESC'): PreparedStatement {
   return {
@@ -50,7 +50,7 @@ const NEWEST = { name: 'event-blocks-newest', text: 'SELECT max(position) FROM e
 
 interface Block {
   position: number;
-  /** Null if the page is over before it. */
+  /** Null if the page ends before this block. */
   events: StoredEvent[] | null;
 }
 
@@ -59,7 +59,7 @@ interface Block {
 export class EventReader {
   constructor(private readonly database: Database) {}
 
-  /** Events after a position. With a filter, fewer than `most` may be returned although there are more. */
+  /** Events after a position. With a filter, fewer than `most` may be returned although more follow. */
   async after(position: number, filter: EventFilter, most: number): Promise<EventPage> {
     const first = blockOf(position + 1);
     const { blocks, newest } = await this.read(FORWARD, first, filter, most, (position + 1) % BLOCK_SIZE);
@@ -70,7 +70,7 @@ export class EventReader {
     return { events, reached, hasMore: reached < endOfBlock(newest) };
   }
 
-  /** The newest events, in their order. */
+  /** The newest events, in feed order. */
   async newest(filter: EventFilter, most: number): Promise<StoredEvent[]> {
     const found: StoredEvent[] = [];
     let first = await this.newestBlock();
@@ -82,12 +82,12 @@ export class EventReader {
     return found.slice(0, most).reverse();
   }
 
-  /** Where the feed ends: every event that there is stands before it or there, and no later one does. */
+  /** The end of the feed: no existing event is after it, and every later one is. */
   async end(): Promise<number> {
     return endOfBlock(await this.newestBlock());
   }
 
-  /** True for a position that was assigned already, though its event may be gone. */
+  /** True if the position was already assigned, even if its event has expired. */
   async isKnown(position: number): Promise<boolean> {
     const [row] = await this.database.query<{ known: boolean }>(
       `SELECT $1 <= coalesce(pg_sequence_last_value('event_blocks_position_seq'), 0) AS known`,
@@ -96,13 +96,13 @@ export class EventReader {
     return row!.known;
   }
 
-  /** @returns 0 when there is none */
+  /** @returns 0 without any block */
   private async newestBlock(): Promise<number> {
     const [row] = await this.database.read(NEWEST, []);
     return int8ToNumber((row![0] ?? '0') as string);
   }
 
-  /** @param seen how many events of the first block need not be returned */
+  /** @param seen number of events in the first block that are not needed */
   private async read(
     statement: PreparedStatement,
     first: number,
@@ -133,7 +133,7 @@ function matching(blocks: readonly Block[], { type, petId }: EventFilter): Store
     .filter((event) => (type?.includes(event.type) ?? true) && (petId ?? event.petId) === event.petId);
 }
 
-/** The last block that was read, if the page was over before all were. */
+/** The last block that was read, if the page ended before all were. */
 function endOfPage(blocks: readonly Block[], most: number): number | undefined {
   const isOver = blocks.length > most || blocks.at(-1)?.events === null;
   return isOver ? blocks.findLast(({ events }) => events !== null)!.position : undefined;

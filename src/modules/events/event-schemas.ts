@@ -1,10 +1,10 @@
-// Events in the interface description: one schema for each resource, and `Event`, which is one of them.
+// Events in the OpenAPI document: one schema for each resource, and `Event`, which is one of them.
 import type { SchemaObject } from '@nestjs/swagger';
 import { timestamp } from '#libs/validation';
 import { EVENT_TYPES } from './event-types';
 import type { EventDto } from './events.dto';
 
-/** The schema of the events whose types begin with this, and that of the resource in them. */
+/** The schema for events whose type starts with this prefix, and that of their resource. */
 const RESOURCES = [
   { prefix: 'pet.', event: 'PetEvent', data: 'Pet' },
   { prefix: 'category.', event: 'CategoryEvent', data: 'Category' },
@@ -65,7 +65,7 @@ export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
   ...Object.fromEntries(RESOURCES.map((resource) => [resource.event, eventSchema(resource)])),
 };
 
-/** An event as it really reads. */
+/** An actual event. */
 export const EVENT_EXAMPLE: EventDto = {
   id: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
   type: 'order.placed',

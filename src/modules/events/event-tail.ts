@@ -6,15 +6,15 @@ import { EventWatch } from './event-watch';
 
 /** Events read at a time. */
 const BATCH = 500;
-/** Reading is tried again so long after it has failed. */
+/** Pause before reading again after a failure. */
 const RETRY_MS = 1_000;
-/** How many requests may wait for events, in all and of one client. */
+/** Maximum number of waiting requests, in total and per client. */
 const MAX_WATCHES = 2_000;
 const MAX_OF_CLIENT = 50;
 
 /**
- * The end of the feed, for requests that wait there. New events are read once, however many wait, and are compared with
- * what each of them wants in memory. While nobody waits nothing is read.
+ * The end of the feed, for waiting requests. New events are read once, however many requests wait, and matched in
+ * memory. Nothing is read while no request waits.
  */
 @Injectable()
 export class EventTail implements OnModuleInit, OnModuleDestroy {
@@ -56,22 +56,22 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     await this.listener.close();
   }
 
-  /** Registers a callback for possible new events, for those who read the feed themselves. */
+  /** Registers a callback for possible new events, for callers that read the feed themselves. */
   onNews(call: () => void): void {
     this.audience.push(call);
   }
 
-  /** Ends all waits, and allows no new ones. */
+  /** Ends all waits and prevents new ones. */
   end(): void {
     this.ended = true;
     this.watches.forEach((watch) => watch.end());
   }
 
   /**
-   * Watches for events after a position, from before this resolves until the watch is closed. Whoever then reads the feed
-   * and finds nothing has missed nothing.
-   * @param client who watches
-   * @returns undefined when too many watch already, or nobody may any more
+   * Starts to watch for events after a position, before it resolves. A caller that then reads the feed and finds
+   * nothing has missed nothing.
+   * @param client the watching client
+   * @returns undefined if there are too many watches, or the service is stopping
    * @throws what the driver throws
    */
   async watch(
@@ -104,7 +104,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     this.catchUp().catch((error: unknown) => this.retry(error));
   }
 
-  /** Once, however many notifications came during the attempt that failed. */
+  /** Only once, however many notifications arrived during the failed attempt. */
   private retry(error: unknown): void {
     if (this.retryTimer !== undefined) {
       return;

@@ -1,15 +1,15 @@
 import type { EventFilter } from './event-reader';
 import type { StoredEvent } from './stored-event';
 
-/** One request that waits at the end of the feed, and what it waits for. */
+/** A request that waits at the end of the feed, and its filter. */
 export class EventWatch {
   private readonly found: StoredEvent[] = [];
   private settle?: () => void;
   private ended = false;
 
   /**
-   * @param after position of the last event that it knows
-   * @param most events that it takes
+   * @param after position of the last event that it has seen
+   * @param most maximum number of events
    */
   constructor(
     private readonly after: number,
@@ -19,7 +19,7 @@ export class EventWatch {
     private readonly onClose: () => void,
   ) {}
 
-  /** Takes note of new events, which come in their order and without a gap. */
+  /** Adds new events, which must be in order and without gaps. */
   show(events: readonly StoredEvent[]): void {
     const wanted = events.filter((event) => this.wants(event));
     this.found.push(...wanted.slice(0, this.most - this.found.length));
@@ -28,7 +28,7 @@ export class EventWatch {
     }
   }
 
-  /** Lets it wait no longer. */
+  /** Ends the wait. */
   end(): void {
     this.ended = true;
     this.settle?.();
@@ -39,8 +39,8 @@ export class EventWatch {
   }
 
   /**
-   * The events that came since it watches, as soon as there are any; none when the time is over or the wait was ended.
-   * @param signal ends the wait as well
+   * The matching events since the watch began, as soon as there are any; none after the timeout or the end of the wait.
+   * @param signal also ends the wait
    */
   async next(milliseconds: number, signal: AbortSignal): Promise<StoredEvent[]> {
     if (this.found.length === 0 && !this.ended && !signal.aborted) {

@@ -16,7 +16,10 @@ export class EventsController {
 
   @Get()
   @RequiresScope('read')
-  @Paged('Where the feed goes on, as `rel="next"` (RFC 8288). Every page has it, an empty one too.', 'event')
+  @Paged(
+    'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
+    'event',
+  )
   @Operation({
     id: 'listEvents',
     summary: 'Follow what happens',

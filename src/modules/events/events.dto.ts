@@ -3,7 +3,7 @@ import { QueryField, RepeatableQueryField, identifier, integer, oneOf } from '#l
 import { EVENT_TYPES, type EventType } from './event-types';
 import type { StoredEvent } from './stored-event';
 
-/** An event as it is sent. */
+/** An event in a response. */
 export interface EventDto {
   id: string;
   type: EventType;

@@ -9,7 +9,7 @@ export const NOW = 'now';
 /** The position before the first event. */
 const BEGINNING = 1;
 
-/** The feed. Its pages always say where to go on. */
+/** The feed. Each of its pages links to the next. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -18,8 +18,8 @@ export class EventsService {
   ) {}
 
   /**
-   * @param client who asks
-   * @param hungUp aborted when nobody waits for the answer any more
+   * @param client the requesting client
+   * @param hungUp aborted when the caller has disconnected
    */
   async list(query: ListEventsQuery, client: number, hungUp: AbortSignal): Promise<Page<EventDto>> {
     const after = await this.positionOf(query.cursor);
@@ -29,7 +29,7 @@ export class EventsService {
     return { entries: events.map(toEventDto), lastId: reached };
   }
 
-  /** @throws ApiError 400 `invalid_cursor`, also for a position in the future, for instance after a backup was restored */
+  /** @throws ApiError 400 `invalid_cursor`, also for a position in the future, for instance after a restored backup */
   private async positionOf(cursor: string | undefined): Promise<number> {
     if (cursor === NOW) {
       return this.events.end();

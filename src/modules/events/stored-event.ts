@@ -1,25 +1,25 @@
-// How events are stored: all events of a commit in blocks, one row each, because a row for each event costs a write five
-// times as much. An event's position is its block's with two more digits.
+// How events are stored: the events of a commit are one row (a block), because one row per event makes a write five
+// times as expensive. An event's position is the block's position followed by two digits.
 import type { EventType } from './event-types';
 
-/** Events in one block at the most. */
+/** Maximum events in one block. */
 export const BLOCK_SIZE = 100;
 
-/** What a block holds of an event. */
+/** An event in a block. */
 export interface RecordedEvent {
   /** 32 hexadecimal digits. */
   id: string;
   type: EventType;
-  /** The pet that it is about, if any. */
+  /** The pet concerned, if any. */
   petId: number | null;
-  /** The resource, as its GET would answer right after; right before, if it is gone. */
+  /** The resource as GET returns it right after the event, or right before it was removed. */
   data: object;
 }
 
 export interface StoredEvent extends RecordedEvent {
-  /** Where it stands in the feed. */
+  /** Its position in the feed. */
   position: number;
-  /** RFC 3339, in UTC, to the microsecond. In the order of positions, like these. */
+  /** RFC 3339, in UTC, to the microsecond. Increases with the position. */
   timestamp: string;
 }
 
@@ -27,7 +27,7 @@ export function blockOf(position: number): number {
   return Math.floor(position / BLOCK_SIZE);
 }
 
-/** The position of the last event that a block has room for. */
+/** The last possible position in a block. */
 export function endOfBlock(block: number): number {
   return block * BLOCK_SIZE + BLOCK_SIZE - 1;
 }
@@ -41,7 +41,7 @@ export function eventsOfBlock(block: number, microseconds: number, events: strin
   return (JSON.parse(events) as RecordedEvent[]).map((event, index) => ({
     ...event,
     position: block * BLOCK_SIZE + index,
-    // Told apart by a microsecond each, so that changes of one resource within a commit can be put in order.
+    // One microsecond apart, so that changes of one resource within a commit can be ordered.
     timestamp: timestampOf(microseconds + index),
   }));
 }

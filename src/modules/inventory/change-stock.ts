@@ -20,7 +20,7 @@ export function setStock(
   });
 }
 
-/** Adds to the stock, or takes from it. */
+/** Adds units to the stock, or removes them. */
 export function adjustStock(petId: number, delta: number): Command<InventoryItemDto> {
   return changeStock(petId, (item) => {
     const quantity = item.quantity + delta;

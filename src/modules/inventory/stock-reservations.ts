@@ -8,7 +8,7 @@ export const StockReservations = {
   load: (petId: number): Need => ({ row: Stock, id: petId }),
 
   /**
-   * Takes units out of the stock.
+   * Takes units from the stock.
    * @returns the units left
    * @throws ApiError 409 `insufficient_stock`
    */

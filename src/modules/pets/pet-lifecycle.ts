@@ -5,7 +5,7 @@ import type { KnownPet } from './pet-catalog';
 /** How another module takes part in a pet's lifecycle. Called within the pet's command; an error rejects the command. */
 export interface PetLifecycleListener {
   petCreated?(state: State, pet: KnownPet): void;
-  /** What `petDeleting` needs to know. */
+  /** The data that `petDeleting` needs. */
   deletionNeeds?(petId: number): Need[];
   /** Throws an error to prevent the deletion. */
   petDeleting?(state: State, petId: number): void;

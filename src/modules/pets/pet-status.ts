@@ -1,4 +1,4 @@
-// The status changes that a caller may make by hand. Stock and orders have their own rules.
+// The status changes that callers may make manually. Stock and orders have their own rules.
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];

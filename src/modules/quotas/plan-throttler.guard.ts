@@ -3,9 +3,9 @@ import { ThrottlerGuard } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * First guard: rejects requests over the limit of their client or address. The request was counted when it arrived.
- * It takes the place of ThrottlerGuard in Nest but replaces its logic, which takes one window after the other (a request
- * that the day rejects would use up the minute) and sends headers with other meanings.
+ * First guard: rejects requests over the limit of their client or address. The request was counted when it arrived. It
+ * replaces ThrottlerGuard's logic, which takes one window after the other (a request refused by the day would use up
+ * the minute) and sends headers with other meanings.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {

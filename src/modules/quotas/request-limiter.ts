@@ -40,7 +40,7 @@ function isRefunded(status: number): boolean {
   return status === 304 || status >= 500;
 }
 
-/** Counts a request when it arrives, and refunds it if its status says so. */
+/** Counts a request when it arrives, and refunds it depending on its status. */
 @Injectable()
 export class RequestLimiter {
   constructor(

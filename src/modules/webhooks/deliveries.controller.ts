@@ -48,7 +48,7 @@ export class DeliveriesController {
     id: 'testWebhook',
     summary: 'Send a test event',
     description:
-      'Sends an event of type `webhook.test`, whatever types the webhook wants. If the webhook is disabled, the event is sent once it is enabled.',
+      'Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.',
     answer: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
@@ -89,8 +89,7 @@ export class DeliveriesController {
   @Operation({
     id: 'retryDelivery',
     summary: 'Retry a delivery',
-    description:
-      'Sends the event again now, also one that was delivered. If it fails, the retries start over.',
+    description: 'Sends the event again now, even if it was delivered. If it fails, the retries start over.',
     answer: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
     stability: 'experimental',

@@ -14,7 +14,7 @@ const AT = '2026-11-21T09:30:00.000Z';
 
 @ApiSchema({
   name: 'Delivery',
-  description: 'One event on its way to one webhook. What does not apply is left out.',
+  description: 'One event on its way to one webhook. Fields that do not apply are left out.',
 })
 export class DeliveryDto {
   @AnswerField(identifier, { description: 'Unique delivery identifier.', example: 1 })

@@ -34,9 +34,9 @@ const RESPONSES = {
   '410': { description: 'The webhook is disabled.' },
   '429': {
     description:
-      'Tried again later, and nothing else is sent before `Retry-After`. The same for 502, 503 and 504.',
+      'Retried later; nothing else is sent before `Retry-After`. The same applies to 502, 503 and 504.',
   },
-  default: { description: 'Tried again later. Redirects are not followed.' },
+  default: { description: 'Retried later. Redirects are not followed.' },
 };
 
 /** By name, for `components.schemas`. */
@@ -83,7 +83,7 @@ export const CALLBACKS: Callbacks = {
         operationId: 'receiveEvent',
         summary: 'Receive an event',
         description:
-          'Sent for every event of the types that the webhook wants, at least once and in no particular order. Verify the signature, and respond 2xx within 15 seconds.',
+          'Sent for every event of the types that the webhook subscribes to, at least once and in no particular order. Verify the signature, and respond 2xx within 15 seconds.',
         tags: ['Events'],
         security: [],
         parameters: HEADERS,

@@ -12,7 +12,7 @@ const keptSecrets: ValueTransformer = {
   from: (text: string) => JSON.parse(text) as KeptSecret[],
 };
 
-/** Where a client wants events to be sent. Columns that only deliveries use, such as `paused_until`, are not mapped. */
+/** A client's webhook. Columns that only deliveries use, such as `paused_until`, are not mapped. */
 @Entity('webhooks')
 export class Webhook {
   @GeneratedId()

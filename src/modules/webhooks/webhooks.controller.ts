@@ -71,7 +71,7 @@ export class WebhooksController {
     id: 'createWebhook',
     summary: 'Create a webhook',
     description:
-      'Events are sent to `url` from now on. The response is the only one with the signing secret; keep it. Your client may have 10 webhooks.',
+      'Events are sent to `url` from now on. Only this response contains the signing secret; keep it. Your client may have 10 webhooks.',
     answer: {
       status: 201,
       description: 'The webhook was created.',
@@ -142,7 +142,7 @@ export class WebhooksController {
   @Operation({
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
-    description: 'Nothing is sent to it any more, and its deliveries are gone.',
+    description: 'Nothing more is sent to it, and its deliveries are deleted.',
     answer: { status: 204, description: 'The webhook was deleted.' },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
@@ -163,7 +163,7 @@ export class WebhooksController {
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
     description:
-      'Makes a new secret, which only this response has. For 24 hours the old one signs along, so that your receiver can change over.',
+      'Creates a new secret, which only this response contains. For 24 hours the old secret signs as well, so that your receiver can switch.',
     answer: {
       description: 'The webhook with its new secret.',
       type: WebhookWithSecretDto,

@@ -56,8 +56,7 @@ export class NewWebhookDto {
 
   @Field(secret, {
     ...SECRET,
-    description:
-      'A signing secret of your own. Without it the service makes one, which is the better choice.',
+    description: 'Your own signing secret. By default the service generates one, which is the better choice.',
     optional: true,
   })
   secret?: string;
@@ -98,7 +97,7 @@ export class WebhookPatchDto {
 
 @ApiSchema({
   name: 'Webhook',
-  description: 'Where your client is sent events. `types` is left out if all are sent.',
+  description: 'A URL that receives the events of the store. `types` is left out if all are sent.',
 })
 export class WebhookDto {
   @AnswerField(identifier, { description: 'Unique webhook identifier.', example: 1 })

@@ -15,7 +15,7 @@ const DAY_OF_DELETION = `(deleted_at AT TIME ZONE 'UTC')::date`;
   imports: [
     DeliveryModule,
     RetentionModule.keep({ table: 'webhook_deliveries', dayColumn: 'day', days: DAYS }),
-    // A deleted webhook goes a day after the last of its deliveries.
+    // A deleted webhook is removed a day after the last of its deliveries.
     RetentionModule.keep({ table: 'webhooks', dayColumn: DAY_OF_DELETION, days: DAYS + 1 }),
   ],
   controllers: [WebhooksController, DeliveriesController],

@@ -7,10 +7,10 @@ import { KeyDirectory } from '../../modules/auth';
 import { InstanceWatch, QuotaStore } from '../../modules/quotas';
 import { openDescriptors } from './open-descriptors';
 
-/** Above this share of the limit, new connections are soon refused: other instances should take the load. */
+/** Above this share of the limit, new connections will soon be refused: other instances should take the load. */
 const MOST_DESCRIPTORS = 0.9;
 
-/** What the service depends on, besides a database that answers. */
+/** The dependencies of the service, except the database connection. */
 @Injectable()
 export class Dependencies {
   private migrated = false;

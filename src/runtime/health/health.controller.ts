@@ -5,13 +5,13 @@ import { Public } from '../../modules/auth';
 import { Counted } from '../../modules/quotas';
 import { Readiness } from './readiness';
 
-/** For operators: outside of the interface description, without a key and never counted. */
+/** For operators: not in the interface description, without a key and never counted. */
 @ApiExcludeController()
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  /** The process runs and answers. */
+  /** The process responds. */
   @Get('live')
   @Public()
   @Counted('never')
@@ -20,7 +20,10 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** The service can take requests; 503 while the database is unavailable, while file descriptors run out, and when it is about to stop. */
+  /**
+   * Whether the service accepts requests; 503 while the database is unavailable, while file descriptors run out, and
+   * before shutdown.
+   */
   @Get('ready')
   @Public()
   @Counted('never')

@@ -8,7 +8,7 @@ import { Readiness } from './readiness';
 
 export { Readiness } from './readiness';
 
-/** Whether the service lives, and whether it is ready. */
+/** Liveness and readiness checks. */
 @Module({
   imports: [TerminusModule.forRoot({ logger: false }), AuthModule, QuotasModule],
   controllers: [HealthController],

@@ -1,12 +1,12 @@
 import { readFile, readdir } from 'node:fs/promises';
 
-/** How many file descriptors (connections, files) a process has open, and how many it may have. */
+/** The number of open file descriptors (connections, files) of a process, and its limit. */
 export interface OpenDescriptors {
   open: number;
   limit: number;
 }
 
-/** Those of this process. Undefined on systems without /proc (all but Linux). */
+/** For this process. Undefined on systems without /proc (all but Linux). */
 export async function openDescriptors(): Promise<OpenDescriptors | undefined> {
   try {
     const limits = await readFile('/proc/self/limits', 'utf8');

@@ -64,14 +64,14 @@ export class Readiness {
     }
   }
 
-  /** Only a database that answers in time is asked for more. */
+  /** Runs further checks only if the database responds in time. */
   private async lookAtDatabase(): Promise<HealthIndicatorResult> {
     const ping = await this.database.pingCheck('database', { timeout: DATABASE_TIMEOUT_MS });
     return ping.database.status === 'up' ? { ...ping, ...(await this.dependencies.migrations()) } : ping;
   }
 }
 
-/** The checks that failed, with what they say: `database (timeout of 2000ms exceeded)`. */
+/** The failed checks with their messages: `database (timeout of 2000ms exceeded)`. */
 function causeOf(failure: HttpException): string {
   const { error } = failure.getResponse() as { error?: Record<string, Record<string, unknown>> };
   return Object.entries(error ?? {})

@@ -40,7 +40,7 @@ function giveUpAtExit(output: Pick<LogOutput, 'flushSync'>): void {
   output.flushSync = () => undefined;
 }
 
-/** Writes the last lines before the process ends. Gives up when that fails or takes more than a second; never rejects. */
+/** Writes the last lines before the process ends. Gives up if that fails or takes more than a second; never rejects. */
 export async function endLog(logger: Logger): Promise<void> {
   const output = (logger as unknown as Record<symbol, Partial<LogOutput>>)[pino.symbols.streamSym]!;
   if (output.flushSync === undefined) {

@@ -53,7 +53,7 @@ function reportLostLines(output: LogOutput, logger: Logger): void {
 let lastTime = 0;
 let lastField = '';
 
-/** As pino's own isoTime, but written once for all lines of a millisecond. */
+/** Like pino's own isoTime, but formatted once per millisecond. */
 function isoTime(): string {
   const now = Date.now();
   if (now !== lastTime) {

@@ -45,7 +45,7 @@ export function wrap(text: string, columns: number): string[] {
   return rest === '' && lines.length > 0 ? lines : [...lines, rest];
 }
 
-/** As much of the beginning as fits, and at least one character. */
+/** As much of the beginning as fits, but at least one character. */
 function beginningOf(text: string, columns: number): string {
   let kept = '';
   let left = columns;
@@ -59,13 +59,13 @@ function beginningOf(text: string, columns: number): string {
   return kept;
 }
 
-/** Fills up with spaces, on the left for what is aligned right. */
+/** Pads with spaces, on the left for right-aligned text. */
 export function pad(text: string, columns: number, right: boolean): string {
   const spaces = ' '.repeat(Math.max(0, columns - widthOf(text)));
   return right ? `${spaces}${text}` : `${text}${spaces}`;
 }
 
-/** Escapes what a terminal would interpret and what would break a table: a name may contain anything. */
+/** Escapes characters that a terminal would interpret or that would break a table: a name may contain anything. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => escape(character));
 }

@@ -56,7 +56,7 @@ export class RequestMetrics {
     const decision = limiterDecisionOf(request);
     if (decision !== null) {
       this.decisions[request.verdict!.subject.kind][decision] += 1;
-      // Nobody is banned to level 0.
+      // There is no ban of level 0.
       const level = decision === 'banned' ? earnedBanLevel(request) : 0;
       if (level > 0) {
         this.bans.inc({ level });
@@ -71,7 +71,7 @@ export class RequestMetrics {
     const { operations, registry } = this;
     new Counter({
       name: 'petstore_http_requests_total',
-      help: 'Requests answered, by operation (route pattern), method and status.',
+      help: 'Responses, by operation (route pattern), method and status.',
       labelNames: ['operation', 'method', 'status'],
       registers: [registry],
       collect() {
@@ -83,10 +83,10 @@ export class RequestMetrics {
     });
   }
 
-  /** prom-client has no histogram whose values can be set, so this implements what its registry needs. */
+  /** prom-client has no histogram with settable values, so this implements what its registry needs. */
   private addDurations(): void {
     const name = 'petstore_http_request_duration_seconds';
-    const help = 'Time from the request to the end of its answer.';
+    const help = 'Time from the request to the end of the response.';
     const read = () => this.operations.all().flatMap((figures) => figures.durations(name));
     const histogram = {
       name,
@@ -100,7 +100,7 @@ export class RequestMetrics {
     const { decisions, registry } = this;
     new Counter({
       name: 'petstore_limiter_decisions_total',
-      help: 'What the limiter decided of clients and of addresses without a valid key: allowed, over the limit of the minute or of the day (429), or banned (403).',
+      help: 'Decisions of the limiter for clients, and for addresses without a valid key: allowed, over the limit of the minute or of the day (429), or banned (403).',
       labelNames: ['subject', 'decision'],
       registers: [registry],
       collect() {

@@ -6,7 +6,7 @@ export interface MetricsAddress {
   port: number;
 }
 
-/** Serves figures at `/metrics`, in Prometheus's text format. Rejects when the address cannot be listened on. */
+/** Serves metrics at `/metrics`, in Prometheus's text format. Rejects if the address is unavailable. */
 export async function serveMetrics(
   { host, port }: MetricsAddress,
   text: () => Promise<string>,

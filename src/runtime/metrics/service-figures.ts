@@ -5,7 +5,7 @@ import { lostLogLines } from '../logging';
 import { QuotaStore } from '../../modules/quotas';
 import { MetricsService } from './metrics.service';
 
-/** Metrics that parts of the service keep anyway. They are read at each scrape, so requests do not pay for them. */
+/** Metrics of values that the service has anyway. They are read at each scrape, so they cost requests nothing. */
 @Injectable()
 export class ServiceFigures implements OnModuleInit {
   constructor(
@@ -25,7 +25,7 @@ export class ServiceFigures implements OnModuleInit {
     );
     this.metrics.counter(
       'petstore_key_cache_requests_total',
-      'Look-ups of API keys, by whether the key was known already (hit) or the database was asked (miss).',
+      'Lookups of API keys, from the cache (hit) or from the database (miss).',
       () => this.directory.uses,
       'result',
     );
@@ -40,7 +40,7 @@ export class ServiceFigures implements OnModuleInit {
   private tellOfPool(): void {
     this.metrics.gauge(
       'petstore_database_pool_connections',
-      'Connections to the database, by whether they carry work (busy) or not (idle).',
+      'Database connections, by whether they are in use (busy) or not (idle).',
       () => {
         const { busy, idle } = this.database.poolUse;
         return { busy, idle };

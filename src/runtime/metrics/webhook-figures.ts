@@ -19,12 +19,12 @@ export class WebhookFigures implements OnModuleInit {
     );
     this.metrics.gauge(
       'petstore_webhook_deliveries_pending',
-      'Deliveries of all instances that wait for an attempt, up to 100,000. Retries of failing receivers are among them.',
+      'Deliveries of all instances that wait for an attempt, up to 100,000, including retries.',
       () => this.deliveries.pending,
     );
     this.metrics.gauge(
       'petstore_webhook_oldest_due_seconds',
-      'For how long the longest waiting delivery has been due, of webhooks whose receivers are not failing.',
+      'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
       () => this.deliveries.oldestDueSeconds,
     );
   }

@@ -13,7 +13,7 @@ export interface Seeded {
   key: string | null;
 }
 
-/** An advisory lock, so that two processes do not seed at the same time. Any number that nothing else uses will do. */
+/** An advisory lock, so that two processes do not seed at the same time. The number only has to be unused elsewhere. */
 const SEED_LOCK = 0x73656564;
 
 /** Fills an empty store with sample data and issues a first key. Safe to repeat. */

@@ -14,9 +14,9 @@ import type { FastifyInstance } from 'fastify';
 import { traceRequests } from './request-spans';
 
 const SERVICE_NAME = 'petstore';
-/** Spans that are not sent by then are lost: a stop does not wait for an unavailable collector. */
+/** Spans that are not sent by then are lost: the shutdown does not wait for an unavailable collector. */
 const FLUSH_MS = 2_000;
-/** An unavailable collector is reported once in this time. */
+/** An unavailable collector is reported at most once in this time. */
 const COMPLAIN_MS = 60_000;
 
 /** Traces of this process, sent to a collector. */
@@ -25,11 +25,11 @@ export interface Tracing {
   watch(fastify: FastifyInstance): void;
   /** Fields that link a log line to its trace. */
   logContext(): object;
-  /** One line for each variable that OpenTelemetry cannot use and replaces by its default. */
+  /** One line for each variable that OpenTelemetry cannot use and replaces with its default. */
   readonly misreadings: readonly string[];
   /** Called when traces cannot be sent; at most once a minute. */
   onFailure(tell: (reason: string) => void): void;
-  /** Sends what is waiting, within two seconds. Never rejects. */
+  /** Sends pending spans within two seconds. Never rejects. */
   close(): Promise<void>;
 }
 

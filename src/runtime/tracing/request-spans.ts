@@ -19,13 +19,13 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The methods that the conventions name; all others share one name. */
+/** The methods in the conventions; all others share one name. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const OTHER = '_OTHER';
 
 /**
- * One span for each request, the parent of all work for it. It joins the trace in the caller's `traceparent`, if there
- * is one. Source: OpenTelemetry's semantic conventions for HTTP servers, and W3C Trace Context.
+ * One span for each request, the parent of all work for it. It joins the trace in the caller's `traceparent`, if any.
+ * Source: OpenTelemetry's semantic conventions for HTTP servers, and W3C Trace Context.
  */
 export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -46,7 +46,7 @@ export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   });
 }
 
-/** Load balancers ask every second whether the service is ready; those spans would hide all others. */
+/** Load balancers check readiness every second; those spans would hide all others. */
 function isProbe(route: string | undefined): boolean {
   return route?.startsWith('/health/') ?? false;
 }
@@ -61,7 +61,7 @@ function attributesOf(request: FastifyRequest, method: string, route: string | u
   };
 }
 
-/** Without the query, and without a key that was put into the path by mistake. */
+/** Without the query, and without a key that is in the path by mistake. */
 function pathOf(target: string): string {
   return target.split('?', 1)[0]!.replace(/psk_live_[^/]*/g, 'psk_live_…');
 }

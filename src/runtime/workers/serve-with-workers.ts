@@ -33,9 +33,9 @@ const HURRY_MS = 3_000;
 class PrimaryModule {}
 
 /**
- * Runs the service in several processes that share its port. This one, the first, holds the database and counts the
- * limits; the workers answer requests. It stops them in order: they finish what has begun, then the counts are written,
- * then the database stops.
+ * Runs the service in several processes that share its port. This first process holds the database and counts the
+ * limits; the workers answer requests. At shutdown the workers finish their requests, then the counts are written, then
+ * the database stops.
  */
 export async function serveWithWorkers(settings: Settings, count: number): Promise<void> {
   const signals = listenToStopSignals();

@@ -19,7 +19,7 @@ const forged = (field: string, index: number) => ({
 
 describe.each([
   ['without TRUST_PROXY', {}, FIELDS],
-  ['with it', { trustProxy: ['127.0.0.1'] }, FIELDS.filter((field) => field !== 'X-Forwarded-For')],
+  ['with TRUST_PROXY', { trustProxy: ['127.0.0.1'] }, FIELDS.filter((field) => field !== 'X-Forwarded-For')],
 ])('a forged address %s', (_how, settings, fields) => {
   const service = useService({ settings });
   beforeEach(() => freshMinute(service));

@@ -32,7 +32,7 @@ describe('pipelined requests', () => {
     ['one too many', MOST + 1],
     ['twice as many', 2 * MOST],
     ['one more than twice as many', 2 * MOST + 1],
-    ['more than are read at once', 3_000],
+    ['more than one read returns', 3_000],
   ])('above that number are refused, and the connection is closed: %s', async (_what, count) => {
     const connection = await RawConnection.open(service.port);
     connection.write(requestText('GET /openapi.json').repeat(count));

@@ -22,7 +22,7 @@ async function sendAndReset(text: string): Promise<void> {
 
 it.each([
   ['a request', requestText('GET /nope')],
-  ['what is no request', 'garbage\r\n\r\n'],
+  ['malformed HTTP', 'garbage\r\n\r\n'],
 ])('A client that resets the connection is counted by its own address: %s', async (_what, text) => {
   await sendAndReset(text);
   await eventually(async () => {

@@ -31,7 +31,7 @@ const FRAMINGS: [string, string[]][] = [
   ['chunks on a folded line', ['Transfer-Encoding:', ' chunked']],
   ['chunks after a vertical tab', ['Transfer-Encoding: \x0bchunked']],
   ['chunks and another coding', ['Transfer-Encoding: chunked, identity']],
-  ['a coding that is none', ['Transfer-Encoding: xchunked']],
+  ['an unknown coding', ['Transfer-Encoding: xchunked']],
   ['two codings', ['Transfer-Encoding: identity', 'Transfer-Encoding: chunked, cow']],
   ['a field ended by CR alone', ['X: a\rTransfer-Encoding: chunked']],
   ['a field ended by LF alone', ['X: a\nTransfer-Encoding: chunked']],

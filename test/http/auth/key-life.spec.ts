@@ -24,7 +24,7 @@ async function lastUseOf(keyId: number): Promise<number | undefined> {
 describe('a key that expires', () => {
   it.each([
     ['at a whole second', 60_000],
-    ['between two', 60_123],
+    ['within a second', 60_123],
   ])('%s is valid until the last millisecond before', async (_when, lifeMs) => {
     const expiresAt = new Date(service.clock.now() + lifeMs);
     const caller = await service.caller({ expiresAt });

@@ -95,7 +95,7 @@ function isClosed(caller: ApiClient): Promise<void> {
 
 it.each([
   ['is terminated', terminateListening],
-  ['dies without a word', () => Promise.resolve(wire.freezeListening())],
+  ['dies silently', () => Promise.resolve(wire.freezeListening())],
 ])(
   'a revocation applies right after the listening connection %s, and listening resumes',
   async (_how, lose) => {

@@ -103,8 +103,8 @@ describe('401 invalid_api_key', () => {
 
 describe('400 conflicting_credentials', () => {
   it.each([
-    ['two good keys', async () => [(await service.issueKey()).key, (await service.issueKey()).key]],
-    ['a good and a mistyped key', async () => [(await service.issueKey()).key, 'psk_live_x']],
+    ['two valid keys', async () => [(await service.issueKey()).key, (await service.issueKey()).key]],
+    ['a valid and a mistyped key', async () => [(await service.issueKey()).key, 'psk_live_x']],
   ])('with %s in the two header fields', async (_what, keys) => {
     const [one, other] = await keys();
     const caller = service.anonymous().with({ 'X-API-Key': one!, Authorization: `Bearer ${other}` });
@@ -117,8 +117,8 @@ describe('a valid key', () => {
   it.each([
     ['X-API-Key', (key: string) => ({ 'X-API-Key': key })],
     ['Bearer', (key: string) => ({ Authorization: `Bearer ${key}` })],
-    ['bearer in any case', (key: string) => ({ authorization: `bEaReR ${key}` })],
-    ['both alike', (key: string) => ({ 'X-API-Key': key, Authorization: `Bearer ${key}` })],
+    ['bearer in mixed case', (key: string) => ({ authorization: `bEaReR ${key}` })],
+    ['the same key in both', (key: string) => ({ 'X-API-Key': key, Authorization: `Bearer ${key}` })],
     ['X-API-Key beside Basic', (key: string) => ({ 'X-API-Key': key, Authorization: 'Basic dTpw' })],
   ] as [string, (key: string) => Record<string, string>][])('is accepted with %s', async (_how, headers) => {
     const { key } = await service.issueKey();

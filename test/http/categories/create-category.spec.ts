@@ -39,7 +39,7 @@ describe('POST /categories', () => {
   describe('400', () => {
     test.each([
       ['no name', { description: 'x' }, 'name is required'],
-      ['a name of no characters', { name: '' }, 'name must be 1 to 200 characters'],
+      ['an empty name', { name: '' }, 'name must be 1 to 200 characters'],
       ['a name of 201 characters', { name: 'a'.repeat(201) }, 'name must be'],
       ['a name of 201 characters beyond the BMP', { name: '🐕'.repeat(201) }, 'name must be'],
       ['a name of white space', { name: ' \t\u3000' }, 'at least one of them not white space'],

@@ -39,15 +39,15 @@ describe('GET /categories', () => {
   });
 
   test.each([
-    ['upper and lower case alike', 'dOg', ['Dogs', 'dogfish', 'DOGE']],
-    ['upper and lower case alike beyond ASCII', 'éCU', ['Écureuil']],
-    ['a percent sign as itself', '100%', ['100% wool']],
-    ['an underscore as itself', 'a_', ['a_b']],
-    ['a backslash as itself', 'c\\', ['c\\d']],
-    ['a percent sign alone', '%', []],
-    ['what stands in the middle of names', 'ogs', []],
+    ['ignoring case', 'dOg', ['Dogs', 'dogfish', 'DOGE']],
+    ['ignoring case beyond ASCII', 'éCU', ['Écureuil']],
+    ['a literal percent sign', '100%', ['100% wool']],
+    ['a literal underscore', 'a_', ['a_b']],
+    ['a literal backslash', 'c\\', ['c\\d']],
+    ['only a percent sign', '%', []],
+    ['not the middle of a name', 'ogs', []],
     ['white space', ' ', []],
-    ['characters that mean something in a URL', 'a?b&c=', ['a?b&c=d']],
+    ['characters reserved in URLs', 'a?b&c=', ['a?b&c=d']],
     ['a quote', "'", []],
   ])('200: filters names by prefix: %s', async (_what, prefix, names) => {
     expect(await namesOf(`/categories?name=${encodeURIComponent(prefix)}`)).toEqual(names);

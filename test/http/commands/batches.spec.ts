@@ -176,7 +176,7 @@ describe('concurrent commands', () => {
 
   it.each([
     ['without an Idempotency-Key', undefined],
-    ['with one', 'round trips'],
+    ['with an Idempotency-Key', 'round trips'],
   ])('take two round trips to the database, %s', async (_, key) => {
     const [petId] = await petsWith(5, 1);
     const use = key && { owner: 1, key, fingerprint: 'f', sent: false, replayed: false };

@@ -80,10 +80,10 @@ describe('Pages', () => {
   });
 
   it.each([
-    ['made up', '3'],
-    ['of another spelling', `${cursorAfter(2, 'event')}=`.slice(0, -1).toUpperCase()],
-    ['of a position that is not there yet', cursorAfter(9_007_199_254_740_991, 'event')],
-    ['of a list', cursorAfter(2)],
+    ['invented', '3'],
+    ['spelled differently', `${cursorAfter(2, 'event')}=`.slice(0, -1).toUpperCase()],
+    ['beyond the end of the feed', cursorAfter(9_007_199_254_740_991, 'event')],
+    ['of another list', cursorAfter(2)],
   ])('cannot begin at a cursor that is %s', async (_what, cursor) => {
     const { status, body } = await caller.get<ErrorBody>(`/events?cursor=${cursor}`);
     expect([status, body.code]).toEqual([400, 'invalid_cursor']);

@@ -16,10 +16,10 @@ function faultsOf({ name, type, help }: Family): string[] {
     ['is in snake case', /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name)],
     ['has a help text, which is a sentence', /^[A-Z].*\.$/.test(help)],
     ['ends in _total if, and only if, it is a counter', name.endsWith('_total') === (type === 'counter')],
-    ['is told in base units', !NO_BASE_UNIT.test(name)],
-    ['leaves to the format what is its own', !RESERVED.test(name)],
+    ['uses base units', !NO_BASE_UNIT.test(name)],
+    ['avoids suffixes reserved by the format', !RESERVED.test(name)],
     ['does not name its type', !/_(counter|gauge|histogram|summary)(_|$)/.test(name)],
-    ['says the unit of a histogram', type !== 'histogram' || /_(seconds|bytes)$/.test(name)],
+    ['names the unit of a histogram', type !== 'histogram' || /_(seconds|bytes)$/.test(name)],
   ];
   return rules.filter(([, kept]) => !kept).map(([rule]) => `${name} ${rule}`);
 }

@@ -73,7 +73,7 @@ describe('GET /pets/{petId}', () => {
 
   test.each([
     ['no key', {}, 'missing_api_key'],
-    ['a key that is none', { 'X-API-Key': 'none' }, 'invalid_api_key'],
+    ['an invalid key', { 'X-API-Key': 'none' }, 'invalid_api_key'],
   ])('401: announces it with %s', async (_what, headers, code) => {
     const answer = await service.anonymous().with(headers).get<ErrorBody>(target);
     expect(answer.body).toMatchObject({ code, status: 401 });

@@ -6,7 +6,7 @@ const OPERATIONS = ['POST', 'PUT', 'PATCH'] as const;
 
 /** Fields as JSON text, since some of them cannot be written as a value. */
 const BAD_FIELDS = [
-  ['a name of no characters', '"name": ""', 'name must be 1 to 200 characters'],
+  ['an empty name', '"name": ""', 'name must be 1 to 200 characters'],
   ['a name of 201 characters', `"name": "${'a'.repeat(201)}"`, 'name must be'],
   ['a name of 201 characters beyond the BMP', `"name": "${'🐕'.repeat(201)}"`, 'name must be'],
   ['a name of white space', '"name": " \\t\\u3000"', 'at least one of them not white space'],
@@ -21,8 +21,8 @@ const BAD_FIELDS = [
   ['a categoryId with a fraction', '"categoryId": 1.5', 'categoryId must be'],
   ['a categoryId as text', '"categoryId": "1"', 'categoryId must be'],
   ['an infinite categoryId', '"categoryId": 1e400', 'categoryId must be'],
-  ['a categoryId past the largest', '"categoryId": 9007199254740992', 'categoryId must be'],
-  ['a categoryId that no number carries exactly', '"categoryId": 9007199254740993', 'categoryId must be'],
+  ['a categoryId above the maximum', '"categoryId": 9007199254740992', 'categoryId must be'],
+  ['a categoryId that no number represents exactly', '"categoryId": 9007199254740993', 'categoryId must be'],
   ['a categoryId of null', '"categoryId": null', 'categoryId must be'],
   ['a categoryId of true', '"categoryId": true', 'categoryId must be'],
   ['an unknown status', '"status": "lost"', 'status must be one of available, pending, sold'],
@@ -32,7 +32,7 @@ const BAD_FIELDS = [
   ['an id, which the service assigns', '"id": 1', '"id" is not allowed here'],
   ['an unknown field', '"colour": "red"', '"colour" is not allowed here (allowed: name, '],
   ['a field that objects inherit', '"hasOwnProperty": 1', '"hasOwnProperty" is not allowed here'],
-  ['a field that reaches for the prototype', '"__proto__": {}', '__proto__'],
+  ['a field that targets the prototype', '"__proto__": {}', '__proto__'],
 ] as const;
 
 describe('the values of a pet', () => {
@@ -52,7 +52,7 @@ describe('the values of a pet', () => {
       ['200 characters', 'a'.repeat(200)],
       ['200 characters beyond the BMP', '🐕'.repeat(200)],
       ['white space around something', ' Rex\n'],
-      ['what SQL and HTML would make something of', `'; DROP TABLE pets; --<b>%_\\`],
+      ['SQL and HTML', `'; DROP TABLE pets; --<b>%_\\`],
     ])('stores a name of %s unchanged', async (_what, name) => {
       const { body } = await send<Pet>({ name, categoryId: pet.categoryId });
       expect(body.name).toBe(name);

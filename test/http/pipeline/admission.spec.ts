@@ -20,10 +20,10 @@ describe('Every request is counted once, when it arrives', () => {
   it.each([
     ['an operation', 'GET', COUNTED, undefined, 200],
     ['a refused body', 'POST', '/categories', '{', 400],
-    ['a content type that is none', 'POST', '/categories', 'x', 415],
+    ['an invalid content type', 'POST', '/categories', 'x', 415],
     ['an unknown path', 'GET', '/nowhere', undefined, 404],
     ['a wrong method', 'PATCH', '/categories', '{}', 405],
-    ['an OPTIONS request that is no preflight', 'OPTIONS', COUNTED, undefined, 405],
+    ['an OPTIONS request that is not a preflight', 'OPTIONS', COUNTED, undefined, 405],
   ])('%s', async (_name, method, target, body, status) => {
     const take = jest.spyOn(service.app.get(RequestLimiter), 'take');
     const caller = await service.caller({ plan: 'free' });

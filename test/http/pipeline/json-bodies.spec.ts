@@ -21,13 +21,13 @@ describe('a body that is not JSON in UTF-8 is 400 malformed_json', () => {
     ['is white space', ' \r\n'],
     ['is a form', 'name=A'],
     ['has an unescaped control character', '{"name":"\x01"}'],
-    ['has a byte that UTF-8 does not know', '{"name":"\xff"}'],
+    ['has a byte that is invalid in UTF-8', '{"name":"\xff"}'],
     ['is latin1', '{"name":"\xe9"}'],
     ['has an overlong UTF-8 sequence', '{"name":"\xc0\xaf"}'],
     ['has a UTF-8 surrogate', '{"name":"\xed\xa0\x80"}'],
     ['ends within a UTF-8 sequence', '{"name":"A"}\xe2\x82'],
     ['is UTF-16', '\xff\xfe{\0}\0'],
-    ['is nested too deep to parse', '['.repeat(60_000)],
+    ['is nested too deeply to parse', '['.repeat(60_000)],
   ])('%s', async (_what, body) => {
     expectError(await post(body), 400, 'malformed_json', 'key');
   });

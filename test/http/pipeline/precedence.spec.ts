@@ -10,7 +10,7 @@ const WRONG: [string, string, string[], string][] = [
   ['broken JSON', 'POST /categories', ['Content-Type: application/json', 'Content-Length: 1'], '{'],
   ['no body', 'POST /categories', [], ''],
   ['a text', 'POST /categories', ['Content-Type: text/plain', 'Content-Length: 1'], 'x'],
-  ['a media type that is none', 'POST /categories', ['Content-Type: /', 'Content-Length: 1'], 'x'],
+  ['an invalid media type', 'POST /categories', ['Content-Type: /', 'Content-Length: 1'], 'x'],
   ['a body that is too large', 'POST /categories', ['Content-Length: 70000'], 'x'.repeat(70_000)],
   ['a bad value', 'PUT /store/inventory/x', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
   ['an unknown query parameter', 'GET /pets/1?x=1', [], ''],
@@ -18,7 +18,7 @@ const WRONG: [string, string, string[], string][] = [
 ];
 const STRAYING: [string, string, string[], string][] = [
   ['an unknown path', 'GET /nope', [], ''],
-  ['an unknown path of the page', 'GET /docs/nope.js', [], ''],
+  ['an unknown path below /docs', 'GET /docs/nope.js', [], ''],
   ['a wrong method', 'PUT /pets', [], ''],
   ['a method that Fastify does not know', 'QUERY /pets', [], ''],
   ['OPTIONS without a preflight', 'OPTIONS /pets', [], ''],

@@ -26,7 +26,7 @@ test.each([
   ['a space', 'a b'],
   ['129 characters', 'x'.repeat(129)],
   ['a line of JSON', '{"a":1}'],
-  ['no ASCII', '\xe9'],
+  ['a non-ASCII character', '\xe9'],
   ['nothing', ''],
   ['a tab', 'a\tb'],
 ])('An id with %s is replaced by a random one', async (_what, id) => {

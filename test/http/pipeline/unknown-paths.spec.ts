@@ -69,7 +69,7 @@ describe('an invalid id in the path', () => {
   test.each([
     ['a broken escape', '%zz'],
     ['an escape that ends too early', '1%'],
-    ['an escape that is no UTF-8', '%ff'],
+    ['an escape that is not UTF-8', '%ff'],
     ['an overlong escape', '%c0%af'],
     ['an escaped slash', '1%2F2'],
     ['an escaped percent sign', '1%25'],

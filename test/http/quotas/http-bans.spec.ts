@@ -94,7 +94,7 @@ describe('a ban', () => {
   });
 
   it.each([
-    ['keeps its level for a clean day less a millisecond', 24 * HOUR - 1, 3_600],
+    ['keeps its level until a millisecond before a clean day', 24 * HOUR - 1, 3_600],
     ['loses one level with each clean day', 24 * HOUR, 600],
     ['is forgotten after as many days as it has levels', 48 * HOUR, 120],
   ])('%s', async (_rule, clean, next) => {

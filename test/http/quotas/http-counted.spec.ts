@@ -42,8 +42,8 @@ describe('a request with a valid key is counted', () => {
     ['404 of a pet', 404, 'GET', '/pets/4711', undefined],
     ['404 of a path', 404, 'GET', '/no/such/path', undefined],
     ['405', 405, 'PATCH', '/pets', {}],
-    ['405 of a method that no path has', 405, 'PROPFIND', '/pets', undefined],
-    ['405 of a path that is itself free with a key', 405, 'POST', '/rate-limit', {}],
+    ['405 of an unsupported method', 405, 'PROPFIND', '/pets', undefined],
+    ['405 of a path whose GET is not counted', 405, 'POST', '/rate-limit', {}],
     ['422', 422, 'POST', '/pets', { name: 'Rex', categoryId: 4711 }],
   ])('when it is answered %s', async (_what, status, method, path, body) => {
     const caller = await service.caller({ plan: 'free' });

@@ -205,11 +205,11 @@ describe('receivers that misbehave', () => {
   it.each([
     ['hangs up', '', 'The connection was closed before a response.'],
     [
-      'has headers without end',
+      'sends endless headers',
       `HTTP/1.1 200 OK\r\n${`X: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`,
       'The response had too many headers.',
     ],
-    ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'The connection failed (HPE_INVALID_CONSTANT).'],
+    ['does not speak HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'The connection failed (HPE_INVALID_CONSTANT).'],
     [
       'changes the protocol',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',

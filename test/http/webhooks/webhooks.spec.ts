@@ -76,7 +76,7 @@ describe('webhooks', () => {
         'url must be 1 to 2000',
       ],
       ['no types at all', { url: URL, types: [] }, 'types must be a list'],
-      ['a type that is none', { url: URL, types: ['pet.born'] }, 'types must be a list'],
+      ['an unknown type', { url: URL, types: ['pet.born'] }, 'types must be a list'],
       ['a type twice', { url: URL, types: ['pet.created', 'pet.created'] }, 'types must be a list'],
       [
         'a secret of 23 bytes',

@@ -88,7 +88,7 @@ describe('import', () => {
   });
 
   it.each([
-    ['a file that is not there', 'nowhere.ndjson', /cannot read nowhere\.ndjson: no such file or directory/],
+    ['a missing file', 'nowhere.ndjson', /cannot read nowhere\.ndjson: no such file or directory/],
     ['a folder', '.', /\. is a folder, not a file/],
   ])('reports in one line that it cannot read %s', async (_what, file, line) => {
     expect(await run('import', file)).toEqual(complaint(1, line));
@@ -140,7 +140,7 @@ describe('export', () => {
 
   it.each([
     [
-      'into a folder that is not there',
+      'into a missing folder',
       'nowhere/x.ndjson',
       /cannot write nowhere\/x\.ndjson: no such file or directory/,
     ],

@@ -52,9 +52,9 @@ describe('a message on standard error', () => {
 
   it.each([
     ['alone', 'x'.repeat(5_000)],
-    ['behind an equals sign', `--plan=${'x'.repeat(5_000)}`],
-    ['with spaces in it', 'x '.repeat(5_000)],
-    ['of characters of two units', '🐶'.repeat(5_000)],
+    ['after an equals sign', `--plan=${'x'.repeat(5_000)}`],
+    ['with spaces', 'x '.repeat(5_000)],
+    ['of characters of two UTF-16 units', '🐶'.repeat(5_000)],
   ])('shortens a long argument: %s', (_what, argument) => {
     const value = argument.replace('--plan=', '');
     const kept = [...value].slice(0, 100).join('');

@@ -78,7 +78,7 @@ describe('What a guide shows is compared:', () => {
     ],
     ['another status', 'HTTP/1.1 200 OK', false],
     ['another field', 'HTTP/1.1 429 Too Many Requests\nRetry-After: 6', false],
-    ['a field that is not there', 'HTTP/1.1 429 Too Many Requests\nSunset: …', false],
+    ['a missing field', 'HTTP/1.1 429 Too Many Requests\nSunset: …', false],
     ['another body', 'HTTP/1.1 429 Too Many Requests\n\n{ "status": 42 }', false],
   ])('%s', (_what, text, holds) => {
     const [actual, wanted] = compared({ language: 'http', text }, ANSWER);

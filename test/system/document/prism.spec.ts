@@ -66,10 +66,10 @@ it('Prism reports nothing about any operation, its examples, its refusals and it
 });
 
 it.each([
-  ['a member that is missing', '/categories', 'colour'],
+  ['a missing member', '/categories', 'colour'],
   ['a value out of its bounds', '/store/inventory', 'must be <= 0'],
   ['a header field out of its bounds', '/pets', 'must be <= 5'],
-  ['a status that is not documented', '/usage', 'Unable to match the returned status code'],
+  ['an undocumented status', '/usage', 'Unable to match the returned status code'],
 ])('Prism would report %s', async (_what, target, complaint) => {
   const { key } = await service.issueKey();
   const headers = { 'X-API-Key': key };

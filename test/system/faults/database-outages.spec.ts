@@ -55,9 +55,9 @@ it('While PostgreSQL is stopped, responses are 503; once it is back, requests ar
 
 it.each<[string, () => Promise<unknown>]>([
   ['restarted', () => postgres.stop().then(() => postgres.start())],
-  ['killed and started again', () => postgres.kill().then(() => postgres.start())],
+  ['killed and restarted', () => postgres.kill().then(() => postgres.start())],
   ['told to end every session', () => postgres.terminateSessions()],
-  ['robbed of one of its sessions', () => postgres.killSession()],
+  ['made to end one session', () => postgres.killSession()],
 ])('When PostgreSQL is %s, requests are served again, and nothing is lost', async (_what, happens) => {
   await happens();
   await callers.untilServed();

@@ -4,12 +4,12 @@ import { ROOT } from '../../support/cruise';
 
 /** Regular expressions that a caller could keep busy, each with the rule that has to report it. */
 const PLANTED: [what: string, code: string, rule: string][] = [
-  ['two neighbours that take the same', '/^\\d+[0-9]+$/', 'regexp/no-super-linear-backtracking'],
+  ['two adjacent repetitions that match the same', '/^\\d+[0-9]+$/', 'regexp/no-super-linear-backtracking'],
   ['a repetition inside a repetition', '/^(a+)+$/', 'regexp/no-super-linear-backtracking'],
   ['a repetition behind a prefix', '/^bearer (.*)*x$/i', 'regexp/no-super-linear-backtracking'],
-  ['a match that starts anew at each character', '/\\s+\\n/g', 'regexp/no-super-linear-move'],
+  ['a match that restarts at each character', '/\\s+\\n/g', 'regexp/no-super-linear-move'],
   ['alternatives that overlap', '/^(\\w|a)*$/', 'regexp/no-dupe-disjunctions'],
-  ['one made at run time', 'new RegExp(process.argv[2]!)', 'no-restricted-syntax'],
+  ['a pattern built at run time', 'new RegExp(process.argv[2]!)', 'no-restricted-syntax'],
 ];
 
 interface Report {

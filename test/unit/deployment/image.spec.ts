@@ -66,11 +66,11 @@ it('The settings of the image are settings of the service, and make it reachable
 
 describe('The rules catch', () => {
   const planted: [string, string, string][] = [
-    ['a base of whatever version', 'FROM node:24.21.0-bookworm-slim', 'FROM node:24'],
-    ['a base that is the latest', 'FROM node:24.21.0-bookworm-slim', 'FROM node:latest'],
+    ['a base image without a version', 'FROM node:24.21.0-bookworm-slim', 'FROM node:24'],
+    ['the latest base image', 'FROM node:24.21.0-bookworm-slim', 'FROM node:latest'],
     ['root', 'USER 1000:1000', 'USER 0:0'],
-    ['a user by name', 'USER 1000:1000', 'USER node'],
-    ['no user at all', 'USER 1000:1000', ''],
+    ['a user given by name', 'USER 1000:1000', 'USER node'],
+    ['no user', 'USER 1000:1000', ''],
     [
       'a shell before the service',
       'ENTRYPOINT ["node", "/app/bin/petstore.js"]',

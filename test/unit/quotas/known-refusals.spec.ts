@@ -47,9 +47,14 @@ it('a ban is served from the cache for less than a second, with the current wait
 
 it.each([
   ['an address over its limit', ADDRESS, LIMITED, true],
-  ['a key over its limit, whose every refusal is a strike', KEY, LIMITED, false],
-  ['a key that was let in', KEY, aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }), false],
-  ['an address that was let in', ADDRESS, aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }), false],
+  ['a key over its limit, where each refusal is a strike', KEY, LIMITED, false],
+  ['an allowed request of a key', KEY, aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }), false],
+  [
+    'an allowed request of an address',
+    ADDRESS,
+    aDecision({ outcome: 'allowed', retryAfterSeconds: 0 }),
+    false,
+  ],
   ['a ban in its last second', KEY, aDecision({ retryAfterSeconds: 1 }), false],
   ['a ban in the second before', KEY, aDecision({ retryAfterSeconds: 2 }), true],
 ])('only refusals that nothing can change are cached: %s', (_, subject, decision, isRepeated) => {

@@ -32,19 +32,16 @@ describe('a plan', () => {
     ['an unknown plan', ['gold'], /no plan gold.*free, pro, business, enterprise/],
     ['a plan in capitals', ['Free'], /no plan Free/],
     ['no name', [''], /no plan/],
-    ['a name that every object has', ['constructor'], /no plan constructor/],
+    ['a name that every object inherits', ['constructor'], /no plan constructor/],
     ['enterprise without limits', ['enterprise'], /--per-minute and --per-day/],
-    ['enterprise without the day', ['enterprise', 10], /--per-minute and --per-day/],
-    ['enterprise without the minute', ['enterprise', undefined, 10], /--per-minute and --per-day/],
-    ['a fixed plan with a minute of its own', ['free', 10], /fixed limits/],
-    ['a fixed plan with a day of its own', ['pro', undefined, 10], /fixed limits/],
-  ] as [string, Parameters<typeof agreedPlan>, RegExp][])(
-    'is rejected with %s',
-    (_what, choice, message) => {
-      expect(() => agreedPlan(...choice)).toThrow(InvalidPlanError);
-      expect(() => agreedPlan(...choice)).toThrow(message);
-    },
-  );
+    ['enterprise without --per-day', ['enterprise', 10], /--per-minute and --per-day/],
+    ['enterprise without --per-minute', ['enterprise', undefined, 10], /--per-minute and --per-day/],
+    ['a fixed plan with --per-minute', ['free', 10], /fixed limits/],
+    ['a fixed plan with --per-day', ['pro', undefined, 10], /fixed limits/],
+  ] as [string, Parameters<typeof agreedPlan>, RegExp][])('is rejected with %s', (_what, choice, message) => {
+    expect(() => agreedPlan(...choice)).toThrow(InvalidPlanError);
+    expect(() => agreedPlan(...choice)).toThrow(message);
+  });
 
   it.each(['enterprise', 'gold'])('%s is never unlimited when the database has no limits for it', (plan) => {
     expect(() => limitsOf({ plan, ...NONE })).toThrow();

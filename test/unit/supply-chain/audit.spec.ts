@@ -24,8 +24,8 @@ it.each([
     JSON.stringify({ message: '405 Method Not Allowed', statusCode: 405, error: {} }),
   ],
   ['a failure without a message', JSON.stringify({ statusCode: 503 })],
-  ['an answer that is no report', '<html>'],
-  ['no answer', ''],
+  ['a response that is not a report', '<html>'],
+  ['no response', ''],
 ])('%s does not pass as a clean report: 2', (_what, printed) => {
   const { exitCode, lines } = verdictOf(printed);
   expect([exitCode, lines]).toEqual([2, [expect.stringContaining('NOTHING WAS AUDITED')]]);

@@ -7,7 +7,10 @@ import { type Entry, extract } from 'tar-stream';
 import { codeOf, messageOf } from '../errors';
 import { type BackedUpFile, DamagedBackupError, MANIFEST } from './manifest';
 
-/** `PASSWORD`, and what is in `BESIDE` and `CLUSTER`. No path of a cluster needs more, and none leads out of the folder. */
+/**
+ * `PASSWORD`, and the content of `BESIDE` and `CLUSTER`. Every path of a cluster matches, and no path outside the
+ * folder.
+ */
 const SAFE_PATH = /^(password|beside\/(?!\.\.?$)[\w.-]+|data(\/(?!\.\.?(\/|$))[\w.-]+)*\/?)$/;
 
 export interface ArchiveContent {
@@ -16,22 +19,22 @@ export interface ArchiveContent {
 }
 
 /**
- * Unpacks an archive into a folder and measures what came out of it.
+ * Unpacks an archive into a folder and measures the files.
  *
- * @throws DamagedBackupError when it is no archive, or not all of one; what the file system or the source fails with
+ * @throws DamagedBackupError if it is not a complete archive; errors of the file system or the source
  */
 export async function unpack(source: AsyncIterable<Buffer>, target: string): Promise<ArchiveContent> {
   const archive = extract();
   const fed = pipeline(source, createGunzip(), archive);
   let fault: unknown;
-  // Awaited after the loop, which may only hear that its stream was destroyed.
+  // Awaited after the loop, which may only see that its stream was destroyed.
   fed.catch((error: unknown) => (fault = error));
   const files = new Map<string, BackedUpFile>();
   let manifest: string | undefined;
   try {
     for await (const entry of archive) {
       if (manifest !== undefined)
-        throw new DamagedBackupError('the backup is damaged: it goes on after its end');
+        throw new DamagedBackupError('the backup is damaged: it has data after its end');
       if (entry.header.name === MANIFEST) {
         manifest = await textOf(entry);
       } else {
@@ -42,7 +45,7 @@ export async function unpack(source: AsyncIterable<Buffer>, target: string): Pro
   } catch (error) {
     const cause = isDamage(fault) ? fault : error;
     throw isDamage(cause)
-      ? new DamagedBackupError(`this is no backup, or only a part of one: ${messageOf(cause)}`)
+      ? new DamagedBackupError(`this is not a backup, or only a part of one: ${messageOf(cause)}`)
       : error;
   }
   if (manifest === undefined)
@@ -54,7 +57,7 @@ async function unpackEntry(entry: Entry, target: string, files: Map<string, Back
   const { name, type } = entry.header;
   if (!SAFE_PATH.test(name) || (type !== 'file' && type !== 'directory')) {
     throw new DamagedBackupError(
-      `this is no backup: ${JSON.stringify(name.slice(0, 100))} does not belong into one`,
+      `this is not a backup: ${JSON.stringify(name.slice(0, 100))} does not belong in one`,
     );
   }
   const path = join(target, name);
@@ -89,7 +92,7 @@ async function textOf(entry: Entry): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What zlib and the reader of archives throw: plain errors, without a code of the system. */
+/** zlib and the archive reader throw plain errors, without a system error code. */
 function isDamage(error: unknown): boolean {
   const code = codeOf(error);
   return (

@@ -5,13 +5,13 @@ import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
 import type { BackedUpFile } from './manifest';
 
-/** Compresses to about a quarter as fast as a disk writes; higher levels take several times as long for a few percent. */
+/** Compresses about a quarter as fast as a disk writes; higher levels take several times as long for a few percent. */
 const COMPRESSION = 1;
 
-/** Takes the bytes of the archive one after another. */
+/** Receives the bytes of the archive in order. */
 export type Write = (chunk: Buffer) => Promise<void>;
 
-/** Writes a gzipped tar archive and notes what went into it. */
+/** Writes a gzipped tar archive and records its content. */
 export class ArchiveWriter {
   readonly files: BackedUpFile[] = [];
   private readonly archive: Pack = pack();
@@ -26,7 +26,7 @@ export class ArchiveWriter {
       },
       { signal },
     );
-    // A failed write makes adding the next entry fail, too.
+    // After a failed write, adding the next entry must fail, too.
     this.written.catch((error: Error) => this.archive.destroy(error));
   }
 
@@ -52,7 +52,7 @@ export class ArchiveWriter {
     await this.addFile(path, bytes.length, [bytes]);
   }
 
-  /** Ends the archive; resolves once all of it is written. */
+  /** Ends the archive; resolves once it is written completely. */
   async end(): Promise<void> {
     this.archive.finalize();
     await this.written;
@@ -64,14 +64,14 @@ export class ArchiveWriter {
     await this.written.catch(() => undefined);
   }
 
-  /** @throws what kept the archive from being written */
+  /** @throws the error that prevented the archive from being written */
   private async add(
     header: Parameters<Pack['entry']>[0],
     chunks: AsyncIterable<Buffer> | Buffer[],
   ): Promise<void> {
     const { promise: added, settle } = deferred();
     const entry = this.archive.entry(header, settle);
-    // `settle` is called as well; an error that nobody listens to would end the process.
+    // `settle` is called as well; an error without a listener would end the process.
     entry.on('error', () => undefined);
     for await (const chunk of chunks) {
       if (!entry.write(chunk)) await Promise.race([once(entry, 'drain'), added]);

@@ -7,24 +7,24 @@ import { clusterEntries, CONTROL_FILE, readClusterFile, readControlFile } from '
 import { BESIDE, CLUSTER, MANIFEST, type Manifest, manifestOf, PASSWORD } from './manifest';
 
 export interface BackupOptions {
-  /** The running server, as `startEmbeddedPostgres` gave it. */
+  /** The running server's URL, from `startEmbeddedPostgres`. */
   url: string;
   /** The program and its version, for the manifest. */
   madeBy: string;
   write: Write;
-  /** Texts of the application's own files in the folder, by name: they belong to the data. */
+  /** The application's own files in the folder, as texts by name. They are part of the data. */
   beside?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
-  /** Told of bytes read and of those that there are to read, as far as known. */
+  /** Called with the bytes read and the expected total, as far as known. */
   onProgress?: (done: number, total: number) => void;
 }
 
 /**
- * Writes a backup of a running server: a gzipped tar archive of its cluster, with the log that makes it consistent, its
- * password and a manifest. Sessions go on undisturbed. The archive holds whatever was committed before this was called,
- * and restores to one moment between the call and its end.
+ * Writes a backup of a running server: a gzipped tar archive of its cluster, with the WAL that makes it consistent, its
+ * password and a manifest. Sessions continue undisturbed. The archive contains everything committed before the call,
+ * and restores to a single moment during the call.
  *
- * @throws EmbeddedPostgresError, or what `write` or the signal failed with; nothing is left on the server then
+ * @throws EmbeddedPostgresError, or the error of `write` or the signal; nothing is left on the server then
  */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { url, signal } = options;

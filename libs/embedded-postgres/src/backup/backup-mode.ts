@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgresError } from '../errors';
 
-/** A file of the log: timeline and position as 24 hexadecimal digits. */
+/** A WAL file: timeline and position as 24 hexadecimal digits. */
 const LOG_FILE = /^[0-9A-F]{24}$/;
 
-/** What is to be put into a backup beside the files of the cluster. */
+/** What a backup contains in addition to the files of the cluster. */
 export interface BackupEnd {
-  /** The content of the file `backup_label`, from which recovery begins. */
+  /** The content of the file `backup_label`, where recovery begins. */
   label: string;
   /** Names of the files in `pg_wal` that recovery needs. */
   logFiles: string[];
 }
 
 /**
- * Online backup through SQL; source: PostgreSQL's manual, "Making a Base Backup Using the Low Level API". All that it
- * changes on the server belongs to one session and ends with it: the backup mode, and a temporary replication slot
- * that keeps the log. So whatever becomes of this process, nothing is left behind.
+ * Online backup through SQL; source: PostgreSQL's manual, "Making a Base Backup Using the Low Level API". All changes
+ * on the server belong to one session and end with it: the backup mode, and a temporary replication slot that keeps the
+ * WAL. So nothing is left behind, whatever happens to this process.
  */
 export class BackupMode {
   private firstLogFile = '';
@@ -38,7 +38,7 @@ export class BackupMode {
       keepAlive: true,
       application_name: 'backup',
     });
-    // A connection that breaks also makes the next statement fail.
+    // If the connection breaks, the next statement fails as well.
     client.on('error', () => undefined);
     await client.connect();
     try {
@@ -59,7 +59,10 @@ export class BackupMode {
     }
   }
 
-  /** From now on files may be copied. Begins with a checkpoint, which writes what is in memory without delay. */
+  /**
+   * Starts the backup; files may be copied afterwards. Begins with an immediate checkpoint, which writes what is in
+   * memory.
+   */
   async begin(): Promise<void> {
     const slot = `backup_${randomBytes(8).toString('hex')}`;
     await this.client.query(`SELECT pg_create_physical_replication_slot($1, true, true)`, [slot]);
@@ -69,7 +72,7 @@ export class BackupMode {
     this.firstLogFile = rows[0]!.file;
   }
 
-  /** Ends it. Whatever was committed before this is in the copy, together with these files of the log. */
+  /** Ends the backup. The copy, together with these WAL files, contains everything committed before. */
   async end(): Promise<BackupEnd> {
     const { rows } = await this.client.query<{ label: string; file: string }>(
       `SELECT labelfile AS label, pg_walfile_name(lsn) AS file FROM pg_backup_stop(wait_for_archive => false)`,
@@ -86,7 +89,7 @@ export class BackupMode {
     return { label, logFiles };
   }
 
-  /** Ends the session, and with it whatever of the backup has not ended. */
+  /** Ends the session, and with it an unfinished backup. */
   async close(): Promise<void> {
     await this.client.end().catch(() => undefined);
   }

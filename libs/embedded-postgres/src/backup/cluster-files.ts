@@ -20,18 +20,18 @@ const CONTENT_LEFT_OUT = new Set([
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|backup_label(\.old)?|tablespace_map(\.old)?|global\/pg_control)$|(^|\/)(pgsql_tmp[^/]*|pg_internal\.init[^/]*)$/;
 
-/** A file or folder of the cluster, by its path from there. */
+/** A file or folder of the cluster, by its relative path. */
 export interface ClusterEntry {
   path: string;
   isFolder: boolean;
 }
 
-/** The files and folders of a backup, except the log; folders before their content. */
+/** The files and folders of a backup, except the WAL; folders before their content. */
 export async function* clusterEntries(cluster: string, folder = ''): AsyncGenerator<ClusterEntry> {
   for (const entry of await readFolder(join(cluster, folder))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (LEFT_OUT.test(path)) continue;
-    // The log may have been moved to a disk of its own.
+    // The WAL may have been moved to another disk.
     const isFolder = entry.isDirectory() || path === 'pg_wal';
     if (isFolder || entry.isFile()) yield { path, isFolder };
     if (isFolder && !CONTENT_LEFT_OUT.has(path)) yield* clusterEntries(cluster, path);
@@ -49,7 +49,7 @@ async function readFolder(path: string) {
 }
 
 /**
- * Passes on a file in its present length. If it is truncated meanwhile, the rest is zeros, which the log repairs.
+ * Passes on a file in its current length. If it is truncated meanwhile, the rest is zeros, which the WAL repairs.
  *
  * @returns its size; 0 if it no longer exists
  */

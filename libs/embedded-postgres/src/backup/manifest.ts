@@ -1,4 +1,4 @@
-// What a backup says about itself: its last entry, so that it is there only when everything before it is.
+// What a backup says about itself. It is the last entry, so it is present only if everything before it is.
 import { EmbeddedPostgresError } from '../errors';
 
 /** The name of the manifest in the archive. */
@@ -11,7 +11,7 @@ export const BESIDE = 'beside';
 
 /** The version of this format. A change that an older program cannot read increases it. */
 const FORMAT = 1;
-/** No server starts on a restored cluster without these. */
+/** A server needs these to start on a restored cluster. */
 const NEEDED = [
   PASSWORD,
   ...['PG_VERSION', 'global/pg_control', 'backup_label'].map((name) => `${CLUSTER}/${name}`),
@@ -25,9 +25,9 @@ export interface BackedUpFile {
 
 export interface Manifest {
   format: number;
-  /** The program that made it, as it calls itself. */
+  /** The name of the program that made it. */
   madeBy: string;
-  /** RFC 3339. What was committed before is in the backup. */
+  /** RFC 3339. The backup contains everything committed before. */
   startedAt: string;
   finishedAt: string;
   /** The version of PostgreSQL, e.g. '18.4'. */
@@ -37,7 +37,7 @@ export interface Manifest {
   files: BackedUpFile[];
 }
 
-/** The archive differs from what a backup wrote. */
+/** The archive differs from what was written. */
 export class DamagedBackupError extends EmbeddedPostgresError {
   constructor(what: string) {
     super(`${what}; nothing was changed`);
@@ -49,10 +49,10 @@ export function manifestOf(about: Omit<Manifest, 'format' | 'architecture'>): Ma
 }
 
 /**
- * Reads a manifest and checks that this program and this PostgreSQL can use what it describes.
+ * Reads a manifest and checks that this program and this PostgreSQL can use the backup.
  *
  * @param version this PostgreSQL, e.g. '18.4.0'
- * @throws EmbeddedPostgresError when they cannot
+ * @throws EmbeddedPostgresError if they cannot
  */
 export function readManifest(text: string, version: string): Manifest {
   const manifest = parse(text);
@@ -96,8 +96,6 @@ export function checkFiles({ files }: Manifest, found: ReadonlyMap<string, Backe
   });
   const damage = missing ?? changed?.path;
   if (damage !== undefined || files.length !== found.size) {
-    throw new DamagedBackupError(
-      `the backup is damaged: ${damage ?? 'it holds other files than its manifest'}`,
-    );
+    throw new DamagedBackupError(`the backup is damaged: ${damage ?? 'its files differ from its manifest'}`);
   }
 }

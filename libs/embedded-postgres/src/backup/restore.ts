@@ -22,12 +22,12 @@ export interface RestoreOptions {
 }
 
 /**
- * Makes the cluster of a folder the one of a backup; what was there is removed. The backup is unpacked beside it, checked
- * and written to the disk before anything changes. One rename then decides: a process that is killed before it leaves
- * everything as it was, and one that is killed later has its work finished by the next start.
+ * Replaces the cluster of a folder with a backup. The backup is unpacked next to it, checked and written to the disk
+ * before anything changes. One rename then decides: a process killed before it leaves everything unchanged, and the
+ * next start finishes the work of one killed later.
  *
- * @throws EmbeddedPostgresError when the server is in use, or the backup is damaged or made for another PostgreSQL; what
- * the source fails with. Nothing has changed then
+ * @throws EmbeddedPostgresError if the server is in use, or the backup is damaged or made for another PostgreSQL;
+ * errors of the source. Nothing has changed then
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
   const path = resolve(options.dataDirectory);
@@ -64,7 +64,7 @@ async function restoreInto(
     throw new EmbeddedPostgresError(`another process uses the database in ${folder.path}; stop it first`);
   }
   const { base, cluster } = folder.placement(resolve(sharedDirectory), log);
-  // Nobody holds a server that was left by a process which was killed.
+  // A killed process can leave a running server without a holder.
   await stopPostmaster(cluster);
   removeUnfinished(base);
   putRestoredInPlace(folder, base);
@@ -84,7 +84,7 @@ async function restoreInto(
   }
 }
 
-/** Makes everything below a folder last through a power failure. */
+/** Makes everything in a folder survive a power failure. */
 async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

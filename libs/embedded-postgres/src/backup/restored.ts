@@ -5,8 +5,8 @@ import { remove, unfinishedName } from '../unfinished';
 import { BESIDE, CLUSTER, PASSWORD } from './manifest';
 
 /**
- * Puts a cluster that was restored and checked in the place of the one before it. Begun by a restore; whoever uses the
- * folder next finishes what was interrupted. Every step may be repeated. To be used under the lock only.
+ * Moves a restored and checked cluster to its final place. The restore begins it, and the next user of the folder
+ * finishes it if it was interrupted. Every step can be repeated. Use it only under the lock.
  *
  * @param base the folder of the cluster
  */

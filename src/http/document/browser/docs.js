@@ -1,6 +1,6 @@
-// On every page below /docs: the search, the menu of narrow screens, and what makes samples ready to use.
+// On every page below /docs: the search, the menu on narrow screens, and samples that are ready to use.
 
-// Swagger UI's scrolling would take links and the browser's way back over; it asks for this when it is loaded.
+// Prevents Swagger UI from taking over links and the browser history; it reads this when it loads.
 globalThis.noZensmooth = true;
 
 const element = (name, properties, ...children) => {
@@ -24,7 +24,7 @@ function matches(phrase) {
     : all.sort((one, other) => found(other.title) - found(one.title)).slice(0, 30);
 }
 
-/** The part of a text in which the first word is, in whole words. */
+/** An excerpt around the first word, in whole words. */
 function excerpt(text, phrase) {
   const found = text.toLowerCase().indexOf(phrase.trim().toLowerCase().split(/\s+/)[0]);
   const start = found > 50 ? text.indexOf(' ', found - 50) + 1 : 0;
@@ -75,13 +75,13 @@ dialog.addEventListener('keydown', (event) => {
   } else if (event.key === 'Enter' && document.activeElement === field) {
     stops[1]?.click();
   } else if (event.key === 'Escape') {
-    // A search field would only be emptied.
+    // By default, Escape only clears a search field.
     event.preventDefault();
     dialog.close();
   }
 });
 
-// A link to the page that is open leaves its menu and its search open.
+// A link to the current page does not close the menu and the search by itself.
 addEventListener('click', ({ target }) => {
   if (target.closest('dialog.search a, nav a')) {
     dialog.close();
@@ -89,7 +89,7 @@ addEventListener('click', ({ target }) => {
   }
 });
 
-/** Samples name the address of a service on one's own machine. */
+/** The samples contain the address of a local service. */
 const texts = document.createTreeWalker(document.querySelector('main') ?? dialog, NodeFilter.SHOW_TEXT);
 while (texts.nextNode()) {
   texts.currentNode.data = texts.currentNode.data.replaceAll('http://127.0.0.1:3000', location.origin);
@@ -98,7 +98,7 @@ while (texts.nextNode()) {
 for (const code of document.querySelectorAll('main :is(.language-sh, .language-js)')) {
   const copy = element('button', { type: 'button', className: 'copy' }, 'Copy');
   copy.addEventListener('click', () => {
-    // Works without TLS too, where there is no navigator.clipboard.
+    // Also works without TLS, where navigator.clipboard is missing.
     getSelection().selectAllChildren(code);
     document.execCommand('copy');
     copy.textContent = 'Copied';

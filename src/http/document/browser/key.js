@@ -1,4 +1,4 @@
-// The dialog for the API key: asks the service whose it is, and keeps it for the tab.
+// The dialog for the API key: checks it with the service, and keeps it for the tab.
 
 const STORE = 'petstore-key';
 const [dialog, button] = ['dialog.key', 'button.authorize'].map((selector) =>
@@ -14,7 +14,7 @@ function say(text, refusal = '') {
   [status.textContent, status.className] = [text, refusal];
 }
 
-/** Shows whose key is in use, if there is one. */
+/** Shows the client of the current key, if any. */
 function show() {
   const { client, endsWith, plan, scopes } = kept() ?? {};
   button.textContent = client ? `✓ ${client}` : 'Authorize';

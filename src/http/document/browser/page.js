@@ -1,4 +1,4 @@
-// Runs Swagger UI, with what is added to it, on the page of the operations.
+// Runs Swagger UI with our additions on the page of the operations.
 
 import { takeKeys } from './key.js';
 import { exampleRequest, python, typescript } from './samples.js';
@@ -22,7 +22,7 @@ function plugin(system) {
     return h(Fragment, null, h(Original, properties), ...marks);
   };
 
-  /** A request as code before one is sent, what succeeds as Swagger UI shows it, and all else as a list. */
+  /** Shows the request as code before it is sent, success as Swagger UI does, and errors as a list. */
   const responses = (Original) => (properties) => {
     const { path, method, tryItOutResponse } = properties;
     const [Markdown, Snippets] = ['Markdown', 'RequestSnippets'].map((name) =>
@@ -52,7 +52,7 @@ function plugin(system) {
   const foldedHeaders = (Original) => (properties) =>
     h('details', null, h('summary', null, 'Headers'), h(Original, properties));
 
-  /** A tag that is part of another stands right after it. */
+  /** Places a tag directly after its parent. */
   const grouped = (Original) => (properties) => {
     const { 'x-parent': parent } = served.tags.find(({ name }) => name === properties.tag);
     return h('div', { className: parent ? 'part' : 'group' }, h(Original, properties));
@@ -60,7 +60,7 @@ function plugin(system) {
 
   const nothing = () => null;
   return {
-    // The key has a dialog of its own, the page calls the service that it comes from, and links are in the side bar.
+    // The key has its own dialog, the page calls the service that serves it, and links are in the side bar.
     components: { AuthorizeBtnContainer: nothing, authorizeOperationBtn: nothing, ServersContainer: nothing },
     wrapComponents: {
       OperationSummaryPath: badges,
@@ -77,7 +77,7 @@ function plugin(system) {
       requestSnippetGenerator_python: (request) => python(served, request),
     },
     statePlugins: {
-      // Swagger UI's own way knows nothing of the bar on top.
+      // Swagger UI's own scrolling ignores the header.
       layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
       spec: {
         wrapActions: {
@@ -115,7 +115,7 @@ const ui = SwaggerUIBundle({
   onComplete: () => takeKeys(ui),
 });
 
-/** Marks in the side bar what the address names. */
+/** Highlights the target of the address in the side bar. */
 function mark() {
   const links = [...document.querySelectorAll('#menu a')];
   const [marked, current] = [
@@ -129,11 +129,11 @@ function mark() {
   }
 }
 
-/** Opens what the address names (`#/Tag/operationId`); Swagger UI does so once, when it starts. */
+/** Opens the target of the address (`#/Tag/operationId`); Swagger UI does so only when it starts. */
 function reveal() {
   const [, tag, operation] = decodeURIComponent(location.hash).split('/');
   const keys = tag ? [['operations-tag', tag], ...(operation ? [['operations', tag, operation]] : [])] : [];
-  // Not by Swagger UI's action, which would add to the browser's history, and its way back would lead nowhere.
+  // Swagger UI's own action would add an entry to the browser history that leads nowhere.
   keys.forEach((thing) => ui.getStore().dispatch({ type: 'layout_show', payload: { thing, shown: true } }));
   setTimeout(() => {
     const shown = document.getElementById(keys.at(-1)?.join('-'));
@@ -145,7 +145,7 @@ function reveal() {
 addEventListener('hashchange', reveal);
 addEventListener('hashchange', mark);
 addEventListener('click', ({ target }) => {
-  // A link to where the page already is changes no address.
+  // A link to the current target does not change the address.
   if (target.closest('a')?.href === location.href) {
     reveal();
   }

@@ -1,4 +1,4 @@
-// Requests as code, for Swagger UI's own request snippets. A generator is given the request that was, or would be, sent.
+// Requests as code, for Swagger UI's own request snippets. A generator receives the request that was or would be sent.
 
 /** The calls of @petstore/client that are not named after their operations. */
 const CALLS = {
@@ -10,7 +10,7 @@ const CALLS = {
   listEvents: undefined,
 };
 
-/** What an operation would be sent, from the examples of the document. */
+/** The example request of an operation, from the examples of the document. */
 export function exampleRequest({ paths }, path, method, key = 'psk_live_…') {
   const { parameters = [], requestBody } = paths[path][method];
   const fill = (url, { name, schema }) => url.replace(`{${name}}`, schema.example);
@@ -23,7 +23,7 @@ export function exampleRequest({ paths }, path, method, key = 'psk_live_…') {
   };
 }
 
-/** What was typed, unless it is no JSON. */
+/** The typed value, unless it is not JSON. */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -32,7 +32,7 @@ function parsed(text) {
   }
 }
 
-/** Which operation a request is for, and the values in its path, its query and its body. */
+/** The operation of a request, and the values in its path, query and body. */
 function readRequest({ paths }, request) {
   const { pathname, searchParams } = new URL(request.get('url'));
   const method = request.get('method').toLowerCase();

@@ -1,4 +1,4 @@
-// Says in words what the document says to programs: how much, how long, how many, and an example of each parameter.
+// Describes the document's constraints in words (ranges, lengths, counts), with an example of each parameter.
 
 const UNITS = { integer: '', string: ' characters', array: ' items' };
 const KEYWORDS = [
@@ -11,7 +11,7 @@ const KEYWORDS = [
   'uniqueItems',
   'pattern',
 ];
-/** A bound from here on is that of the type. */
+/** Bounds from here on are those of the type, and are not shown. */
 const LARGEST = 2 ** 31 - 1;
 
 function bounds({ type, format, ...schema }) {
@@ -28,7 +28,7 @@ function bounds({ type, format, ...schema }) {
   return words.length > 0 ? ` ${text[0].toUpperCase()}${text.slice(1)}.` : '';
 }
 
-/** An example that may be left out is shown, but not filled in: that of an `If-Match` would fail whatever is tried. */
+/** Examples of optional fields are shown but not filled in: that of `If-Match` would make every request fail. */
 function describeParameter(parameter) {
   const { schema, required } = parameter;
   const example = [parameter.example ?? schema.example].flat().join(', ');

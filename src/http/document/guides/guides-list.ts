@@ -1,7 +1,7 @@
 /** The guide that lists the others. */
 export const INDEX_GUIDE = 'README';
 
-/** The guides in the order in which they are read. Each is a file of its name in docs/guides. */
+/** The guides in reading order. Each is a file of this name in docs/guides. */
 export const GUIDES = [
   INDEX_GUIDE,
   'getting-started',
@@ -20,7 +20,7 @@ export type GuideName = (typeof GUIDES)[number];
 
 export const INDEX_PATH = '/docs/guides';
 
-/** Where a guide is served. */
+/** The path that serves a guide. */
 export function guidePath(name: GuideName): string {
   return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GUIDES, type GuideName, guidePath } from './guides-list';
 
-/** What stands below one heading. */
+/** The content below one heading. */
 export interface GuideSection {
   title: string;
   anchor: string;
@@ -19,7 +19,7 @@ export interface Guide {
   sections: GuideSection[];
 }
 
-// The package describes itself differently to those who require it; these are the types of what is imported below.
+// The package has different types for require; these are the types of the dynamic import below.
 type Markdown = Awaited<ReturnType<typeof createRenderer>>;
 type Token = ReturnType<Markdown['parse']>[number];
 
@@ -34,7 +34,7 @@ export async function readGuides(): Promise<Guide[]> {
   );
 }
 
-/** docs/guides of the checkout or package, which is one level further up from the compiled files in dist/. */
+/** docs/guides of the checkout or package, one level above the compiled files in dist/. */
 function guidesFolder(): string {
   const besideSources = join(__dirname, '../../../../docs/guides');
   return existsSync(besideSources) ? besideSources : join(__dirname, '../../../../../docs/guides');
@@ -64,14 +64,14 @@ function sectionsOf(tokens: Token[]): GuideSection[] {
   return sections;
 }
 
-/** What is used of highlight.js. Its own types would bring those of browsers into every file here. */
+/** The used part of highlight.js. Its own types would add those of browsers to every file. */
 interface Highlighter {
   registerLanguage(name: string, language: unknown): void;
   getLanguage(name: string): unknown;
   highlight(code: string, options: { language: string }): { value: string };
 }
 
-/** Loaded when somebody asks for a page: the service itself has no use for it. */
+/** Loaded for the first page: the service itself does not need it. */
 async function loadHighlighter(): Promise<Highlighter> {
   const load = async (file: string) =>
     ((await import(`highlight.js/lib/${file}`)) as { default: unknown }).default;
@@ -82,7 +82,7 @@ async function loadHighlighter(): Promise<Highlighter> {
   return highlighter;
 }
 
-/** Markdown as it reads on a page. */
+/** A renderer from Markdown to the HTML of a page. */
 async function createRenderer() {
   const [{ default: MarkdownIt }, highlighter] = await Promise.all([
     import('markdown-it'),
@@ -98,8 +98,8 @@ async function createRenderer() {
 }
 
 /**
- * Gives each cell the name of its column, because on a narrow screen a row is shown as a list, and an anchor to what a
- * table lists as code: an error code, say.
+ * Labels each cell with the name of its column, because narrow screens show a row as a list. Adds anchors to the code
+ * in tables, such as error codes.
  */
 function labelCells(tokens: Token[]): void {
   let columns: string[] = [];
@@ -123,7 +123,7 @@ function labelCells(tokens: Token[]): void {
   });
 }
 
-/** The anchor of a heading, made as code hosts make it, so that a link to it works in the sources as well. */
+/** The anchor of a heading, in the format of code hosts, so that links work in the sources as well. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -131,7 +131,7 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** `limits.md#bans`, as the sources link to each other, is `/docs/guides/limits#bans` on a page. */
+/** Sources link to `limits.md#bans`, which becomes `/docs/guides/limits#bans` on a page. */
 function servedAddress(address: string): string {
   const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(address) ?? [];
   const guide = GUIDES.find((known) => known === name);

@@ -3,7 +3,7 @@ import helmet from 'helmet';
 import { INDEX_PATH } from '../guides/guides-list';
 import { htmlOf } from './frame';
 
-/** What the page may load: its own files, and the images that Swagger UI's style sheet has in itself. */
+/** What the page may load: its own files, and the inline images of Swagger UI's style sheet. */
 const CONTENT_SECURITY_POLICY = {
   useDefaults: false,
   directives: {
@@ -21,14 +21,14 @@ const CONTENT_SECURITY_POLICY = {
 /** Sets the header fields that protect a page. */
 export const setPageHeaders = helmet({
   contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-  // The service speaks plain HTTP; whoever puts TLS in front of it decides about these.
+  // The service speaks plain HTTP; the TLS proxy in front of it decides about these.
   strictTransportSecurity: false,
   crossOriginOpenerPolicy: false,
-  // Not every answer of this origin has it, of which browsers complain.
+  // Not every response of this origin has the field, and browsers would complain.
   originAgentCluster: false,
 });
 
-/** What a browser gets for a path below /docs at which there is nothing. */
+/** The page for a browser that requests an unknown path below /docs. */
 const UNKNOWN_PAGE = htmlOf({
   title: 'Not found – Pet Store',
   body: `<main id="operations">
@@ -37,12 +37,12 @@ const UNKNOWN_PAGE = htmlOf({
 </main>`,
 });
 
-/** Whether a browser asks for a page. A program takes anything or JSON, and browsers' scripts do. */
+/** Whether a browser requests a page. Programs and scripts in browsers accept anything or JSON. */
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') ?? false;
 }
 
-/** Answers a browser that asks for a page below `/docs` at which there is nothing. @returns whether it did */
+/** Answers a browser that requests an unknown page below `/docs`. @returns whether it did */
 export function answerUnknownPage(request: FastifyRequest, reply: FastifyReply): boolean {
   if (!request.url.startsWith('/docs/') || !wantsPage(request)) {
     return false;

@@ -7,13 +7,13 @@ interface Tag {
   'x-parent'?: string;
 }
 
-/** What a page is made of beside its frame. */
+/** The parts of a page besides its frame. */
 interface Page {
   title: string;
   head?: string;
-  /** In the bar on top, beside the search. */
+  /** In the header, next to the search. */
   bar?: string;
-  /** The side bar; none on a page that is not there. */
+  /** The side bar; omitted on the page for unknown paths. */
   side?: string;
   body: string;
 }
@@ -21,7 +21,7 @@ interface Page {
 export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** A whole page. Nothing is written into it that its policy would have to allow. */
+/** A whole page, without inline content that its policy would have to allow. */
 export function htmlOf({ title, head = '', bar = '', side = '', body }: Page): string {
   const menu = side && '<button type="button" class="menu-button" popovertarget="menu">Menu</button>';
   return `<!doctype html>
@@ -50,7 +50,7 @@ ${side}${body}
 `;
 }
 
-/** The side bar: the guides, then the operations in their groups. */
+/** The side bar: the guides, then the operations by group. */
 export function sideBar(document: OpenAPIObject, guides: Guide[], current?: GuideName): string {
   const links = guides.map(({ name, title }) => {
     const here = name === current ? ' aria-current="page"' : '';
@@ -82,7 +82,7 @@ export interface ListedOperation {
   marks: string[];
 }
 
-/** The operations of a tag, or of all. */
+/** The operations of a tag, or all operations. */
 export function operationsOf({ paths }: OpenAPIObject, tag?: string): ListedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item as Record<string, OperationObject>).flatMap(([method, operation]) => {

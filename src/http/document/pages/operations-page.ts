@@ -19,7 +19,7 @@ const KEY_DIALOG = `<dialog class="key" aria-labelledby="key-title" closedby="an
 </form></dialog>
 `;
 
-/** The page of the operations, before its script runs Swagger UI in it. */
+/** The page of the operations, before its script starts Swagger UI. */
 export function operationsPage(document: OpenAPIObject, guides: Guide[]): string {
   return htmlOf({
     title: 'Pet Store',

@@ -4,17 +4,17 @@ import { guidePath } from '../guides/guides-list';
 import type { Guide } from '../guides/guides-markdown';
 import { operationsOf } from './frame';
 
-/** One thing that can be found, by its title and its text. */
+/** An entry of the search index, with its title and text. */
 export interface Findable {
   title: string;
   kind: string;
   text: string;
-  /** Found too, but not shown. */
+  /** Searched, but not shown. */
   words?: string;
   href: string;
 }
 
-/** Everything that the search knows: operations, error codes and the guides' sections. */
+/** All searchable entries: operations, error codes and the guides' sections. */
 export function searchIndex(document: OpenAPIObject, guides: Guide[]): Findable[] {
   const operations = operationsOf(document).map(({ path, method, operation, href, marks }) => {
     const { summary = '', description = '', tags = [], operationId, parameters = [] } = operation;

@@ -16,7 +16,7 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
 };
 
-/** What the pages load: our own files, and what they use of packages; the rest of those is not served. */
+/** Files that the pages load: our own, and the used files of packages. Other package files are not served. */
 const FILES = [
   ...['docs.css', 'docs.js', 'page.css', 'page.js', 'key.js', 'samples.js', 'words.js'].map((name) =>
     join(__dirname, '../browser', name),
@@ -28,7 +28,7 @@ const FILES = [
 ];
 
 /**
- * Serves the pages: the operations at `/docs`, the guides below it, and what they load. Call it after `protectPage`. The
+ * Serves the pages: the operations at `/docs`, the guides below it, and their files. Call it after `protectPage`. The
  * page of @nestjs/swagger has inline styles, which a strict content security policy forbids.
  */
 export function servePages(fastify: FastifyInstance, document: OpenAPIObject): void {
@@ -61,7 +61,7 @@ async function renderPages(document: OpenAPIObject): Promise<Map<string, StaticA
   ]);
 }
 
-/** Runs the work on the first call and keeps the result; a failure is not kept. */
+/** Runs the work on the first call and caches the result, but not a failure. */
 function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | undefined;
   return () => {

@@ -7,7 +7,7 @@ import { StandingQuestions } from '../counting/standing-questions';
 import type { ClientSubject } from '../counting/subject';
 import { type CounterReading, CounterReader, type RedisPart } from './counter-reader';
 
-/** Null: not known, because nobody who counts has answered. (Type aliases, because interfaces do not fit a Record.) */
+/** Null: unknown, because no counter has answered. (Type aliases, because interfaces do not fit a Record.) */
 export type WindowOverview = {
   limit: number;
   used: number | null;
@@ -20,7 +20,7 @@ export type KeyOverview = {
   endsWith: string;
   state: 'active' | 'banned' | 'expired' | 'revoked';
   bannedUntil: string | null;
-  /** Bans that are not forgiven yet: the higher, the longer the next one. */
+  /** Bans that are not forgiven yet. The higher the level, the longer the next ban. */
   banLevel: number;
 };
 
@@ -43,7 +43,7 @@ export class QuotaOverview {
     private readonly questions: StandingQuestions,
   ) {}
 
-  /** @throws AdministrationError when there is no client of that name */
+  /** @throws AdministrationError if there is no client of that name */
   async of(name: string): Promise<ClientOverview> {
     const client = await this.clients.named(name);
     const keys = await this.keys.list(name);
@@ -69,8 +69,8 @@ export class QuotaOverview {
   }
 
   /**
-   * Undefined if nobody who counts has answered. Without Redis, it is that of the instance that counted most, because each counts
-   * on its own.
+   * Undefined if no counter has answered. Without Redis, it is the minute of the instance that counted most, because
+   * each counts separately.
    * @param read the minute in Redis; that of a client without requests if Redis is not used
    * @param subject undefined for a client without keys
    */

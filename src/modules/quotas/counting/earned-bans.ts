@@ -55,7 +55,7 @@ export class EarnedBans {
     const latest = [...batch.values()].map((bans) => bans.at(-1)!);
     await this.database.transaction(async (transaction) => {
       const written = await transaction.query<{ key_id: string }[]>(
-        // Skips keys that have been deleted: one of them would make the whole batch fail, for ever.
+        // Skips keys that have been deleted: one of them would make the batch fail repeatedly.
         `INSERT INTO key_bans (key_id, level, banned_until)
          SELECT banned.* FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
          WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)

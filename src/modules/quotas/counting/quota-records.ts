@@ -164,7 +164,7 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   private async writeCounts(counts: DayCount[]): Promise<void> {
     await this.database.query(
-      // Skips clients that have been deleted: one of them would make the whole batch fail, for ever.
+      // Skips clients that have been deleted: one of them would make the batch fail repeatedly.
       `INSERT INTO usage_days (client_id, day, requests)
        SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests
        FROM unnest($1::bigint[], $2::int[], $3::bigint[]) AS counted (client_id, day, requests)

@@ -68,7 +68,7 @@ export function bansOf({ refusals, refusalsUntil, level, bannedUntil }: KeyEntry
   return { refusals, refusalsUntil, level, bannedUntil };
 }
 
-/** The absolute difference, so that setting back the clock does not keep entries for ever. */
+/** The absolute difference, so that setting back the clock does not keep entries indefinitely. */
 export function isIdle({ seenAt }: { seenAt: UnixSeconds }, now: number, idleSeconds: number): boolean {
   return Math.abs(secondsOf(now) - seenAt) > idleSeconds;
 }

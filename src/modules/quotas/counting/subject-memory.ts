@@ -147,7 +147,7 @@ export class SubjectMemory {
   private async forgetIdle(): Promise<void> {
     const now = this.clock.now();
     this.addresses.forgetIdle(now);
-    // Unwritten counts would be lost by eviction, so they are written first. Idle entries add nothing after that.
+    // Eviction would lose unwritten counts, so they are written first. Idle entries add no more counts afterwards.
     if (await this.records.flush()) {
       const idle = (entry: ClientEntry | KeyEntry) => isIdle(entry, now, IDLE_SECONDS);
       this.clients.sweep((client) => (idle(client) ? 'forget' : 'keep'));

@@ -13,18 +13,18 @@ function list(fields: Record<string, string>): string {
 
 /**
  * The rules of rate-window.ts, ban-rules.ts and decision.ts as atomic steps inside Redis, on its clock. A test runs
- * both against the same histories, so they cannot come to differ unnoticed.
+ * both against the same histories to detect any difference.
  *
- * One call runs all steps that one turn of the event loop has brought; each of them is one subject's and stands alone.
- * KEYS: for each step the windows of the client or address; then the bans of the key, for a client only. Both carry the
+ * One call runs all steps of one turn of the event loop; each belongs to one subject and is independent.
+ * KEYS: for each step the windows of the client or address, then, for a client, the bans of the key. Both have the
  * client's hash tag, so that a cluster keeps them together.
- * ARGV: for each step its name (take, refund, look, ban, reset, mark stale); how many
- * keys it has; requests a minute; requests a day, -1 for none; for refund when the request was taken; how many values
- * of what the database remembers follow: none if it was not asked, or five: day, requests of that day, level and end of
- * the ban, the last reset of the windows.
- * Returns for each step {outcome (of refund: refunded, when the day's count was lowered), exhausted window or '', newly
- * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}, or {'unknown'} when the state is not there and the
- * database has to be asked, or {'failed', why}.
+ * ARGV: for each step its name (take, refund, look, ban, reset, mark stale), its number of keys, requests per minute,
+ * requests per day (-1 for none), for refund the time when the request was taken, and the number of values from the
+ * database that follow: none if it was not read, or five: day, requests of that day, level and end of the ban, the last
+ * reset of the windows.
+ * Returns for each step {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly
+ * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}; or {'unknown'} if the state is missing and must be
+ * read from the database; or {'failed', why}.
  */
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
@@ -37,7 +37,7 @@ local time = redis_call('TIME')
 local now = to_number(time[1]) * 1000 + floor(to_number(time[2]) / 1000)
 local today = floor(now / DAY)
 
--- Every instance that hears of a reset asks for it; the first one does it, and later ones must not do it again.
+-- Every notified instance sends this; only the first one may take effect.
 local function reset(windows, reset_at)
   local known = redis_call('HGET', windows, '${RESET_AT}')
   if redis_call('EXISTS', windows) == 1 and to_number(known or 0) < to_number(reset_at) then
@@ -47,14 +47,14 @@ local function reset(windows, reset_at)
   return {'unknown'}
 end
 
--- The client was counted elsewhere for a while: its minute stands, its day and its bans are asked for anew.
+-- The client was counted elsewhere: keeps its minute, and reloads its day and bans from the database.
 local function mark_stale(windows, key_bans)
   if redis_call('EXISTS', windows) == 1 then redis_call('HSET', windows, '${STALE}', 1) end
   if key_bans and redis_call('EXISTS', key_bans) == 1 then redis_call('HSET', key_bans, '${STALE}', 1) end
   return {'unknown'}
 end
 
--- The database's word on a key's bans. Its windows are left alone: of them the database was not asked.
+-- Sets a key's bans from the database. The windows were not read from it, so they do not change.
 local function ban(key_bans, level, banned)
   redis_call('HSET', key_bans, '${B.refusals}', 0, '${B.refusalsUntil}', 0, '${B.level}', level, '${B.bannedUntil}', banned)
   redis_call('HDEL', key_bans, '${STALE}')
@@ -157,7 +157,7 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
     end
   end
 
-  -- Most requests change nothing of the bans, and every minute is often enough to put off the end of what lasts for days.
+  -- Most requests do not change the bans. Their keys expire after days, so extending that once a minute is enough.
   local begun = start ~= to_number(w[1])
   redis_call('HSET', windows, '${W.minuteStart}', start, '${W.minuteCount}', minute, '${W.minuteRefunds}', minute_refunds,
     '${W.day}', day, '${W.dayCount}', used, '${W.dayRefunds}', day_refunds)
@@ -184,7 +184,7 @@ local key, at = 1, 1
 while at <= #ARGV do
   local keys, values = to_number(ARGV[at + 1]), to_number(ARGV[at + 5])
   local asked = values > 0 and at + 6 or nil
-  -- What is wrong with one subject's keys is nothing to the others.
+  -- An error in one subject's keys must not affect the others.
   local done, reply = pcall(answer, ARGV[at], KEYS[key], keys > 1 and KEYS[key + 1] or nil, at, asked)
   if not done then reply = {'failed', type(reply) == 'table' and reply.err or tostring(reply)} end
   answers[#answers + 1] = reply

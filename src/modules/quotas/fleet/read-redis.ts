@@ -12,7 +12,7 @@ import {
 import { withinBudget } from './within-budget';
 import type { WindowState } from '../rules/rate-window';
 
-/** After this, commands do without Redis. */
+/** After this, commands continue without Redis. */
 const TIMEOUT_MS = 2_000;
 
 /** A client's state in Redis; null or missing if Redis has none. */

@@ -9,7 +9,7 @@ const OPTIONS: RedisOptions = {
   retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
 };
 
-/** Several addresses, separated by commas, are the nodes of a cluster. */
+/** Several comma-separated addresses are the nodes of a cluster. */
 export function connectRedis(url: string): Redis | Cluster {
   const urls = url.split(',').map((part) => part.trim());
   if (urls.length === 1) {

@@ -130,7 +130,7 @@ export class RedisQuotaStore extends QuotaStore {
     const { perMinute, perDay } = subject.limits;
     const step = { keys: keysOf(subject), name, perMinute, perDay: perDay ?? -1, takenAt, remembered };
     return this.calls.run(step, (late) => {
-      // A late decision is still in force in Redis, so the ban must be recorded.
+      // A late decision is in force in Redis, so a new ban must be recorded.
       this.saveNewBan(subject, toState(late, subject.kind === 'client'));
     });
   }

@@ -110,7 +110,7 @@ function settle({ resolve, reject }: WaitingStep, reply: Reply): void {
   }
 }
 
-/** In a cluster all keys of a call must be on one node, which only one subject's keys are sure to be. */
+/** In a cluster all keys of a call must be on one node, which is certain only for the keys of one subject. */
 function bySubject(waiting: WaitingStep[]): Iterable<WaitingStep[]> {
   const subjects = new Map<string, WaitingStep[]>();
   for (const one of waiting) {

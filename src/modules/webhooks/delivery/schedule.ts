@@ -41,7 +41,7 @@ export interface Attempt {
 /**
  * @param attempts how many were made
  * @param random from 0 to 1
- * @returns milliseconds until the next one; null when there is none
+ * @returns milliseconds until the next one; null if there is none
  */
 export function pauseAfter(attempts: number, random: number): number | null {
   const pause = PAUSES_MS[attempts - 1];

@@ -13,9 +13,9 @@ const TIMEOUT_MS = 15_000;
 /** How much of a response body is read, and for how long, so that the connection can be reused. */
 const BODY_BYTES = 16_384;
 const BODY_MS = 1_000;
-/** Responses 1xx before the final one. */
+/** Maximum number of 1xx responses before the final one. */
 const INTERIM_RESPONSES = 10;
-/** Idle connections. */
+/** Limits for idle connections. */
 const KEEP_ALIVE = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
 const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';

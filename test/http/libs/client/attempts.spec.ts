@@ -117,14 +117,10 @@ describe('An abort', () => {
 
 describe('A response from something other than the service', () => {
   it.each([
-    ['a page of a proxy', new Response('<html>', { status: 403 }), 403],
-    [
-      'a page in place of a success',
-      new Response('<html>', { headers: { 'Content-Type': 'text/html' } }),
-      200,
-    ],
-    ['a redirect, which the key does not follow', Response.redirect('http://elsewhere.test/', 307), 307],
-    ['JSON of somebody else', json({ error: 'no' }, {}, 400), 400],
+    ['an error page of a proxy', new Response('<html>', { status: 403 }), 403],
+    ['a page instead of JSON', new Response('<html>', { headers: { 'Content-Type': 'text/html' } }), 200],
+    ['a redirect, which must not receive the key', Response.redirect('http://elsewhere.test/', 307), 307],
+    ['JSON of another service', json({ error: 'no' }, {}, 400), 400],
     ['JSON null', json(null, {}, 404), 404],
   ])('is an error: %s', async (_what, reply, status) => {
     const { client, sent } = scriptedClient([reply]);

@@ -21,9 +21,9 @@ describe('A failure whose transaction has certainly had no effect', () => {
     );
 
   it.each([
-    ['a value that cannot be', 'SELECT 1 / 0'],
-    ['a broken rule', 'INSERT INTO orders (pet_id, quantity) VALUES (999999, 1)'],
-    ['a trigger that objects', `DO $$ BEGIN RAISE EXCEPTION 'no'; END $$`],
+    ['an invalid value', 'SELECT 1 / 0'],
+    ['a violated constraint', 'INSERT INTO orders (pet_id, quantity) VALUES (999999, 1)'],
+    ['a trigger that raises an error', `DO $$ BEGIN RAISE EXCEPTION 'no'; END $$`],
   ])('is %s', async (_what, sql) => {
     expect(isRefusedStatement(await failureOf(sql))).toBe(true);
   });
@@ -31,7 +31,7 @@ describe('A failure whose transaction has certainly had no effect', () => {
   it.each([
     ['the end of the session', 'SELECT pg_terminate_backend(pg_backend_pid())'],
     [
-      'a commit of which nothing is known',
+      'a commit with an unknown outcome',
       `DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40003'; END $$`,
     ],
   ])('is not %s', async (_what, sql) => {

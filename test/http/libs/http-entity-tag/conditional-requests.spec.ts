@@ -32,12 +32,12 @@ describe('conditional requests', () => {
   describe.each(RESOURCES)('If-None-Match on %s', (target) => {
     const HITS: [string, (tag: string) => string][] = [
       ['the ETag', (tag) => tag],
-      ['the ETag as a weak one', (tag) => `W/${tag}`],
+      ['the ETag in weak form', (tag) => `W/${tag}`],
       ['a list with it', (tag) => `${OTHER}, W/"x,y",${tag}`],
       ['any', () => '*'],
     ];
     const MISSES: [string, (tag: string) => string][] = [
-      ['another one', () => OTHER],
+      ['another ETag', () => OTHER],
       ['the ETag without quotes', (tag) => tag.slice(1, -1)],
       ['nothing', () => ''],
     ];
@@ -86,8 +86,8 @@ describe('conditional requests', () => {
     });
 
     test.each<[string, (tag: string) => string]>([
-      ['another one', () => OTHER],
-      ['the ETag as a weak one', (tag) => `W/${tag}`],
+      ['another ETag', () => OTHER],
+      ['the ETag in weak form', (tag) => `W/${tag}`],
       ['the ETag without quotes', (tag) => tag.slice(1, -1)],
       ['nothing', () => ''],
     ])('answers 412 for %s and changes nothing', async (_what, field) => {

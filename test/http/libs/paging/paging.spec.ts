@@ -68,8 +68,8 @@ describe('a list', () => {
     });
 
     test.each([
-      ['characters that mean something in a URL', 'a?b&c=d#e', 'name=a%3Fb%26c%3Dd%23e'],
-      ['a question mark as it is', 'a?b', 'name=a?b'],
+      ['characters reserved in URLs', 'a?b&c=d#e', 'name=a%3Fb%26c%3Dd%23e'],
+      ['a literal question mark', 'a?b', 'name=a?b'],
       ['a space and a plus', 'a +', 'name=a+%2B'],
       ['a percent sign', '50%', 'name=50%25'],
       ['characters beyond ASCII', 'é🐕', 'name=%C3%A9%F0%9F%90%95'],
@@ -102,7 +102,7 @@ describe('a list', () => {
     test.each([
       ['a new entry is found once, at the end', () => arrange.category('e'), [['a', 'b'], ['c', 'd'], ['e']]],
       [
-        'the deletion of one that was read skips none',
+        'deleting an entry already read skips none',
         () => caller.delete('/categories/1'),
         [
           ['a', 'b'],
@@ -110,16 +110,20 @@ describe('a list', () => {
         ],
       ],
       [
-        'so does that of the last one read',
+        'deleting the last entry read skips none',
         () => caller.delete('/categories/2'),
         [
           ['a', 'b'],
           ['c', 'd'],
         ],
       ],
-      ['one that is deleted unread is not there', () => caller.delete('/categories/3'), [['a', 'b'], ['d']]],
       [
-        'a change of name moves none',
+        'an entry deleted before it is read is missing',
+        () => caller.delete('/categories/3'),
+        [['a', 'b'], ['d']],
+      ],
+      [
+        'renaming an entry moves none',
         () => caller.put('/categories/1', { name: 'z' }),
         [
           ['a', 'b'],

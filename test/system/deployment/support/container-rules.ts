@@ -23,25 +23,19 @@ export interface Container {
 type Rule = [fault: string, holds: (container: Container) => boolean];
 
 const RULES: Rule[] = [
-  ['can write to its own files', ({ read_only }) => read_only === true],
+  ['has a writable root file system', ({ read_only }) => read_only === true],
   ['is privileged', ({ privileged }) => privileged !== true],
   [
     'keeps capabilities',
     ({ cap_drop, cap_add }) => cap_drop?.includes('ALL') === true && cap_add === undefined,
   ],
-  ['may gain rights', ({ security_opt }) => security_opt?.includes('no-new-privileges:true') === true],
+  ['may gain privileges', ({ security_opt }) => security_opt?.includes('no-new-privileges:true') === true],
   // Our own image names its user itself.
-  [
-    'runs as whoever its image says',
-    ({ user, build }) => build !== undefined || /^[1-9]\d*:\d+$/.test(user ?? ''),
-  ],
-  ['has no limit of its memory', ({ deploy }) => deploy?.resources?.limits?.memory !== undefined],
-  ['has no limit of its processors', ({ deploy }) => deploy?.resources?.limits?.cpus !== undefined],
-  ['has no limit of its processes', ({ deploy }) => deploy?.resources?.limits?.pids !== undefined],
-  [
-    'is not asked for its health',
-    ({ healthcheck, restart }) => healthcheck?.test !== undefined || restart === 'no',
-  ],
+  ['does not set a user', ({ user, build }) => build !== undefined || /^[1-9]\d*:\d+$/.test(user ?? '')],
+  ['has no memory limit', ({ deploy }) => deploy?.resources?.limits?.memory !== undefined],
+  ['has no CPU limit', ({ deploy }) => deploy?.resources?.limits?.cpus !== undefined],
+  ['has no process limit', ({ deploy }) => deploy?.resources?.limits?.pids !== undefined],
+  ['has no health check', ({ healthcheck, restart }) => healthcheck?.test !== undefined || restart === 'no'],
   [
     'is reachable from other machines',
     ({ ports = [] }) => ports.every((port) => port.startsWith('127.0.0.1:')),

@@ -146,11 +146,11 @@ describe('an unusable backup changes nothing', () => {
 
   const DAMAGES: [string, () => Buffer | Promise<Buffer>][] = [
     ['empty', () => Buffer.alloc(0)],
-    ['no archive', () => Buffer.from('{"kind":"category","id":1}\n'.repeat(1_000))],
-    ['short of its last byte', () => whole.subarray(0, -1)],
-    ['one with a bit flipped in its middle', () => flipped(whole.length >> 1)],
+    ['not an archive', () => Buffer.from('{"kind":"category","id":1}\n'.repeat(1_000))],
+    ['without its last byte', () => whole.subarray(0, -1)],
+    ['with a bit flipped in its middle', () => flipped(whole.length >> 1)],
     // In the checksum: what stands before it may be zeros, which another bit may describe as well.
-    ['one with a bit flipped at its end', () => flipped(whole.length - 6)],
+    ['with a bit flipped at its end', () => flipped(whole.length - 6)],
     // zlib finds none of these.
     ['an archive that ends early', () => edited((tar) => tar.subarray(0, tar.length >> 1))],
     [
@@ -166,7 +166,7 @@ describe('an unusable backup changes nothing', () => {
       'an archive whose manifest names another file',
       () => edited((tar) => (tar.write('PG_VERSIOM', tar.lastIndexOf('PG_VERSION')), tar)),
     ],
-    ['an archive that leads out of the folder', async () => gzipSync(await tarOf('data/../../outside'))],
+    ['an archive with a path outside the folder', async () => gzipSync(await tarOf('data/../../outside'))],
     ['an archive with something else in it', async () => gzipSync(await tarOf('secrets.txt'))],
   ];
 

@@ -46,7 +46,7 @@ test('a client has its whole limit while Redis is available', async () => {
 });
 
 test.each([
-  ['is gone', () => redis.stop(), () => redis.start()],
+  ['is down', () => redis.stop(), () => redis.start()],
   ['does not answer', () => Promise.resolve(redis.pause()), () => Promise.resolve(redis.resume())],
 ])(
   'while Redis %s a client has its share, and the whole limit again afterwards',

@@ -24,7 +24,7 @@ const stop = [() => redis.stop(), () => redis.start()] as const;
 const pause = [() => Promise.resolve(redis.pause()), () => Promise.resolve(redis.resume())] as const;
 
 describe.each([
-  ['is stopped and started again', stop, LIMIT],
+  ['is restarted', stop, LIMIT],
   ['does not answer for a while', pause, 0],
 ])('while requests run and Redis %s', (_what, [leave, comeBack], begunAnew) => {
   let load: SteadyLoad;

@@ -17,17 +17,17 @@ describe('A request may be repeated although its outcome is unknown', () => {
 
 describe('Another attempt is worthwhile', () => {
   it.each([
-    ['after a 429 whatever the request, because nothing was done', 429, 'rate_limit_exceeded', true, true],
+    ['after a 429 for every request, because nothing was done', 429, 'rate_limit_exceeded', true, true],
     ['when the first attempt still runs', 409, 'idempotency_in_progress', true, true],
     ['after 503 only when it is safe', 503, 'service_unavailable', true, false],
     ['after 502 only when it is safe', 502, 'unexpected_answer', true, false],
     ['after 504 only when it is safe', 504, 'unexpected_answer', true, false],
-    ['after no answer only when it is safe', 0, 'no_answer', true, false],
+    ['without a response only when it is safe', 0, 'no_answer', true, false],
     ['never during a ban', 403, 'api_key_banned', false, false],
     ['never after a redirect that a browser hides', 0, 'unexpected_answer', false, false],
     ['never after another conflict', 409, 'insufficient_stock', false, false],
-    ['never after a fault of the service', 500, 'internal_error', false, false],
-    ['never after a refusal of what was sent', 400, 'validation_failed', false, false],
+    ['never after an internal error', 500, 'internal_error', false, false],
+    ['never after a rejected request', 400, 'validation_failed', false, false],
   ])('%s', (_rule, status, code, whenSafe, whenNot) => {
     expect(isWorthRepeating({ status, code }, true)).toBe(whenSafe);
     expect(isWorthRepeating({ status, code }, false)).toBe(whenNot);

@@ -33,7 +33,7 @@ it.each<[string, WebhookHeaders, string | Uint8Array, string | string[]]>([
   ['signatures by two secrets', signed(BODY, [OTHER, SECRET]), BODY, SECRET],
   ['several secrets', signed(), BODY, [OTHER, SECRET]],
   [
-    'signatures of versions that are not known',
+    'signatures of unknown versions',
     { ...signed(), 'webhook-signature': `v2,AAAA v1a,x ${signed()['webhook-signature']}` },
     BODY,
     SECRET,
@@ -56,11 +56,11 @@ it.each<[string, WebhookHeaders, string, string | string[]]>([
   ['no secrets', signed(), BODY, []],
   ['a time of six minutes ago', signed(BODY, [SECRET], ago(360)), BODY, SECRET],
   ['a time in six minutes', signed(BODY, [SECRET], ago(-360)), BODY, SECRET],
-  ['a time that is none', { ...signed(), 'webhook-timestamp': '1e9' }, BODY, SECRET],
+  ['an invalid time', { ...signed(), 'webhook-timestamp': '1e9' }, BODY, SECRET],
   ['no signature', { ...signed(), 'webhook-signature': '' }, BODY, SECRET],
-  ['a signature that is no base64', { ...signed(), 'webhook-signature': 'v1,%%%' }, BODY, SECRET],
+  ['a signature that is not base64', { ...signed(), 'webhook-signature': 'v1,%%%' }, BODY, SECRET],
   [
-    'a signature cut off',
+    'a truncated signature',
     { ...signed(), 'webhook-signature': signed()['webhook-signature']!.slice(0, 20) },
     BODY,
     SECRET,

@@ -81,7 +81,7 @@ describe('The state of a batch', () => {
 
   it.each([
     ['a row', (draft: { find: (entity: typeof Thing, id: number) => unknown }) => draft.find(Thing, 9)],
-    ['a figure', (draft: { figure: (figure: Figure, id: number) => unknown }) => draft.figure(COUNT, 9)],
+    ['a counter', (draft: { figure: (figure: Figure, id: number) => unknown }) => draft.figure(COUNT, 9)],
   ])('throws for %s that was not loaded', (_what, read) => {
     expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('do not include');
   });

@@ -16,8 +16,8 @@ it('announces since when, until when, and what replaces it', () => {
 });
 
 test.each([
-  ['what would end the link', '7>; rel="x"', '7%3E%3B%20rel%3D%22x%22'],
-  ['what would end the header field', '7\r\nX: y', '7%0D%0AX%3A%20y'],
+  ['characters that would end the link', '7>; rel="x"', '7%3E%3B%20rel%3D%22x%22'],
+  ['characters that would end the header field', '7\r\nX: y', '7%0D%0AX%3A%20y'],
   ['another parameter', '7&id=8', '7%26id%3D8'],
   ['characters beyond ASCII', 'é', '%C3%A9'],
   ['an unpaired surrogate', '\ud800', '%EF%BF%BD'],

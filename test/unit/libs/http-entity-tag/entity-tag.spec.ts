@@ -15,17 +15,17 @@ describe('an entity tag', () => {
 
 const HITS = [
   ['the tag', TAG],
-  ['the tag as a weak one', `W/${TAG}`],
+  ['the tag in weak form', `W/${TAG}`],
   ['a list with the tag', `${OTHER}, W/"x,y",${TAG}`],
   ['any', '*'],
-  ['any, with white space', ' * '],
+  ['*, with white space', ' * '],
 ] as const;
 
 const MISSES = [
   ['another tag', OTHER],
   ['a list without it', `${OTHER}, "*"`],
   ['the tag without its quotes', TAG.slice(1, -1)],
-  ['a tag that contains it behind a comma', `"x,${TAG.slice(1)}`],
+  ['a tag that contains it after a comma', `"x,${TAG.slice(1)}`],
   ['nothing', ''],
 ] as const;
 
@@ -43,7 +43,7 @@ describe('If-Match', () => {
 
   it('passes when it is absent', () => expect(check(undefined)).not.toThrow());
 
-  test.each([...MISSES, ['the tag as a weak one', `W/${TAG}`] as const])('%s fails', (_what, field) => {
+  test.each([...MISSES, ['the tag in weak form', `W/${TAG}`] as const])('%s fails', (_what, field) => {
     expect(check(field)).toThrow(expect.objectContaining({ status: 412, code: 'precondition_failed' }));
   });
 });

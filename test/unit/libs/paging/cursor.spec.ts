@@ -16,21 +16,21 @@ const encoded = (content: string) => Buffer.from(content).toString('base64url');
 
 test.each([
   ['nothing', ''],
-  ['an id as it is', '20'],
+  ['a plain id', '20'],
   ['another prefix', encoded('befor:20')],
-  ['a place in the feed', cursorAfter(20, 'event')],
+  ['a position in the feed', cursorAfter(20, 'event')],
   ['no id', encoded('after:')],
   ['id 0', encoded('after:0')],
   ['a negative id', encoded('after:-1')],
-  ['an id written in another way', encoded('after:020')],
+  ['a differently formatted id', encoded('after:020')],
   ['an exponent', encoded('after:1e1')],
   ['white space', encoded('after: 20')],
-  ['an id past the largest', encoded('after:9007199254740992')],
-  ['something behind it', `${cursorAfter(20)}A`],
+  ['an id above the maximum', encoded('after:9007199254740992')],
+  ['trailing characters', `${cursorAfter(20)}A`],
   ['padding', `${cursorAfter(1)}=`],
   ['the other base64 alphabet', `${cursorAfter(20)}+/`],
   ['half a cursor', cursorAfter(20).slice(0, 6)],
-  ['no base64', '🐕'],
+  ['invalid base64', '🐕'],
 ])('rejects a cursor with %s', (_what, cursor) => {
   expect(() => idBefore(cursor)).toThrow(expect.objectContaining({ status: 400, code: 'invalid_cursor' }));
 });
