@@ -1,4 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installation } from './installation';
@@ -27,8 +29,8 @@ export function petstoreScript(): string {
   return join(installation(), 'bin', 'petstore.js');
 }
 
-/** Runs a command of the admin CLI to its end. */
-export function petstore(
+/** Runs a command of the admin CLI to its end, in a process of its own. */
+export async function petstoreProcess(
   args: string[],
   environment: Environment = {},
   { cwd = tmpdir(), node = [] }: RunOptions = {},
@@ -41,13 +43,60 @@ export function petstore(
     timeout: 250_000,
     killSignal: 'SIGKILL',
   });
-  const outcome: Outcome = { code: null, stdout: '', stderr: '' };
+  const outcome = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (outcome.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (outcome.stderr += text));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ ...outcome, code }));
-  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { ...outcome, code };
+}
+
+const world = globalThis as { commandHost?: ChildProcess; lastCommand?: Promise<unknown> };
+
+/** The process that runs commands for all files of this worker, and ends with it. */
+function commandHost(): ChildProcess {
+  if (world.commandHost === undefined) {
+    const host = fork(join(__dirname, 'command-host.js'), [petstoreScript()], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      // Whatever is printed in local time would be seen.
+      env: { TZ: 'America/New_York' },
+      execArgv: [],
+    });
+    host.unref();
+    host.channel!.unref();
+    (host.stdout as Socket).unref();
+    host.once('exit', () => delete world.commandHost);
+    world.commandHost = host;
+  }
+  return world.commandHost;
+}
+
+/**
+ * Runs a command of the admin CLI to its end, in a process that runs others too, one after the other.
+ * @param options columns: of the terminal to which it prints; without them it prints to a pipe
+ */
+export async function petstore(
+  args: string[],
+  environment: Environment = {},
+  { cwd = tmpdir(), columns }: { cwd?: string; columns?: number } = {},
+): Promise<Outcome> {
+  const run = async () => {
+    const host = commandHost();
+    host.channel!.ref();
+    const settled = new Promise<Outcome>((resolve, reject) => {
+      const ended = () =>
+        reject(new Error(`petstore ${args.join(' ')} has ended the process of all commands`));
+      host.once('exit', ended);
+      host.once('message', (outcome: Outcome) => {
+        host.off('exit', ended);
+        resolve(outcome);
+      });
+    });
+    host.send({ args, environment: cleanEnvironment(environment), cwd, columns });
+    return settled.finally(() => host.channel?.unref());
+  };
+  const outcome = (world.lastCommand ?? Promise.resolve()).then(run, run);
+  world.lastCommand = outcome;
+  return outcome;
 }
 
 /** Runs a command with --json that has to succeed, and reads what it printed. */

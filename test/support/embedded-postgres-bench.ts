@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Checkout } from './checkout';
 import { until } from './eventually';
-import { queryOnce as query } from './query-once';
-
-export { query };
+import { query } from './query';
 
 export interface Answer {
   url: string;

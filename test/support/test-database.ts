@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
-import { queryOnce } from './query-once';
+import { query } from './query';
 
 export interface TestDatabase {
   url: string;
@@ -12,7 +12,7 @@ export interface TestDatabase {
 async function administer(statement: string): Promise<void> {
   const url = new URL(process.env.TEST_POSTGRES_URL!);
   url.pathname = '/postgres';
-  await queryOnce(url.href, statement);
+  await query(url.href, statement);
 }
 
 /** A database of the caller's own: a clone of the migrated template, or an empty one. */

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import type { CleanUp } from './clean-up';
 import { read } from '../../support/files';
-import { queryOnce } from '../../support/query-once';
+import { query } from '../../support/query';
 import { output } from './program';
 
 export const FEW_PETS = 1_000;
@@ -172,5 +172,5 @@ export async function numbers(url: string, expressions: readonly string[]): Prom
     return [];
   }
   const text = `SELECT ARRAY[${expressions.map((expression) => `(${expression})::float8`).join(', ')}] AS values`;
-  return (await queryOnce<{ values: number[] }>(url, text))[0]!.values;
+  return (await query<{ values: number[] }>(url, text))[0]!.values;
 }

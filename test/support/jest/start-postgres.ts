@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { connectAndMigrate, dataSourceOptions } from '../../../src/runtime/data-source';
-import { queryOnce } from '../query-once';
+import { query } from '../query';
 
 /** One PostgreSQL for the whole run, and a migrated database that every test file clones. */
 export default async function startPostgres(): Promise<void> {
@@ -19,7 +19,7 @@ export default async function startPostgres(): Promise<void> {
   Logger.overrideLogger(false);
   const dataSource = await connectAndMigrate(dataSourceOptions(postgres.url, 1));
   await dataSource.destroy();
-  await queryOnce(postgres.url, 'ALTER DATABASE template IS_TEMPLATE true');
+  await query(postgres.url, 'ALTER DATABASE template IS_TEMPLATE true');
   process.env.TEST_POSTGRES_URL = postgres.url;
   Object.assign(globalThis, { testPostgres: postgres, testPostgresDirectory: dataDirectory });
 }

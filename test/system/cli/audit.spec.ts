@@ -1,19 +1,9 @@
 import { operator } from '../../../src/cli/command/operator';
 import { detailsInShort } from '../../../src/cli/audit-details';
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { complaint, petstore } from '../../support/command-line';
+import { useCommandLine } from './support/use-command-line';
 
-let database: TestDatabase;
-let environment: { DATABASE_URL: string };
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url };
-});
-afterAll(() => database.drop());
-
-const run = (...args: string[]) => petstore(args, environment);
-const audit = (...args: string[]) => petstoreJson<object[]>(['audit', ...args], environment);
+const { database, environment, run, json } = useCommandLine();
 
 it('shows who did what on the command line, to programs and to people', async () => {
   await petstore(['clients', 'create', '--name', 'acme'], { ...environment, SUDO_USER: 'ann' });
@@ -32,9 +22,9 @@ it('shows who did what on the command line, to programs and to people', async ()
     keyId: null,
     details: { plan: 'free', perMinute: null, perDay: null },
   };
-  expect(await audit('--since', '1d')).toEqual([created]);
-  expect(await audit('--client', 'acme', '--action', 'client.', '--limit', '1')).toEqual([created]);
-  expect(await audit('--key', '7')).toMatchObject([{ action: 'key.banned', client: null, keyId: 7 }]);
+  expect(await json('audit', '--since', '1d')).toEqual([created]);
+  expect(await json('audit', '--client', 'acme', '--action', 'client.', '--limit', '1')).toEqual([created]);
+  expect(await json('audit', '--key', '7')).toMatchObject([{ action: 'key.banned', client: null, keyId: 7 }]);
   const [header, first, second] = (await run('audit')).stdout.split('\n');
   expect(header).toMatch(/^at +actor +action +client +keyId +details$/);
   expect(first).toMatch(/^\S+Z +\S+@.* \(sudo by ann\) +client\.created +acme +- +plan free$/);

@@ -9,7 +9,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { Client } from 'pg';
 import {
   cleanEnvironment,
   complaint,
@@ -17,7 +16,8 @@ import {
   petstoreJson,
   petstoreScript,
 } from '../../support/command-line';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { query } from '../../support/query';
+import { ServiceBench, type ServiceProcess, until } from '../../support/service-process';
 import { embeddedUrl } from '../faults/support/embedded-url';
 import { unlimitedKey } from '../faults/support/unlimited-key';
 import { RunningCommand } from './support/running-command';
@@ -57,15 +57,7 @@ class Writers {
   }
 }
 
-async function inDatabase<Row extends object>(sql: string): Promise<Row[]> {
-  const client = new Client({ connectionString: embeddedUrl(path('store')) });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const inDatabase = <Row extends object>(sql: string) => query<Row>(embeddedUrl(path('store')), sql);
 
 const leftOnServer = () =>
   inDatabase(
@@ -76,7 +68,7 @@ const leftOnServer = () =>
 describe('db backup of a running store', () => {
   it('contains everything acknowledged before it began, consistently, even if the service fails', async () => {
     const writers = new Writers();
-    while (writers.acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => writers.acknowledged.length >= 50);
     const before = [...writers.acknowledged];
     const backup = await petstoreJson<{ bytes: number; files: number }>(
       ['db', 'backup', path('under-load.tar.gz')],
@@ -142,21 +134,17 @@ describe('db backup of a running store', () => {
   it('leaves nothing on the server when it is killed, and only a file marked as partial', async () => {
     const running = new RunningCommand(['db', 'backup', 'killed.tar.gz'], { environment, cwd: bench.root });
     const partial = () => readdirSync(bench.root).filter((name) => name.startsWith('killed'));
-    while (partial().length === 0 || statSync(path(partial()[0]!)).size === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(() => partial().length > 0 && statSync(path(partial()[0]!)).size > 0);
     await running.end('SIGKILL');
     expect(partial()).toEqual([expect.stringMatching(/^killed\.tar\.gz\.\d+\.partial$/)]);
-    while ((await leftOnServer()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(async () => (await leftOnServer()).length === 0);
     expect((await run(['db', 'backup', 'killed.tar.gz'])).code).toBe(0);
   });
 
   it('removes its file when it is interrupted', async () => {
     const running = new RunningCommand(['db', 'backup', 'stopped.tar.gz'], { environment, cwd: bench.root });
     const partial = () => readdirSync(bench.root).filter((name) => name.startsWith('stopped'));
-    while (partial().length === 0 || statSync(path(partial()[0]!)).size === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(() => partial().length > 0 && statSync(path(partial()[0]!)).size > 0);
     expect(await running.end('SIGINT')).toMatchObject({ code: 130, stdout: '' });
     expect(partial()).toEqual([]);
   });

@@ -2,21 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { complaint, petstore, petstoreJson } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { RunningCommand } from './support/running-command';
+import { useCommandLine } from './support/use-command-line';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-catalogue-'));
-let database: TestDatabase;
-let environment: { DATABASE_URL: string };
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url };
-});
-afterAll(async () => {
-  await database.drop();
-  rmSync(folder, { recursive: true });
-});
+const { database, environment } = useCommandLine();
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const run = (...args: string[]) => petstore(args, environment, { cwd: folder });
 const path = (name: string) => join(folder, name);

@@ -1,12 +1,9 @@
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { complaint, petstoreJson } from '../../support/command-line';
+import { useCommandLine } from './support/use-command-line';
 
-let database: TestDatabase;
-let environment: { DATABASE_URL: string };
+const { environment, run, json } = useCommandLine('clients');
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url };
   const fields = { name: 'acme', plan: 'free', perMinute: 60, perDay: 1000 };
   expect(await petstoreJson(['clients', 'create', '--name', 'acme', '--plan', 'free'], environment)).toEqual({
     id: 1,
@@ -14,11 +11,6 @@ beforeAll(async () => {
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
   });
 });
-
-afterAll(() => database.drop());
-
-const run = (...args: string[]) => petstore(['clients', ...args], environment);
-const json = <Printed>(...args: string[]) => petstoreJson<Printed>(['clients', ...args], environment);
 
 describe('clients create', () => {
   it('uses the plan free by default, and reports what it did', async () => {

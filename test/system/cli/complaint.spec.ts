@@ -72,8 +72,8 @@ describe('a message on standard error', () => {
   it('is shortened in the real program too', async () => {
     const long = 'x'.repeat(500);
     const [outcome, unknown] = await Promise.all([
-      commandLine.petstore(['keys', 'revoke', HOSTILE + long]),
-      commandLine.petstore([`--${HOSTILE}${long}`]),
+      commandLine.petstoreProcess(['keys', 'revoke', HOSTILE + long]),
+      commandLine.petstoreProcess([`--${HOSTILE}${long}`]),
     ]);
     expect(outcome).toEqual(commandLine.complaint(2, /not "a\\u001b\[2J[ -~]*xxx…"\./));
     expect(unknown).toEqual(commandLine.complaint(2, /option '--a\\u001b\[2J[ -~]*xxx…' \(see --help/));

@@ -1,20 +1,14 @@
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { complaint, petstore, petstoreProcess } from '../../support/command-line';
+import { useCommandLine } from './support/use-command-line';
 
-let database: TestDatabase;
-let environment: { DATABASE_URL: string };
+const { environment, run, json } = useCommandLine();
 let key: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url };
-  await petstore(['clients', 'create', '--name', 'acme'], environment);
-  ({ key } = await petstoreJson<{ key: string }>(['keys', 'issue', '--client', 'acme'], environment));
+  await json('clients', 'create', '--name', 'acme');
+  ({ key } = await json<{ key: string }>('keys', 'issue', '--client', 'acme'));
 });
-afterAll(() => database.drop());
-
-const run = (...args: string[]) => petstore(args, environment);
-const audit = () => petstoreJson<{ action: string; details: object }[]>(['audit'], environment);
+const audit = () => json<{ action: string; details: object }[]>('audit');
 
 function failure(code: string, message: RegExp, exitCode: number) {
   return { code: exitCode, stdout: '', stderr: failureLine(code, message) };
@@ -46,7 +40,7 @@ it('a command that waits for something that never happens fails instead of endin
     '--import',
     'data:text/javascript,import fs from "node:fs/promises"; fs.open = () => new Promise(() => {});',
   ];
-  expect(await petstore(['import', '/dev/null'], environment, { node })).toEqual(
+  expect(await petstoreProcess(['import', '/dev/null'], environment, { node })).toEqual(
     complaint(1, /ended before its work was done/),
   );
 });
@@ -85,6 +79,6 @@ it('destructive commands need --yes, and the reason is in the audit log', async 
     { action: 'client.renamed', details: { name: { before: 'acme', after: 'acme-eu' }, reason: 'moved' } },
     { action: 'key.revoked', keyId: 1, details: { reason: 'found in a log' } },
   ]);
-  expect(await petstoreJson(['keys', 'list'], environment)).toEqual([]);
+  expect(await json('keys', 'list')).toEqual([]);
   expect(await run('clients', 'rename', 'acme-eu', 'x')).toMatchObject({ code: 1 });
 });

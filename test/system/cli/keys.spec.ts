@@ -1,26 +1,19 @@
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { complaint } from '../../support/command-line';
+import { useCommandLine } from './support/use-command-line';
 
-let database: TestDatabase;
-let environment: { DATABASE_URL: string };
+const { database, run, json } = useCommandLine('keys');
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url };
   for (const name of ['acme', 'other']) {
     await database.pool.query(`INSERT INTO clients (name, plan) VALUES ($1, 'free')`, [name]);
   }
 });
-
-afterAll(() => database.drop());
 
 interface IssuedKey {
   id: number;
   key: string;
 }
 
-const run = (...args: string[]) => petstore(['keys', ...args], environment);
-const json = <Printed>(...args: string[]) => petstoreJson<Printed>(['keys', ...args], environment);
 const issue = (...args: string[]) => json<IssuedKey>('issue', '--client', 'acme', ...args);
 
 describe('keys issue', () => {

@@ -36,7 +36,7 @@ const AS_BUILT = `
   });`;
 
 test('the built program shows it too', () => {
-  const file = join(installation(), 'dist/src/cli/progress.js');
+  const file = join(installation(), 'dist/src/cli/output/progress.js');
   const text = execFileSync(process.execPath, ['-e', AS_BUILT, file], { encoding: 'utf8' });
   expect(text).toContain('Moving [==========----------] 50%');
 });

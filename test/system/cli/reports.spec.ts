@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanEnvironment } from '../../support/command-line';
-import { installation } from '../../support/installation';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { petstore } from '../../support/command-line';
 import { leavesOf, registeredCommands } from './support/registered-commands';
+import { useCommandLine } from './support/use-command-line';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-reports-'));
 const catalogue = join(folder, 'catalogue.ndjson');
@@ -43,10 +41,9 @@ const ARGUMENTS: Record<string, string[]> = {
 /** What needs another database or a running service, and is run in a test of its own. */
 const ELSEWHERE = ['db backup', 'db restore', 'db copy', 'status'];
 
-let database: TestDatabase;
+const { database, environment } = useCommandLine();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
   await database.pool.query(`INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 'available')`);
   await database.pool.query(`INSERT INTO inventory VALUES (1, 3)`);
@@ -57,22 +54,17 @@ beforeAll(async () => {
      SELECT id, 'https://example.com/hook', true, '[]', now() FROM receiver`,
   );
 });
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await database.drop();
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What each of the commands prints on a terminal of 40 columns; all of them are run by one process. */
-function outputs(commands: string[][]): Promise<string[]> {
-  const script = join(__dirname, 'support', 'run-commands.js');
-  const env = cleanEnvironment({ DATABASE_URL: database.url, TZ: 'America/New_York' });
-  return new Promise((resolve, reject) => {
-    const options = { env, timeout: 250_000 };
-    const child = execFile(process.execPath, [script, installation()], options, (error, stdout, stderr) =>
-      error ? reject(new Error(stderr)) : resolve(JSON.parse(stdout) as string[]),
-    );
-    child.stdin!.end(JSON.stringify(commands));
-  });
+/** What each of the commands prints on a terminal of 40 columns. */
+async function outputs(commands: string[][]): Promise<string[]> {
+  const printed: string[] = [];
+  for (const args of commands) {
+    const { code, stdout, stderr } = await petstore(args, environment, { columns: 40 });
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+    printed.push(stdout);
+  }
+  return printed;
 }
 
 it('every command that reports prints one line of JSON with --json, on a terminal of any width', async () => {

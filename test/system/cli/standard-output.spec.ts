@@ -4,27 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OutputFailure, isReaderGone, writeWhole } from '../../../src/cli/output/standard-output';
 import { cleanEnvironment, petstoreScript } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { useCommandLine } from './support/use-command-line';
 
 const NO_SPACE = 'cannot write to standard output: no space left on device.';
 const folder = mkdtempSync(join(tmpdir(), 'petstore-output-'));
-let database: TestDatabase;
+const { database, environment } = useCommandLine();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free')`);
   await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
 });
-afterAll(async () => {
-  await database.drop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs a command with its output going where the shell is told, and perhaps less room for files (in blocks). */
 function inShell(command: string, target: string, setup = ''): Promise<{ code: number; stderr: string }> {
   const line = `${setup} "${process.execPath}" "${petstoreScript()}" ${command} ${target}`;
   return new Promise((resolve) => {
-    const env = cleanEnvironment({ DATABASE_URL: database.url });
+    const env = cleanEnvironment(environment);
     exec(line, { env, timeout: 250_000 }, (error, _stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stderr }),
     );

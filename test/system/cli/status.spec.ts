@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { petstore } from '../../support/command-line';
+import { petstore, petstoreProcess } from '../../support/command-line';
 import { RedisServer } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
@@ -79,7 +79,7 @@ describe('status of an embedded store', () => {
     const hook = `import fs from 'node:fs'; const { ${name}: real } = fs;
       fs.${name} = (path, options) => { if (options?.recursive ?? 'throwIfNoEntry' in (options ?? {})) throw new Error('EACCES'); return real(path, options); };`;
     const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
-    const { stdout } = await petstore(['status', '--json'], environment, { node });
+    const { stdout } = await petstoreProcess(['status', '--json'], environment, { node });
     expect(JSON.parse(stdout)).toMatchObject({ database: { state: 'stopped', bytes: null } });
   });
 });

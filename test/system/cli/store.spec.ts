@@ -1,12 +1,9 @@
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { complaint } from '../../support/command-line';
+import { useCommandLine } from './support/use-command-line';
 
-let database: TestDatabase;
-let environment: { DATABASE_URL: string };
+const { database, run, json } = useCommandLine();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url };
   await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs'), ('Cats')`);
   await database.pool.query(
     `INSERT INTO pets (name, category_id, status)
@@ -15,10 +12,6 @@ beforeAll(async () => {
   await database.pool.query(`INSERT INTO inventory SELECT id, CASE WHEN id = 1 THEN 0 ELSE 5 END FROM pets`);
   await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (1, 1), (2, 3)`);
 });
-afterAll(() => database.drop());
-
-const run = (...args: string[]) => petstore(args, environment);
-const json = <Printed>(...args: string[]) => petstoreJson<Printed>(args, environment);
 
 it('lists respect their limit and the filters of the API', async () => {
   expect(await json<object[]>('pets', 'list', '--limit', '1000')).toHaveLength(150);

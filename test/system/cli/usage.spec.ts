@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { complaint, petstore } from '../../support/command-line';
+import { parse } from 'yaml';
+import { complaint, petstore, petstoreProcess } from '../../support/command-line';
 import { read } from '../../support/files';
 import { leavesOf, registeredCommands } from './support/registered-commands';
 
@@ -61,7 +62,7 @@ describe('--help', () => {
 
   it('loads neither the database nor the server', async () => {
     const node = ['--require', join(__dirname, 'support', 'tell-cost.js')];
-    const { stderr } = await petstore(['clients', '--help'], environment, { node });
+    const { stderr } = await petstoreProcess(['clients', '--help'], environment, { node });
     const cost = JSON.parse(stderr) as { loaded: boolean };
     expect(cost.loaded).toBe(false);
   });
@@ -79,4 +80,17 @@ describe('--help', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     expect(await run(command)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
+});
+
+it('openapi prints the document, as JSON and as YAML, without server and database', async () => {
+  const [json, yaml] = await Promise.all([
+    petstore(['openapi'], environment),
+    petstore(['openapi', '--yaml'], environment),
+  ]);
+  expect([json.code, json.stderr, yaml.code, yaml.stderr]).toEqual([0, '', 0, '']);
+  const document = JSON.parse(json.stdout) as object;
+  expect(document).toMatchObject({ openapi: '3.0.3', info: { version: '1.0.0' } });
+  expect(Object.keys(document)).toContain('paths');
+  expect(yaml.stdout).toMatch(/^openapi: 3\.0\.3\n/);
+  expect(parse(yaml.stdout)).toEqual(document);
 });

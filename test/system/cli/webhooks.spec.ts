@@ -1,10 +1,9 @@
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { complaint, petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { useCommandLine } from './support/use-command-line';
 import { RunningCommand } from './support/running-command';
 
-let database: TestDatabase;
-let environment: { DATABASE_URL: string };
+const { database, environment, run, json } = useCommandLine('webhooks');
 
 interface Overview {
   id: number;
@@ -15,8 +14,6 @@ interface Overview {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url };
   await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free'), ('other', 'free')`);
   await database.pool.query(
     `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
@@ -28,11 +25,6 @@ beforeAll(async () => {
      FROM generate_series(1, 5) AS number`,
   );
 });
-
-afterAll(() => database.drop());
-
-const run = (...args: string[]) => petstore(['webhooks', ...args], environment);
-const json = <Printed>(...args: string[]) => petstoreJson<Printed>(['webhooks', ...args], environment);
 
 it('list and show count pending and failed deliveries, and hide the path of a URL', async () => {
   const [first, ...others] = await json<Overview[]>('list', '--client', 'acme');

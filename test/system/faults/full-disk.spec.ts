@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { query } from '../../support/query';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { embeddedUrl } from './support/embedded-url';
 import { SmallDisk, describeOnSmallDisk } from './support/small-disk';
@@ -41,13 +41,6 @@ describeOnSmallDisk('When the disk of the embedded database is full', () => {
     return answer.status;
   }
 
-  async function inDatabase(sql: string): Promise<void> {
-    const client = new Client({ connectionString: url() });
-    client.on('error', () => undefined);
-    await client.connect();
-    await client.query(sql).finally(() => client.end().catch(() => undefined));
-  }
-
   async function expectNothingLost(): Promise<void> {
     for (const id of acknowledged) {
       expect(await statusOf(`/categories/${id}`)).toBe(200);
@@ -80,7 +73,7 @@ describeOnSmallDisk('When the disk of the embedded database is full', () => {
     disk.fill();
     // Each change of the log's file asks for the next one; there is room for those that were made ahead only.
     for (let files = 0; files < 8; files += 1) {
-      await inDatabase(`SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fill', 'x')`).catch(
+      await query(url(), `SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fill', 'x')`).catch(
         () => undefined,
       );
     }

@@ -6,8 +6,8 @@ import { MixedLoad } from './support/mixed-load';
 import { wrongReplays } from './support/replays';
 import { unlimitedKey } from './support/unlimited-key';
 
-const KILLS = 4;
-const BURST = 120;
+const KILLS = 2;
+const BURST = 80;
 
 const bench = new ServiceBench();
 let environment: { DATA_DIR: string };

@@ -7,7 +7,7 @@ import { wrongReplays } from './support/replays';
 import { unlimitedKey } from './support/unlimited-key';
 
 /** FAULT_KILLS makes it longer. */
-const KILLS = Number(process.env.FAULT_KILLS ?? 12);
+const KILLS = Number(process.env.FAULT_KILLS ?? 6);
 /** Answers of a new process before it may be killed: its first requests take long and would be the only ones hit. */
 const WARM_UP = 16;
 /** It only ends a hang: the processes' starts take most of the time. */

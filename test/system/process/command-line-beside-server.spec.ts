@@ -1,4 +1,4 @@
-import { petstore, petstoreJson } from '../../support/command-line';
+import { petstore, petstoreJson, petstoreProcess } from '../../support/command-line';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { until } from '../../support/eventually';
 
@@ -45,7 +45,7 @@ describe('the CLI beside a running server on the embedded database', () => {
   });
 
   it('keeps the database up when the server stops while a command runs', async () => {
-    const commands = [1, 2, 3].map(() => petstore(['clients', 'list', '--json'], environment));
+    const commands = [1, 2, 3].map(() => petstoreProcess(['clients', 'list', '--json'], environment));
     const ending = service.end();
     for (const { code, stdout } of await Promise.all(commands)) {
       expect(code).toBe(0);

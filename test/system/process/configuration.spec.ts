@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
-import { complaint, petstore } from '../../support/command-line';
+import { complaint, petstoreProcess } from '../../support/command-line';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
@@ -35,27 +35,29 @@ describe('an invalid setting stops the start with one line:', () => {
     // Where the value is bad, nothing is tried; an address that cannot be had shows only when it is tried.
     const { url } = database;
     const environment = { ...(variable === 'HOST' ? { DATABASE_URL: url } : NOWHERE), [variable]: value };
-    expect(await petstore(['serve'], { LOG_LEVEL: 'fatal', ...environment })).toEqual(complaint(1, line));
+    expect(await petstoreProcess(['serve'], { LOG_LEVEL: 'fatal', ...environment })).toEqual(
+      complaint(1, line),
+    );
   });
 
   it('PORT and METRICS_PORT in use by another program', async () => {
     const environment = { LOG_LEVEL: 'fatal', DATABASE_URL: database.url };
-    expect(await petstore(['serve'], { ...environment, PORT: takenPort })).toEqual(
+    expect(await petstoreProcess(['serve'], { ...environment, PORT: takenPort })).toEqual(
       complaint(1, new RegExp(`port ${takenPort} \\(HOST and PORT\\) .*in use by another process`)),
     );
-    expect(await petstore(['serve'], { ...environment, METRICS_PORT: takenPort })).toEqual(
+    expect(await petstoreProcess(['serve'], { ...environment, METRICS_PORT: takenPort })).toEqual(
       complaint(1, new RegExp(`port ${takenPort} \\(METRICS_PORT\\) .*in use by another process`)),
     );
   });
 
   it('an unreachable database, without its password', async () => {
-    const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...NOWHERE });
+    const outcome = await petstoreProcess(['serve'], { LOG_LEVEL: 'fatal', ...NOWHERE });
     expect(outcome).toEqual(complaint(1, /DATABASE_URL cannot be reached/));
     expect(outcome.stderr).not.toContain('not-to-be-seen');
   });
 
   it('DATA_DIR that is a file', async () => {
-    expect(await petstore(['serve'], { LOG_LEVEL: 'fatal', DATA_DIR: __filename })).toEqual(
+    expect(await petstoreProcess(['serve'], { LOG_LEVEL: 'fatal', DATA_DIR: __filename })).toEqual(
       complaint(1, /is a file and not a folder/),
     );
   });
@@ -65,7 +67,7 @@ describe('.env', () => {
   it('is read from the working directory, and the environment wins', async () => {
     const cwd = bench.folder('configured');
     writeFileSync(join(cwd, '.env'), `DATABASE_URL=${database.url}\nLOG_LEVEL=loud\nAFTER_SUNSET=serve\n`);
-    expect(await petstore(['serve'], {}, { cwd })).toEqual(complaint(1, /LOG_LEVEL takes/));
+    expect(await petstoreProcess(['serve'], {}, { cwd })).toEqual(complaint(1, /LOG_LEVEL takes/));
     const service = await bench.serve({ LOG_LEVEL: 'error' }, { cwd });
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await service.end()).toEqual({ code: 0, signal: null });

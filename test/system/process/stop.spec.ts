@@ -27,11 +27,6 @@ async function expectStopped(service: ServiceProcess, stop: () => unknown): Prom
 }
 
 describe('a service that gets SIGTERM', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('stops with its database on %s', async (signal) => {
-    const service = await bench.serve(bench.embedded());
-    await expectStopped(service, () => service.child.kill(signal));
-  });
-
   it('stops properly when Ctrl-C reaches its whole process group, and again while it stops', async () => {
     const service = await bench.serve(bench.embedded(), { group: true });
     const idle = await service.send(key, 'GET', '/pets');

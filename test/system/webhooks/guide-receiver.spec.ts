@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { blocksOf, readGuide } from '../../support/guide-steps';
 import { until } from '../../support/eventually';
+import { freePort } from '../../support/redis-server';
 import { useStore } from '../../support/use-service';
 
 const ROOT = resolve(__dirname, '../../..');
@@ -29,14 +29,6 @@ afterAll(() => {
   child?.kill('SIGKILL');
   rmSync(project, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 async function isUp(url: string): Promise<boolean> {
   return fetch(url, { method: 'POST' }).then(

@@ -6,9 +6,9 @@ import { ServiceBench, type ServiceProcess } from '../../support/service-process
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { unlimitedKey } from '../faults/support/unlimited-key';
 
-const KILLS = 4;
+const KILLS = 2;
 /** Changes for each kill. */
-const BURST = 100;
+const BURST = 60;
 const PATIENCE_MS = 280_000;
 
 const bench = new ServiceBench();

@@ -1,5 +1,5 @@
-import { Client } from 'pg';
 import type { Order } from '../../../support/builders';
+import { query } from '../../../support/query';
 
 interface BookedOrder {
   petId: number;
@@ -22,10 +22,8 @@ export class Books {
   /** @param databaseUrl of a store that nobody changes at the moment; what is there already goes into the books */
   static async begin(databaseUrl: string): Promise<Books> {
     const books = new Books();
-    await withClient(databaseUrl, async (client) => {
-      (await ordersIn(client)).forEach((order, id) => books.orders.set(id, order));
-      (await petsIn(client)).forEach((name, id) => books.pets.set(id, name));
-    });
+    (await ordersIn(databaseUrl)).forEach((order, id) => books.orders.set(id, order));
+    (await petsIn(databaseUrl)).forEach((name, id) => books.pets.set(id, name));
     books.earlier = new Set(books.happened().keys());
     return books;
   }
@@ -40,13 +38,17 @@ export class Books {
   }
 
   /** Everything that differs between the books and the database: lost, done twice, or done and never answered. */
-  differences(databaseUrl: string): Promise<unknown[]> {
-    return withClient(databaseUrl, async (client) => [
-      ...difference(this.orders, await ordersIn(client)),
-      ...difference(this.pets, await petsIn(client)),
-      ...difference(this.stockLeft(), await stockIn(client, [...this.stock.keys()])),
-      ...difference(this.happened(), await eventsIn(client)),
-    ]);
+  async differences(databaseUrl: string): Promise<unknown[]> {
+    return [
+      ...difference(this.orders, await ordersIn(databaseUrl)),
+      ...difference(this.pets, await petsIn(databaseUrl)),
+      ...difference(this.stockLeft(), await stockIn(databaseUrl, [...this.stock.keys()])),
+      ...difference(this.happened(), await this.eventsSince(databaseUrl)),
+    ];
+  }
+
+  private async eventsSince(databaseUrl: string): Promise<Map<string, number>> {
+    return new Map([...(await eventsIn(databaseUrl))].filter(([event]) => !this.earlier.has(event)));
   }
 
   /** How often each event has to be in the feed: once, if it was not there before. */
@@ -67,19 +69,9 @@ export class Books {
   private stockLeft(): Map<number, number> {
     const left = new Map(this.stock);
     for (const { petId, quantity, cancelled } of this.orders.values()) {
-      if (!cancelled) left.set(petId, left.get(petId)! - quantity);
+      if (!cancelled && left.has(petId)) left.set(petId, left.get(petId)! - quantity);
     }
     return left;
-  }
-}
-
-async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
   }
 }
 
@@ -89,23 +81,26 @@ function difference<Id, Value>(booked: Map<Id, Value>, there: Map<Id, Value>): u
     .filter((entry) => JSON.stringify(entry.booked) !== JSON.stringify(entry.there));
 }
 
-async function ordersIn(client: Client): Promise<Map<number, BookedOrder>> {
-  const { rows } = await client.query<BookedOrder & { id: string }>(
+async function ordersIn(url: string): Promise<Map<number, BookedOrder>> {
+  const rows = await query<BookedOrder & { id: string }>(
+    url,
     `SELECT id, pet_id::int AS "petId", quantity, complete, cancelled_at IS NOT NULL AS cancelled FROM orders`,
   );
   return new Map(rows.map(({ id, ...order }) => [Number(id), order]));
 }
 
-async function petsIn(client: Client): Promise<Map<number, string | null>> {
-  const { rows } = await client.query<{ id: string; name: string | null }>(
+async function petsIn(url: string): Promise<Map<number, string | null>> {
+  const rows = await query<{ id: string; name: string | null }>(
+    url,
     `SELECT id, CASE WHEN deleted_at IS NULL THEN name END AS name FROM pets`,
   );
   return new Map(rows.map(({ id, name }) => [Number(id), name]));
 }
 
 /** How often each event of `Books.happened` is in the feed. */
-async function eventsIn(client: Client): Promise<Map<string, number>> {
-  const { rows } = await client.query<{ event: string; count: number }>(
+async function eventsIn(url: string): Promise<Map<string, number>> {
+  const rows = await query<{ event: string; count: number }>(
+    url,
     `SELECT concat_ws(' ', event ->> 'type', event -> 'data' ->> 'id') AS event, count(*)::int AS count
      FROM event_blocks, json_array_elements(events::json) AS event
      WHERE event ->> 'type' IN ('order.placed', 'order.cancelled', 'pet.created', 'pet.deleted')
@@ -114,8 +109,9 @@ async function eventsIn(client: Client): Promise<Map<string, number>> {
   return new Map(rows.map(({ event, count }) => [event, count]));
 }
 
-async function stockIn(client: Client, pets: number[]): Promise<Map<number, number>> {
-  const { rows } = await client.query<{ pet_id: string; quantity: number }>(
+async function stockIn(url: string, pets: number[]): Promise<Map<number, number>> {
+  const rows = await query<{ pet_id: string; quantity: number }>(
+    url,
     `SELECT pet_id, quantity FROM inventory WHERE pet_id = ANY($1)`,
     [pets],
   );

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { queryOnce } from '../../../support/query-once';
+import { query } from '../../../support/query';
 import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
 
 /** A PostgreSQL of a test's own, which may be stopped, killed and paused, and comes back at the same address. */
@@ -66,8 +66,9 @@ export class FaultyPostgres {
   /** What the system does when memory runs out. PostgreSQL then ends all other sessions too, and recovers. */
   async killSession(): Promise<void> {
     const witness = new Client({ connectionString: this.url });
+    // The driver reports the end of a connection as a second error, which nobody would hear after `once`.
+    const ended = new Promise((resolve) => witness.on('error', resolve));
     await witness.connect();
-    const ended = new Promise((resolve) => witness.once('error', resolve));
     const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' LIMIT 1`;
     const { rows } = await witness.query<{ pid: number }>(sql);
     process.kill(rows[0]!.pid, 'SIGKILL');
@@ -82,7 +83,7 @@ export class FaultyPostgres {
   }
 
   query<Row extends object>(sql: string): Promise<Row[]> {
-    return queryOnce<Row>(this.url, sql);
+    return query<Row>(this.url, sql);
   }
 
   async close(): Promise<void> {

@@ -39,9 +39,13 @@ export class Fleet {
     return this.office.issueKey(options);
   }
 
+  get urls(): string[] {
+    return this.running.map(({ url }) => url);
+  }
+
   /** One caller for each running instance, all with this key. */
   callers(key: string): ApiClient[] {
-    return this.running.map(({ url }) => new ApiClient(url, this.office.contract, { 'X-API-Key': key }));
+    return this.urls.map((url) => new ApiClient(url, this.office.contract, { 'X-API-Key': key }));
   }
 
   /** Runs a command of the admin CLI beside the fleet; rejects unless it succeeds. */

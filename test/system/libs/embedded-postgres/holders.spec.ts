@@ -1,12 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import {
-  answers,
-  Bench,
-  killPostmaster,
-  postmasterPid,
-  query,
-} from '../../../support/embedded-postgres-bench';
+import { answers, Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
+import { query } from '../../../support/query';
 import { type Checkout, makeCheckout } from '../../../support/checkout';
 import { until } from '../../../support/eventually';
 
@@ -46,7 +41,7 @@ describe('concurrent processes', () => {
   });
 
   it('create one database when they race for an empty folder', async () => {
-    const holders = Array.from({ length: 5 }, () => bench.hold(checkout, folder('race')));
+    const holders = Array.from({ length: 3 }, () => bench.hold(checkout, folder('race')));
     const told = await Promise.all(holders.map((holder) => holder.answer));
     expect(told.map((answer) => answer.error)).toEqual(holders.map(() => undefined));
     expect(new Set(told.map((answer) => answer.url)).size).toBe(1);
@@ -59,7 +54,7 @@ describe('concurrent processes', () => {
   it('never lose the server to a process that leaves while another arrives', async () => {
     let leaving = bench.hold(checkout, folder('relay'));
     await leaving.answer;
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const arriving = bench.hold(checkout, folder('relay'));
       const [{ url }] = await Promise.all([arriving.answer, leaving.stop()]);
       expect(await answers(url)).toBe(true);
@@ -70,20 +65,6 @@ describe('concurrent processes', () => {
 });
 
 describe('a killed process', () => {
-  it('leaves its server to the next one, with every acknowledged row', async () => {
-    const holder = bench.hold(checkout, folder('killed', {}));
-    const { url } = await holder.answer;
-    await query(url, 'CREATE TABLE item (id int)');
-    await query(url, 'INSERT INTO item SELECT generate_series(1, 100)');
-    await holder.kill();
-    const next = bench.hold(checkout, folder('killed', {}));
-    expect(await next.answer).toMatchObject({ adopted: true, url });
-    expect(await query(url, 'SELECT count(*)::int AS n FROM item')).toEqual([{ n: 100 }]);
-    // The dead holder does not count any more.
-    await next.stop();
-    expect(await answers(url)).toBe(false);
-  });
-
   it('does not take the server down with its process group', async () => {
     const holder = bench.hold(checkout, folder('killed', {}), { detached: true });
     const { url } = await holder.answer;
@@ -97,7 +78,7 @@ describe('a killed process', () => {
 
   it('in the middle of the first start does not block the next', async () => {
     // One start takes about 0.7 s, so these moments fall into initdb, its end and the start of the server.
-    for (const [index, moment] of [120, 300, 500, 700].entries()) {
+    for (const [index, moment] of [200, 500].entries()) {
       const options = folder(`interrupted-${index}`, {});
       const holder = bench.hold(checkout, options);
       await new Promise((resolve) => setTimeout(resolve, moment));

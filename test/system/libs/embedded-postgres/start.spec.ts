@@ -2,7 +2,8 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { answers, Bench, query } from '../../../support/embedded-postgres-bench';
+import { answers, Bench } from '../../../support/embedded-postgres-bench';
+import { query } from '../../../support/query';
 
 const bench = new Bench();
 const directory = bench.path('first', '.data');

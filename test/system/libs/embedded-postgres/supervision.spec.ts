@@ -1,13 +1,7 @@
 import * as fs from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import {
-  answers,
-  Bench,
-  killPostmaster,
-  postmasterPid,
-  query,
-} from '../../../support/embedded-postgres-bench';
+import { answers, Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
 import { type Checkout, makeCheckout } from '../../../support/checkout';
 import { until } from '../../../support/eventually';
 
@@ -27,21 +21,6 @@ const hold = (supervise = true) => bench.hold(checkout, { ...folder, supervise }
 const kill = (): void => void process.kill(postmasterPid(cluster)!, 'SIGKILL');
 
 describe('a supervised server', () => {
-  it('comes back on its port with every acknowledged row, however often it is killed', async () => {
-    const holder = hold();
-    const { url } = await holder.answer;
-    await query(url, 'CREATE TABLE item (id int)');
-    for (const round of [1, 2, 3]) {
-      await query(url, 'INSERT INTO item VALUES ($1)', [round]);
-      kill();
-      await until(async () => !(await answers(url)));
-      await until(() => answers(url));
-      expect(await query(url, 'SELECT count(*)::int AS n FROM item')).toEqual([{ n: round }]);
-    }
-    expect(await holder.stop()).toBe(0);
-    expect(await answers(url)).toBe(false);
-  });
-
   it('is started once, however many processes supervise it', async () => {
     const holders = Array.from({ length: 3 }, () => hold());
     const [answer] = await Promise.all(holders.map((holder) => holder.answer));

@@ -1,10 +1,13 @@
 import type { Answer, ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
-import { spread, tally } from '../../support/spread';
-import { COUNTED, standing } from '../../support/limits';
-import { Fleet } from './support/fleet';
-import { FailoverLoad } from './support/failover-load';
 import { until } from '../../support/eventually';
+import { COUNTED, MINUTE, limitsIn, standing } from '../../support/limits';
+import { spread, tally } from '../../support/spread';
+import { Books } from '../faults/support/books';
+import { InsistentClient } from '../faults/support/insistent-client';
+import { MixedLoad } from '../faults/support/mixed-load';
+import { wrongReplays } from '../faults/support/replays';
+import { Fleet } from './support/fleet';
 
 let fleet: Fleet;
 let key: string;
@@ -19,10 +22,52 @@ beforeAll(async () => {
 });
 afterAll(() => fleet?.close());
 
-/** What the one row of a query says. */
-async function inDatabase(query: string, ...values: unknown[]): Promise<unknown> {
-  return (await fleet.database.pool.query<Record<string, unknown>>(query, values)).rows[0];
+/** The only row of a query. */
+async function inDatabase(sql: string, ...values: unknown[]): Promise<unknown> {
+  return (await fleet.database.pool.query<Record<string, unknown>>(sql, values)).rows[0];
 }
+
+/** The answers to requests that are sent to all instances at once, and between what times each was made. */
+function burst(limited: string, requests: number) {
+  return spread(fleet.callers(limited), requests, async (caller) => {
+    const sentAt = Date.now();
+    const answer = await caller.get<ErrorBody>(COUNTED);
+    return { answer, status: answer.status, limits: limitsIn(answer), sentAt, receivedAt: Date.now() };
+  });
+}
+
+/** @param end when the window ends, in unix milliseconds */
+function expectExactLimit(answers: Awaited<ReturnType<typeof burst>>, limit: number, end: number): void {
+  const allowed = answers.filter(({ status }) => status === 200);
+  const remaining = allowed.map(({ limits }) => limits.remaining).sort((a, b) => b - a);
+  expect(remaining).toEqual(Array.from({ length: limit }, (_none, index) => limit - 1 - index));
+  for (const { limits, sentAt, receivedAt } of answers.filter(({ status }) => status === 429)) {
+    expect(limits).toMatchObject({ limit, remaining: 0, reset: Math.ceil(end / 1_000) });
+    expect(limits.retryAfter).toBeGreaterThanOrEqual(Math.ceil((end - receivedAt) / 1_000));
+    expect(limits.retryAfter).toBeLessThanOrEqual(Math.ceil((end - sentAt) / 1_000));
+  }
+}
+
+test('three instances allow 60 requests of a burst, count each once, and refuse the rest correctly', async () => {
+  const { key: free } = await fleet.issueKey({ plan: 'free' });
+  const before = Date.now();
+  const answers = await burst(free, 150);
+  const after = Date.now();
+  // The 11th refusal is the ban.
+  expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10, 403: 80 });
+  const end = Date.parse((await standing(fleet.callers(free)[0]!)).minute.resetAt);
+  expect(end).toBeGreaterThanOrEqual(before + MINUTE);
+  expect(end).toBeLessThanOrEqual(after + MINUTE);
+  expectExactLimit(answers, 60, end);
+});
+
+test('they allow exactly the daily limit of a plan', async () => {
+  const { key: daily } = await fleet.issueKey({ perMinute: 1_000, perDay: 40 });
+  const answers = await burst(daily, 50);
+  const codes = answers.map(({ answer }) => answer.body.code ?? 'allowed');
+  expect(tally(codes)).toEqual({ allowed: 40, daily_quota_exceeded: 10 });
+  expectExactLimit(answers, 40, new Date().setUTCHours(24, 0, 0, 0));
+});
 
 test('three instances that get the same creation at once create one resource and return it', async () => {
   const { id: categoryId } = await arrange.category();
@@ -63,36 +108,25 @@ test('of 300 concurrent orders for a stock of 100 exactly 100 are placed', async
   ).toEqual({ quantity: 0, orders: 100, units: 100 });
 });
 
+test('no instance ever had to count alone', () => {
+  expect(fleet.complaints).toEqual([]);
+});
+
 describe('when one of three instances is killed while it works', () => {
-  const STOCK = 100_000;
-  let load: FailoverLoad;
-  let petId: number;
-
-  beforeAll(async () => {
-    ({ id: petId } = await arrange.pet(aPet(), STOCK));
-    load = new FailoverLoad(callers, petId);
-    load.start();
-    await load.goOn(100);
+  test('nothing acknowledged is lost or done twice, and the stock matches the orders', async () => {
+    let turn = 0;
+    const client = new InsistentClient(() => fleet.urls[turn++ % fleet.urls.length]!, key);
+    const load = new MixedLoad(client, await Books.begin(fleet.database.url));
+    await load.start();
+    const work = load.goOn(240);
+    await load.answered(80);
     await fleet.killOne();
-    await load.goOn(100);
+    await work;
     await load.stop();
-  });
-
-  test('no acknowledged order is lost or duplicated', async () => {
-    expect(load.failovers).toBeGreaterThan(0);
-    const { rows } = await fleet.database.pool.query(
-      `SELECT id::int, quantity, cancelled_at IS NOT NULL AS cancelled FROM orders WHERE pet_id = $1 ORDER BY id`,
-      [petId],
-    );
-    expect(rows).toEqual(load.acknowledged.toSorted((a, b) => a.id - b.id));
-  });
-
-  test('the stock matches the orders', async () => {
-    const open = load.acknowledged.filter(({ cancelled }) => !cancelled);
-    const ordered = open.reduce((units, { quantity }) => units + quantity, 0);
-    expect(await inDatabase('SELECT quantity FROM inventory WHERE pet_id = $1', petId)).toEqual({
-      quantity: STOCK - ordered,
-    });
+    expect(client.interruptions.broken).toBeGreaterThan(0);
+    expect(load.unexpected).toEqual([]);
+    expect(await wrongReplays(client, load.keyed)).toEqual([]);
+    expect(await load.books.differences(fleet.database.url)).toEqual([]);
   });
 
   test('the others keep sharing their counts', async () => {

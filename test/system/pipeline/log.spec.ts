@@ -11,17 +11,48 @@ import { until } from '../../support/eventually';
 
 const bench = new ServiceBench();
 const directory = mkdtempSync(join(tmpdir(), 'failing-log-'));
-const pipe = join(directory, 'pipe');
-execFileSync('mkfifo', [pipe]);
+let pipes = 0;
 
 afterAll(() => bench.clear());
-/** The pipe stays open, because a logger goes on flushing for as long as its process lives. */
+/** The pipes stay open, because a logger goes on flushing for as long as its process lives. */
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A pipe, and what ends its reader. */
-function openPipe(): { writing: number; reading: number } {
+/** A pipe of its own, and what ends its reader. */
+function openPipe(flags = constants.O_NONBLOCK): { writing: number; reading: number } {
+  const pipe = join(directory, `pipe-${(pipes += 1)}`);
+  execFileSync('mkfifo', [pipe]);
   const reading = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  return { reading, writing: openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK) };
+  return { reading, writing: openSync(pipe, constants.O_WRONLY | flags) };
+}
+
+interface Line {
+  number?: number;
+  lostLines?: number;
+}
+
+const buffer = Buffer.alloc(1 << 16);
+
+/** What waits to be read; nothing when nothing waits. */
+function readSome(reading: number): string {
+  try {
+    return buffer.toString('latin1', 0, readSync(reading, buffer));
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'EAGAIN' });
+    return '';
+  }
+}
+
+async function readUntil(reading: number, isAll: (output: string) => boolean): Promise<string> {
+  let output = '';
+  await until(() => isAll((output += readSome(reading))));
+  return output;
+}
+
+function linesOf(output: string): Line[] {
+  return output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
 }
 
 /** What pino calls when the process exits. */
@@ -85,4 +116,28 @@ test('a service whose output cannot be written keeps serving, and stops on SIGTE
   }
   expect(await service.end()).toEqual({ code: 0, signal: null });
   expect(service.stderr).toBe('');
+});
+
+test('an unread log takes at most 8 MB, and reports once how many lines it lost when it is read again', async () => {
+  const { reading, writing } = openPipe(0);
+  const logger = createLogger('info', writing);
+  const text = 'x'.repeat(10_000);
+  const written = 2_000;
+  for (let number = 1; number <= written; number += 1) {
+    logger.info({ number, text });
+  }
+  const lines = linesOf(
+    await readUntil(reading, (output) => output.endsWith('}\n') && output.includes('"lostLines"')),
+  );
+  const kept = lines.filter(({ number }) => number !== undefined);
+  const told = lines.filter(({ lostLines }) => lostLines !== undefined);
+  expect(told).toHaveLength(1);
+  expect(kept.length + told[0]!.lostLines!).toBe(written);
+  expect(kept.length).toBeGreaterThan(700);
+  expect(kept.length * text.length).toBeLessThan(8 * 1024 * 1024);
+
+  logger.info({ number: written + 1 });
+  expect(linesOf(await readUntil(reading, (output) => output.endsWith('}\n')))).toMatchObject([
+    { number: written + 1 },
+  ]);
 });

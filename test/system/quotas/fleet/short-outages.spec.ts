@@ -1,12 +1,15 @@
 import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
 import type { ApiClient } from '../../../support/api-client';
-import { COUNTED, standing } from '../../../support/limits';
+import { COUNTED, standing, statuses } from '../../../support/limits';
 import { CutOffPair } from './support/cut-off-pair';
 import type { Pair } from './support/pair';
 import { until } from '../../../support/eventually';
 
 const HOUR = 3_600_000;
+const LIMIT = 60;
+/** Of the limit, for either of the two instances. */
+const SHARE = 30;
 
 let instances: CutOffPair;
 let pair: Pair;
@@ -112,4 +115,30 @@ test('repeated short outages of Redis give no client more than its daily limit',
   // The two of the first silence may have been counted twice, by the instances and by Redis; nothing more may.
   expect(allowed).toBeLessThanOrEqual(102);
   expect(allowed).toBeGreaterThan(80);
+});
+
+/** How many requests of so many are let through. */
+async function allowed(caller: ApiClient, requests: number): Promise<number> {
+  return (await statuses(caller, requests)).filter((status) => status === 200).length;
+}
+
+test('an instance that has lost Redis counts its share, and the other still counts exactly', async () => {
+  const { callers } = await pair.client({ plan: 'free' });
+  const [here, there] = callers as [ApiClient, ApiClient];
+  await instances.loseRedis(1);
+  expect(pair.degraded).toEqual([false, true]);
+  expect(await allowed(there, SHARE + 3)).toBe(SHARE);
+  expect(await allowed(here, LIMIT + 3)).toBe(LIMIT);
+  await instances.findRedis(1);
+});
+
+test('its return does not restart the minute for the others', async () => {
+  const { callers } = await pair.client({ plan: 'free' });
+  const [here, there] = callers as [ApiClient, ApiClient];
+  let total = await allowed(here, 40);
+  await instances.loseRedis(1);
+  total += await allowed(there, 1);
+  await instances.findRedis(1);
+  total += await allowed(here, LIMIT);
+  expect(total).toBeLessThanOrEqual(LIMIT + SHARE);
 });
