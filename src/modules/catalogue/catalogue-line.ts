@@ -5,7 +5,7 @@ import { ValidationFailedError } from '#libs/http';
 import { Field, identifier, oneOf, validated } from '#libs/validation';
 import { categoryFields } from '../categories';
 import { FIRST_QUANTITY, stockQuantity } from '../inventory';
-import { PET_COLUMNS, type PetStatus, petFields } from '../pets';
+import { PET_COLUMNS, PET_DEFAULTS, type PetStatus, petFields } from '../pets';
 
 export interface CategoryRecord {
   kind: 'category';
@@ -96,7 +96,7 @@ function recordOf(value: unknown): CategoryRecord | PetRecord {
   if ('kind' in line && line.kind === 'category') {
     return { ...validated(CategoryLine, line) };
   }
-  const { status = 'available', ...pet } = validated(PetLine, line);
+  const { status = PET_DEFAULTS.status, ...pet } = validated(PetLine, line);
   // The store assigns a new one.
   delete pet.id;
   return { quantity: FIRST_QUANTITY[status], ...pet, status };

@@ -3,7 +3,7 @@ import { escapeLiteral } from 'pg';
 import { type Transaction, columnNames } from '#libs/database';
 import { BulkCategories } from '../categories';
 import { BulkStock, FIRST_QUANTITY } from '../inventory';
-import { BulkPets, PET_COLUMNS } from '../pets';
+import { BulkPets, PET_COLUMNS, PET_DEFAULTS } from '../pets';
 import { CATALOGUE } from './first-catalogue';
 
 /** Adds the sample catalogue to an empty store. */
@@ -38,7 +38,7 @@ export class SeedCatalogue {
 }
 
 const PETS = CATALOGUE.flatMap(({ name: category, pets }) =>
-  pets.map(({ name, status = 'available' }) => ({
+  pets.map(({ name, status = PET_DEFAULTS.status }) => ({
     category,
     name,
     status,
