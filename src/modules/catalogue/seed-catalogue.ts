@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { escapeLiteral } from 'pg';
 import { type Transaction, columnNames } from '#libs/database';
-import { BulkCategories } from '../categories';
+import { BulkCategories, CATEGORY_COLUMNS } from '../categories';
 import { BulkStock, FIRST_QUANTITY } from '../inventory';
 import { BulkPets, PET_COLUMNS, PET_DEFAULTS } from '../pets';
 import { CATALOGUE } from './first-catalogue';
@@ -23,7 +23,7 @@ export class SeedCatalogue {
     if (row!.used) {
       return { categories: 0, pets: 0 };
     }
-    const rows = asRows(CATALOGUE, 'name text, description text');
+    const rows = asRows(CATALOGUE, CATEGORY_COLUMNS);
     const categories = await this.categories.enter(transaction, rows, 'seeded_categories');
     const pets = await this.pets.enter(
       transaction,
