@@ -4,8 +4,8 @@ import { Database, int8ToNumber } from '#libs/database';
 import { WebhookActivation } from '../webhook-activation';
 import { type Attempt, DISABLED_AFTER_MS, isGone, isSuccess, slowDownMs } from './schedule';
 
-export const GONE = 'The receiver responded 410 Gone.';
-export const DEAD = 'All deliveries failed for five days.';
+const GONE = 'The receiver responded 410 Gone.';
+const DEAD = 'All deliveries failed for five days.';
 
 /** What a batch of attempts says about one receiver. */
 interface Finding {
