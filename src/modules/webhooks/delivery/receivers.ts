@@ -28,6 +28,12 @@ const LEARN = {
     RETURNING webhooks.id, found.gone, webhooks.failing_since`,
 };
 
+interface LearntRow {
+  id: string;
+  gone: boolean;
+  failing_since: Date | null;
+}
+
 /** Tracks the state of receivers: slows down, and disables webhooks that are gone or have failed for days. */
 @Injectable()
 export class Receivers {
@@ -47,8 +53,8 @@ export class Receivers {
       findings.map(({ pausedUntil }) => pausedUntil?.toISOString() ?? null),
       new Date(now).toISOString(),
     ];
-    const rows = await this.database.session((session) => session.runWithRetry(LEARN, values));
-    for (const row of rows as { id: string; gone: boolean; failing_since: Date | null }[]) {
+    const rows = await this.database.run<LearntRow>(LEARN, values);
+    for (const row of rows) {
       const isDead = row.failing_since !== null && row.failing_since.getTime() <= now - DISABLED_AFTER_MS;
       if (row.gone || isDead) {
         await this.webhooks.disable(int8ToNumber(row.id), row.gone ? GONE : DEAD);
