@@ -20,7 +20,6 @@ interface Waiting<Value> {
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();
   private readonly turns = new Turns(() => this.run());
-  private soon = false;
 
   constructor(private readonly options: CoalescerOptions<Key, Value>) {}
 
@@ -30,7 +29,7 @@ export class Coalescer<Key, Value> {
    */
   load(key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
-      this.runSoon();
+      this.turns.soon();
       const others = this.waiting.get(key);
       if (others) {
         others.push({ resolve, reject });
@@ -38,17 +37,6 @@ export class Coalescer<Key, Value> {
         this.waiting.set(key, [{ resolve, reject }]);
       }
     });
-  }
-
-  /** Batches the requests of one turn of the event loop. */
-  private runSoon(): void {
-    if (!this.soon && this.turns.free) {
-      this.soon = true;
-      setImmediate(() => {
-        this.soon = false;
-        this.run();
-      });
-    }
   }
 
   private run(): void {

@@ -7,9 +7,10 @@ const MAX_UNDER_WAY = 4;
 export class Turns {
   private underWay = 0;
   private taken = 0;
+  private isScheduled = false;
 
   /**
-   * @param onChange called when a slot becomes free
+   * @param onChange called when a slot becomes free, and by `soon`
    * @param atOnce concurrent tasks, without slow ones
    * @param most concurrent tasks, including slow ones
    */
@@ -22,6 +23,20 @@ export class Turns {
   /** True if a task may start. */
   get free(): boolean {
     return this.taken < this.atOnce && this.underWay < this.most;
+  }
+
+  /**
+   * Calls `onChange` after this turn of the event loop, so that the requests of the turn share a task. If no slot is
+   * free, it is called when one becomes free.
+   */
+  soon(): void {
+    if (!this.isScheduled && this.free) {
+      this.isScheduled = true;
+      setImmediate(() => {
+        this.isScheduled = false;
+        this.onChange();
+      });
+    }
   }
 
   /**

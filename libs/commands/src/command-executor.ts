@@ -41,7 +41,6 @@ export class CommandExecutor implements OnModuleDestroy {
   /** The Idempotency-Keys of unfinished commands. */
   private readonly usedKeys = new Set<string>();
   private consequences = new Map<Entity, Consequence>();
-  private soon = false;
   private expiry?: NodeJS.Timeout;
 
   constructor(
@@ -53,8 +52,7 @@ export class CommandExecutor implements OnModuleDestroy {
   }
 
   onModuleDestroy(): void {
-    clearInterval(this.expiry);
-    this.expiry = undefined;
+    this.stopExpiry();
   }
 
   /**
@@ -101,19 +99,8 @@ export class CommandExecutor implements OnModuleDestroy {
         return;
       }
       this.expiry ??= setInterval(() => this.refuseExpired(), QUEUE_TIMEOUT_MS / 10).unref();
-      this.takeSoon();
+      this.turns.soon();
     });
-  }
-
-  /** Commands of the same turn of the event loop share a batch. */
-  private takeSoon(): void {
-    if (!this.soon && this.turns.free) {
-      this.soon = true;
-      setImmediate(() => {
-        this.soon = false;
-        this.takeBatch();
-      });
-    }
   }
 
   private takeBatch(): void {
@@ -185,7 +172,12 @@ export class CommandExecutor implements OnModuleDestroy {
     const expired = this.queue.take(Infinity, ({ since }) => since < deadline);
     expired.forEach(({ reject }) => reject(new ServiceUnavailableError()));
     if (this.queue.size === 0) {
-      this.onModuleDestroy();
+      this.stopExpiry();
     }
+  }
+
+  private stopExpiry(): void {
+    clearInterval(this.expiry);
+    this.expiry = undefined;
   }
 }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { ApiError, type ErrorBody, defineError } from '#libs/errors';
-import type { Database, Session } from '#libs/database';
+import type { Session } from '#libs/database';
 
-/** How long an answer is kept. */
-export const KEPT_HOURS = 24;
+/** Answers are kept for 24 hours, measured by the database: those created after this time. */
+const KEPT_SINCE = `now() - interval '24 hours'`;
+/** Selects answers that will not be replayed any more. */
+export const EXPIRED = `created_at <= ${KEPT_SINCE}`;
 
 export const IdempotencyInProgressError = defineError({
   code: 'idempotency_in_progress',
@@ -57,7 +59,7 @@ const KEPT = {
   name: 'idempotency-kept',
   text: `SELECT place, fingerprint, status, body
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
-    JOIN idempotency_records USING (owner_id, key) WHERE created_at > now() - make_interval(hours => ${KEPT_HOURS})`,
+    JOIN idempotency_records USING (owner_id, key) WHERE created_at > ${KEPT_SINCE}`,
 };
 /** Overwrites an expired answer. */
 const KEEP = {
@@ -141,18 +143,4 @@ export async function keep(
     answers.map(({ answer }) => answer.status),
     answers.map(({ answer }) => JSON.stringify(answer.body)),
   ]);
-}
-
-/** Deletes expired answers in batches, so that no lock is held for long. */
-export async function deleteExpired(database: Database, most = 10_000): Promise<void> {
-  for (let deleted = most; deleted === most; ) {
-    const [row] = await database.query<{ count: number }>(
-      `WITH deleted AS (DELETE FROM idempotency_records WHERE ctid = ANY (ARRAY(
-         SELECT ctid FROM idempotency_records
-         WHERE created_at <= now() - make_interval(hours => ${KEPT_HOURS}) LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
-       SELECT count(*)::int AS count FROM deleted`,
-      [most],
-    );
-    deleted = row!.count;
-  }
 }

@@ -46,7 +46,14 @@ export async function numberRows(
      SELECT nextval('${sequence}') AS id, source.* FROM (${query}) AS source`,
   );
   await transaction.query(`ANALYZE ${table}`);
-  const [row] = await transaction.query<{ count: string }[]>(`SELECT count(*) AS count FROM ${table}`);
+  return countRows(transaction, `TABLE ${table}`);
+}
+
+/** How many rows a query has. */
+export async function countRows(transaction: EntityManager, query: string): Promise<number> {
+  const [row] = await transaction.query<{ count: string }[]>(
+    `SELECT count(*) AS count FROM (${query}) AS counted`,
+  );
   return Number(row!.count);
 }
 

@@ -88,6 +88,11 @@ export class Database {
     }
   }
 
+  /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
+  run<Row extends object>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
+    return this.session((session) => session.runWithRetry<Row>(statement, values));
+  }
+
   table<Row extends object>(entity: EntityTarget<Row>): EntityTable<Row> {
     let table = this.tables.get(entity);
     if (table === undefined) {

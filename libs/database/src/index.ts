@@ -1,4 +1,4 @@
-export { columnNames, copyInto, copyRow, numberRows } from './bulk';
+export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { type CopiedTable, CopyMismatchError, type CopyOptions, copyDatabase } from './copy-database';
 export { Database, type Transaction, withRetries } from './database';
 export { DatabaseModule, DatabaseUrl } from './database.module';

@@ -10,8 +10,6 @@ export interface NotificationListenerOptions {
   setUp?: string;
   /** Sent when listening starts, and then about three times a second to check the connection. */
   pulse?: { sql: string; onAnswer: (answer: QueryResult) => void };
-  /** First pause before listening again, in milliseconds; doubles up to 16 times that. */
-  retryMs?: number;
 }
 
 /**
@@ -20,6 +18,8 @@ export interface NotificationListenerOptions {
  */
 const PULSE_MS = 300;
 const ANSWER_MS = 400;
+/** First pause before listening again; doubles up to 16 times that. */
+const RETRY_MS = 250;
 
 /** Listens to channels of PostgreSQL (LISTEN/NOTIFY) on a connection of its own, and reconnects when that is lost. */
 export class NotificationListener {
@@ -110,7 +110,7 @@ export class NotificationListener {
     client.end().catch(() => undefined);
     this.changeState(false);
     if (!this.closed) {
-      const pause = (this.options.retryMs ?? 250) * 2 ** Math.min(this.failures, 4);
+      const pause = RETRY_MS * 2 ** Math.min(this.failures, 4);
       this.failures += 1;
       this.retry = setTimeout(() => void this.start(), pause);
       this.retry.unref();

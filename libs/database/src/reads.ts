@@ -31,7 +31,6 @@ interface Read {
 export class Reads {
   private waiting: Read[] = [];
   private readonly turns = new Turns(() => this.send(), AT_ONCE);
-  private soon = false;
 
   constructor(
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
@@ -44,13 +43,7 @@ export class Reads {
         return;
       }
       this.waiting.push({ statement, values, since: performance.now(), resolve, reject });
-      if (!this.soon && this.turns.free) {
-        this.soon = true;
-        setImmediate(() => {
-          this.soon = false;
-          this.send();
-        });
-      }
+      this.turns.soon();
     });
   }
 

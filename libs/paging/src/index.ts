@@ -1,5 +1,5 @@
 export { InvalidCursorError, cursorAfter, idBefore } from './cursor';
 export { Paged, pageOf, type Page } from './page';
-export { type List, nameBeginsWith, namedPageStatement, pageStatement } from './page-statements';
+export { type List, nameBeginsWith } from './page-statements';
 export { PageReader, type Parameter, type Selection } from './page-reader';
-export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageQuery, cursorText } from './page-query';
+export { MAX_PAGE_SIZE, PageQuery, cursorText } from './page-query';

@@ -2,7 +2,7 @@ import { cursorAfter } from './cursor';
 import { QueryField, integer, type Rule } from '#libs/validation';
 
 export const MAX_PAGE_SIZE = 100;
-export const DEFAULT_PAGE_SIZE = 20;
+const DEFAULT_PAGE_SIZE = 20;
 
 export const cursorText: Rule = {
   accepts: (value) => typeof value === 'string',

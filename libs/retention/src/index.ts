@@ -8,18 +8,26 @@ import {
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 
-export interface RetentionOptions {
-  table: string;
+interface DaysKept {
   /** A column or an expression of type `date`: the row's UTC day. Rows where it is null are kept. */
   dayColumn: string;
   /** How many days are kept, including today. */
   days: number;
+}
+
+interface Expiry {
+  /** An SQL condition that is true for rows to delete, for ages that the database measures. */
+  expired: string;
+}
+
+export type RetentionOptions = (DaysKept | Expiry) & {
+  table: string;
   /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
   batch?: number;
   /** Milliseconds from the start to the first run (default: half a minute), and between runs (default: an hour). */
   firstMs?: number;
   everyMs?: number;
-}
+};
 
 const DAY_MS = 86_400_000;
 const BATCH = 5_000;
@@ -27,8 +35,8 @@ const FIRST_MS = 30_000;
 const EVERY_MS = 3_600_000;
 
 /**
- * Deletes rows older than the retention period: some time after the start, then periodically. Any number of instances
- * may do so at once; each skips rows that another is deleting. A failed run is logged, and the next one catches up.
+ * Deletes expired rows: some time after the start, then periodically. Any number of instances may do so at once; each
+ * skips rows that another is deleting. A failed run is logged, and the next one catches up.
  */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Retention.name);
@@ -58,20 +66,29 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
    * @returns the number of rows
    */
   async deleteOld(): Promise<number> {
-    const { table, dayColumn, days, batch = BATCH } = this.options;
-    const firstKept = new Date(this.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    const { table, batch = BATCH } = this.options;
+    const expired = this.conditionOf(this.options);
     let total = 0;
     for (let deleted = batch; deleted === batch && !this.stopped; total += deleted) {
       const [row] = await this.database.query<{ count: number }>(
         // An array, because a join would read the whole table for every batch.
         `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-           SELECT ctid FROM ${table} WHERE ${dayColumn} < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+           SELECT ctid FROM ${table} WHERE ${expired} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
          SELECT count(*)::int AS count FROM deleted`,
-        [firstKept, batch],
+        [batch],
       );
       deleted = row!.count;
     }
     return total;
+  }
+
+  private conditionOf(options: RetentionOptions): string {
+    if ('expired' in options) {
+      return options.expired;
+    }
+    const { dayColumn, days } = options;
+    const firstKept = new Date(this.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    return `${dayColumn} < '${firstKept}'`;
   }
 
   private schedule(milliseconds: number): void {
@@ -85,11 +102,11 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async takeTurn(): Promise<void> {
-    const { table, days } = this.options;
+    const { table } = this.options;
     try {
       const count = await this.deleteOld();
       if (count > 0) {
-        this.logger.log(`Deleted ${count} rows of ${table} that are older than ${days} days.`);
+        this.logger.log(`Deleted ${count} expired rows of ${table}.`);
       }
     } catch (error) {
       this.logger.warn(`Old rows of ${table} could not be deleted; will retry: ${String(error)}`);

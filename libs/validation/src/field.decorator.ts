@@ -4,7 +4,7 @@ import { ValidateBy, ValidateIf } from 'class-validator';
 import { registerField } from './fields';
 import type { Rule } from './rules';
 
-export interface FieldOptions {
+interface FieldOptions {
   description: string;
   example?: unknown;
   optional?: boolean;

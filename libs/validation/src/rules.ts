@@ -11,7 +11,7 @@ export interface Rule {
 }
 
 /** Largest identifier: the largest integer that a JSON number carries exactly, 2^53 - 1. */
-export const MAX_ID = Number.MAX_SAFE_INTEGER;
+const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 /** Whole number in one canonical decimal form: no sign, no leading zero, no fraction, no exponent. */
 function parseWholeNumber(text: string): unknown {

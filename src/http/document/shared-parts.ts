@@ -1,5 +1,10 @@
 import { errorCatalogue } from '#libs/errors';
-import { MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError } from '#libs/http';
+import {
+  MAX_BODY_BYTES,
+  MalformedJsonError,
+  PayloadTooLargeError,
+  UnsupportedMediaTypeError,
+} from '#libs/http';
 import { isNotKept } from '#libs/commands';
 import { type ErrorNote, type SharedParts, errorWith } from '#libs/openapi';
 import { MAX_PAGE_SIZE } from '#libs/paging';
@@ -71,7 +76,7 @@ const EVERY_OPERATION = [
 function bodyErrors(types: string): ErrorNote[] {
   return [
     errorWith(MalformedJsonError, 'it ends too early or has an unexpected character'),
-    errorWith(PayloadTooLargeError, 65_536),
+    errorWith(PayloadTooLargeError, MAX_BODY_BYTES),
     errorWith(UnsupportedMediaTypeError, types),
   ];
 }

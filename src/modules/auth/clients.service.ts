@@ -4,8 +4,6 @@ import { AuditTrail, type PlanTerms } from '../audit';
 import { ApiKey } from './api-key.entity';
 import { Client } from './client.entity';
 
-export type PlanChoice = PlanTerms;
-
 /** An administrative command cannot be carried out. The message is for the operator, the code for programs. */
 export class AdministrationError extends Error {
   constructor(
@@ -24,7 +22,7 @@ export class ClientsService {
     private readonly trail: AuditTrail,
   ) {}
 
-  async create(name: string, choice: PlanChoice, outer?: Transaction): Promise<Client> {
+  async create(name: string, choice: PlanTerms, outer?: Transaction): Promise<Client> {
     try {
       return await this.database.transaction((transaction) => this.enter(transaction, name, choice), outer);
     } catch (error) {
@@ -45,7 +43,7 @@ export class ClientsService {
   }
 
   /** Applies from the client's next request, on every instance within a second. */
-  setPlan(name: string, { plan, perMinute, perDay }: PlanChoice): Promise<Client> {
+  setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
     return this.database.transaction(async (transaction) => {
       const client = await this.lock(name, transaction);
       const details = {
@@ -99,7 +97,7 @@ export class ClientsService {
     return this.named(name, transaction);
   }
 
-  private async enter(transaction: Transaction, name: string, choice: PlanChoice): Promise<Client> {
+  private async enter(transaction: Transaction, name: string, choice: PlanTerms): Promise<Client> {
     const { plan, perMinute, perDay } = choice;
     const [row] = await transaction.query<{ id: string }[]>(
       `INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($1, $2, $3, $4) RETURNING id`,

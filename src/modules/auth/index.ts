@@ -3,5 +3,5 @@ export { ApiKeyGuard } from './api-key.guard';
 export { API_KEY_SCHEME, BEARER_SCHEME, Public, RequiresScope } from './auth.decorators';
 export { AuthModule } from './auth.module';
 export { Authenticator } from './authenticator';
-export { SCOPES, type Caller, type KeyHolder, type Scope } from './caller';
+export type { Caller, KeyHolder, Scope } from './caller';
 export { KeyDirectory } from './key-directory';

@@ -5,7 +5,7 @@ import { Database, DatabaseUrl, NotificationListener, int8ToNumber } from '#libs
 import type { KeyHolder, Scope } from './caller';
 
 /** Notified by triggers on the tables clients and api_keys; the payload is the client's id. */
-export const KEYS_CHANNEL = 'petstore_keys';
+const KEYS_CHANNEL = 'petstore_keys';
 
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;

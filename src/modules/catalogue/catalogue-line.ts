@@ -1,11 +1,12 @@
 // One line of a catalogue file: its fields and their validation, and its columns in the database.
 
+import { columnNames } from '#libs/database';
 import { ApiError } from '#libs/errors';
 import { ValidationFailedError } from '#libs/http';
 import { Field, identifier, oneOf, validated } from '#libs/validation';
-import { categoryFields } from '../categories';
+import { CATEGORY_COLUMNS, categoryFields } from '../categories';
 import { FIRST_QUANTITY, stockQuantity } from '../inventory';
-import { PET_COLUMNS, type PetStatus, petFields } from '../pets';
+import { PET_COLUMNS, PET_DEFAULTS, type PetStatus, petFields } from '../pets';
 
 export interface CategoryRecord {
   kind: 'category';
@@ -15,7 +16,7 @@ export interface CategoryRecord {
 }
 
 /** The columns of a staged line, as SQL, and their values. */
-export const CATEGORY_COLUMNS = 'line bigint, file_id bigint, name text, description text';
+export const CATEGORY_LINE_COLUMNS = `line bigint, file_id bigint, ${CATEGORY_COLUMNS}`;
 export function categoryRow(line: number, { id, name, description }: CategoryRecord): Row {
   return [line, id, name, description ?? null];
 }
@@ -28,7 +29,7 @@ export function petRow(line: number, { categoryId, quantity, name, status }: Pet
 type Row = (string | number | null)[];
 
 /** The fields of an exported line after `kind`, selected from the columns of the store. */
-export const CATEGORY_FIELDS = 'id, name, description';
+export const CATEGORY_FIELDS = `id, ${columnNames(CATEGORY_COLUMNS)}`;
 export const PET_FIELDS = 'id, name, category_id AS "categoryId", status, quantity';
 
 /** A parsed line, or what is wrong with it. */
@@ -96,7 +97,7 @@ function recordOf(value: unknown): CategoryRecord | PetRecord {
   if ('kind' in line && line.kind === 'category') {
     return { ...validated(CategoryLine, line) };
   }
-  const { status = 'available', ...pet } = validated(PetLine, line);
+  const { status = PET_DEFAULTS.status, ...pet } = validated(PetLine, line);
   // The store assigns a new one.
   delete pet.id;
   return { quantity: FIRST_QUANTITY[status], ...pet, status };

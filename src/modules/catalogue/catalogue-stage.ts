@@ -1,7 +1,8 @@
-import { type Transaction, copyInto, copyRow } from '#libs/database';
+import { type Transaction, columnNames, copyInto, copyRow } from '#libs/database';
+import { CATEGORY_COLUMNS } from '../categories';
 import type { BadLines } from './bad-lines';
 import {
-  CATEGORY_COLUMNS,
+  CATEGORY_LINE_COLUMNS,
   type CategoryRecord,
   PET_LINE_COLUMNS,
   type PetRecord,
@@ -15,7 +16,7 @@ const BATCH_CHARACTERS = 256 * 1024;
 const CATEGORIES = 'staged_categories';
 const PETS = 'staged_pets';
 const TABLES = [
-  `CREATE TEMPORARY TABLE ${CATEGORIES} (${CATEGORY_COLUMNS}) ON COMMIT DROP`,
+  `CREATE TEMPORARY TABLE ${CATEGORIES} (${CATEGORY_LINE_COLUMNS}) ON COMMIT DROP`,
   `CREATE TEMPORARY TABLE ${PETS} (${PET_LINE_COLUMNS}) ON COMMIT DROP`,
 ];
 const DUPLICATES = `SELECT line, file_id AS id, first_line FROM
@@ -32,7 +33,7 @@ interface Found {
 /** Holds the lines of a file in temporary tables until all are read, because a pet may precede its category. */
 export class CatalogueStage {
   /** The categories of the file, in its order. */
-  readonly categories = `SELECT file_id, name, description FROM staged_categories ORDER BY line`;
+  readonly categories = `SELECT file_id, ${columnNames(CATEGORY_COLUMNS)} FROM staged_categories ORDER BY line`;
 
   /** The category ids that the pets of the file use. */
   readonly categoryIds = `SELECT file_category_id FROM staged_pets`;
@@ -55,14 +56,6 @@ export class CatalogueStage {
   petsIn(known: string): string {
     return `SELECT staged_pets.*, known.id AS category_id
       FROM staged_pets JOIN (${known}) AS known ON known.file_id = file_category_id ORDER BY line`;
-  }
-
-  /** How many rows a query has. */
-  async count(query: string): Promise<number> {
-    const [row] = await this.transaction.query<{ count: string }[]>(
-      `SELECT count(*) AS count FROM (${query}) AS counted`,
-    );
-    return Number(row!.count);
   }
 
   /** A name that a query finds, as an example. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#libs/database';
+import { Database, type Transaction, countRows } from '#libs/database';
 import { BulkCategories } from '../categories';
 import { BulkStock } from '../inventory';
 import { BulkPets } from '../pets';
@@ -34,8 +34,8 @@ export class ExportCatalogue {
     const moment = { isolation: 'REPEATABLE READ', readOnly: true, signal: options.signal } as const;
     return this.database.longTransaction(async (transaction) => {
       const size = {
-        categories: await count(transaction, this.categories.all),
-        pets: await count(transaction, this.pets.all),
+        categories: await countRows(transaction, this.categories.all),
+        pets: await countRows(transaction, this.pets.all),
       };
       let written = 0;
       for (const query of [this.categoryLines, this.petLines]) {
@@ -67,13 +67,6 @@ export class ExportCatalogue {
 /** The database writes the JSON, which is several times faster. Null values are left out. */
 function asLines(query: string): string {
   return `SELECT json_strip_nulls(row_to_json(line))::text AS line FROM (${query} ORDER BY id) AS line`;
-}
-
-async function count(transaction: Transaction, query: string): Promise<number> {
-  const [row] = await transaction.query<{ count: string }[]>(
-    `SELECT count(*) AS count FROM (${query}) AS counted`,
-  );
-  return Number(row!.count);
 }
 
 async function* batches(transaction: Transaction, query: string): AsyncGenerator<string[]> {

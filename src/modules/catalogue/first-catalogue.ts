@@ -1,6 +1,8 @@
+import type { PetStatus } from '../pets';
+
 interface SeedPet {
   name: string;
-  status?: 'available' | 'pending' | 'sold';
+  status?: PetStatus;
 }
 
 interface SeedCategory {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#libs/database';
+import { Database, type Transaction, countRows } from '#libs/database';
 import { readLines } from '#libs/ndjson';
 import { AuditTrail } from '../audit';
 import { BulkCategories } from '../categories';
@@ -78,9 +78,9 @@ export class ImportCatalogue {
         throw new CatalogueRefusedError(badLines);
       }
       const repeatedNames = this.repeatedNames(stage, options);
-      const repeated = await stage.count(repeatedNames);
+      const repeated = await countRows(transaction, repeatedNames);
       if (options.dryRun) {
-        return { ...(await this.size(stage, options)), repeated, badLines };
+        return { ...(await this.size(transaction, stage, options)), repeated, badLines };
       }
       if (repeated > 0 && !options.mayRepeat) {
         throw new CatalogueRepeatedError(repeated, await stage.firstName(repeatedNames));
@@ -102,10 +102,10 @@ export class ImportCatalogue {
     return `SELECT name FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
   }
 
-  private async size(stage: CatalogueStage, { intoExisting }: ImportOptions) {
+  private async size(transaction: Transaction, stage: CatalogueStage, { intoExisting }: ImportOptions) {
     const known = intoExisting ? this.existing : `SELECT file_id, file_id AS id FROM staged_categories`;
-    const categories = intoExisting ? 0 : await stage.count(stage.categories);
-    return { categories, pets: await stage.count(stage.petsIn(known)) };
+    const categories = intoExisting ? 0 : await countRows(transaction, stage.categories);
+    return { categories, pets: await countRows(transaction, stage.petsIn(known)) };
   }
 
   private async check(

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { escapeLiteral } from 'pg';
 import { type Transaction, columnNames } from '#libs/database';
-import { BulkCategories } from '../categories';
+import { BulkCategories, CATEGORY_COLUMNS } from '../categories';
 import { BulkStock, FIRST_QUANTITY } from '../inventory';
-import { BulkPets, PET_COLUMNS } from '../pets';
+import { BulkPets, PET_COLUMNS, PET_DEFAULTS } from '../pets';
 import { CATALOGUE } from './first-catalogue';
 
 /** Adds the sample catalogue to an empty store. */
@@ -23,7 +23,7 @@ export class SeedCatalogue {
     if (row!.used) {
       return { categories: 0, pets: 0 };
     }
-    const rows = asRows(CATALOGUE, 'name text, description text');
+    const rows = asRows(CATALOGUE, CATEGORY_COLUMNS);
     const categories = await this.categories.enter(transaction, rows, 'seeded_categories');
     const pets = await this.pets.enter(
       transaction,
@@ -38,7 +38,7 @@ export class SeedCatalogue {
 }
 
 const PETS = CATALOGUE.flatMap(({ name: category, pets }) =>
-  pets.map(({ name, status = 'available' }) => ({
+  pets.map(({ name, status = PET_DEFAULTS.status }) => ({
     category,
     name,
     status,

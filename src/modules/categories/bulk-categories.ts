@@ -1,22 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { type Transaction, numberRows } from '#libs/database';
+import { type Transaction, columnNames, numberRows } from '#libs/database';
+
+/** Columns that are copied unchanged, with their types; the store assigns the id. */
+export const CATEGORY_COLUMNS = 'name text, description text';
+const COLUMNS = columnNames(CATEGORY_COLUMNS);
 
 /** Bulk operations on categories, for import and export. */
 @Injectable()
 export class BulkCategories {
   /** All categories, as a query to build on. */
-  readonly all = `SELECT id, name, description FROM categories`;
+  readonly all = `SELECT id, ${COLUMNS} FROM categories`;
 
   /**
-   * Inserts the rows of a query (`name` and `description`, valid by `categoryFields`; more columns are allowed) in order.
+   * Inserts the rows of a query (columns valid by `categoryFields`; more columns are allowed) in order.
    * Keeps them in a temporary table of this name, with their new `id`.
    * @returns the number of rows
    */
   async enter(transaction: Transaction, query: string, table: string): Promise<number> {
     const count = await numberRows(transaction, { query, sequence: 'categories_id_seq', table });
     await transaction.query(
-      `INSERT INTO categories (id, name, description) OVERRIDING SYSTEM VALUE
-       SELECT id, name, description FROM ${table}`,
+      `INSERT INTO categories (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
+       SELECT id, ${COLUMNS} FROM ${table}`,
     );
     return count;
   }

@@ -1,4 +1,4 @@
-export { BulkCategories } from './bulk-categories';
+export { BulkCategories, CATEGORY_COLUMNS } from './bulk-categories';
 export { CategoriesModule } from './categories.module';
 export { CategoriesService } from './categories.service';
 export { CategoryCatalog } from './category-catalog';

@@ -15,7 +15,7 @@ export function toEventDto({ id, type, timestamp, data }: StoredEvent): EventDto
   return { id: `evt_${id}`, type, timestamp, data };
 }
 
-export const MAX_WAIT_SECONDS = 30;
+const MAX_WAIT_SECONDS = 30;
 
 export class ListEventsQuery extends PageQuery {
   @QueryField(cursorText, {

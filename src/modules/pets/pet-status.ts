@@ -3,6 +3,9 @@
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
+/** Defaults of a new or replaced pet. */
+export const PET_DEFAULTS: { status: PetStatus } = { status: 'available' };
+
 /** For each status, the allowed next ones; keeping the status is always allowed. */
 const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
   available: ['available', 'pending', 'sold'],

@@ -10,7 +10,7 @@ import {
   text,
 } from '#libs/validation';
 import type { Pet } from './pet.entity';
-import { PET_STATUSES, type PetStatus } from './pet-status';
+import { PET_DEFAULTS, PET_STATUSES, type PetStatus } from './pet-status';
 
 /** Validation of a pet's fields, for requests and imports. */
 export const petFields = {
@@ -94,11 +94,8 @@ export class ListPetsQuery extends PageQuery {
   id?: number[];
 }
 
-/** Defaults of a new or replaced pet. */
-const LEFT_OUT: Pick<Pet, 'status'> = { status: 'available' };
-
 export function fieldsOf(body: NewPetDto) {
-  return { ...LEFT_OUT, ...body };
+  return { ...PET_DEFAULTS, ...body };
 }
 
 export function toPetDto({ id, name, categoryId, status }: Pet): PetDto {

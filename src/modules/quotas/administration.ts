@@ -4,13 +4,5 @@ export { BanRegister } from './admin/ban-register';
 export { QuotaAdministrationModule } from './admin/administration.module';
 export { QuotaOverview, type ClientOverview } from './admin/quota-overview';
 export { UsageRanking } from './admin/usage-ranking';
-export {
-  ADDRESS_LIMITS,
-  InvalidPlanError,
-  PLANS,
-  PLAN_LIMITS,
-  agreedPlan,
-  limitsOf,
-  type Plan,
-} from './rules/plans';
+export { InvalidPlanError, PLANS, agreedPlan, limitsOf, type Plan } from './rules/plans';
 export { QuotaResets } from './admin/quota-resets';

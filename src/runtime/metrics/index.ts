@@ -9,7 +9,7 @@ import { ServiceFigures } from './service-figures';
 import { WebhookFigures } from './webhook-figures';
 
 export { MetricsService } from './metrics.service';
-export { type MetricsAddress, serveMetrics } from './serve-metrics';
+export { serveMetrics } from './serve-metrics';
 
 @Module({
   imports: [AuthModule, QuotasModule, EventsModule, WebhooksModule],

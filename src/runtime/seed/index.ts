@@ -3,7 +3,7 @@ import { AdministrationModule } from '../../modules/auth';
 import { CatalogueTransferModule } from '../../modules/catalogue';
 import { SeedService } from './seed.service';
 
-export { DEMO_CLIENT, SeedService, type Seeded } from './seed.service';
+export { DEMO_CLIENT, SeedService } from './seed.service';
 
 /** Sample data for an empty store. */
 @Module({

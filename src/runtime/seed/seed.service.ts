@@ -6,7 +6,7 @@ import { agreedPlan } from '../../modules/quotas';
 
 export const DEMO_CLIENT = 'demo';
 
-export interface Seeded {
+interface Seeded {
   categories: number;
   pets: number;
   /** The demo client's key; null if that client already existed. */

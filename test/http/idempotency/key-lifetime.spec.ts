@@ -1,5 +1,4 @@
-import { Database } from '#libs/database';
-import { deleteExpired } from '../../../libs/commands/src/idempotency-records';
+import { Retention } from '#libs/retention';
 import type { ErrorBody } from '../../support/api-client';
 import type { Category } from '../../support/builders';
 import { useStore } from '../../support/use-service';
@@ -41,7 +40,7 @@ describe('an Idempotency-Key', () => {
     expect(third.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('is deleted once it has expired, however many have', async () => {
+  it('is deleted once it has expired', async () => {
     await service.database.pool.query('DELETE FROM idempotency_records');
     for (const key of ['old 1', 'old 2', 'old 3', 'young']) {
       await create(key);
@@ -50,7 +49,9 @@ describe('an Idempotency-Key', () => {
     for (const key of ['old 1', 'old 2', 'old 3']) {
       await age(key, '24 hours');
     }
-    await deleteExpired(service.app.get(Database, { strict: false }), 2);
+    const all = service.app.get<Retention, Retention>(Retention, { strict: false, each: true });
+    const retention = all.find(({ options }) => options.table === 'idempotency_records');
+    expect(await retention!.deleteOld()).toBe(3);
     expect(await keptKeys()).toEqual(['young']);
   });
 

@@ -42,8 +42,4 @@ export class AddressMemory {
     }
     this.addresses.delete(next.value!);
   }
-
-  clear(): void {
-    this.addresses.clear();
-  }
 }

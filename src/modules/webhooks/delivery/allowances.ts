@@ -5,7 +5,7 @@ export const FIRST = 4;
 const MOST = 32;
 const LEAST = 1;
 /** A slower receiver gets fewer concurrent deliveries. */
-export const QUICK_MS = 1_000;
+const QUICK_MS = 1_000;
 /** Idle webhooks that are remembered. */
 const MAX_REMEMBERED = 10_000;
 

@@ -16,6 +16,11 @@ const FIGURES = {
         AND (webhooks.paused_until IS NULL OR webhooks.paused_until <= $1)) AS oldest_due`,
 };
 
+interface FiguresRow {
+  pending: number;
+  oldest_due: Date | null;
+}
+
 /** Delivery metrics. Values from the database are up to 15 seconds old. */
 @Injectable()
 export class DeliveryFigures implements OnApplicationBootstrap, OnModuleDestroy {
@@ -48,8 +53,8 @@ export class DeliveryFigures implements OnApplicationBootstrap, OnModuleDestroy 
   async refresh(): Promise<void> {
     const now = this.clock.now();
     const values = [new Date(now).toISOString()];
-    const [row] = await this.database.session((session) => session.runWithRetry(FIGURES, values));
-    const { pending, oldest_due: due } = row as { pending: number; oldest_due: Date | null };
+    const [row] = await this.database.run<FiguresRow>(FIGURES, values);
+    const { pending, oldest_due: due } = row!;
     this.pending = pending;
     this.oldestDueSeconds = due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type PreparedStatement, int8ToNumber } from '#libs/database';
+import { Database, int8ToNumber } from '#libs/database';
 import type { KeptSecret } from '../webhook-secrets';
 
 /** A delivery that this process has claimed. */
@@ -101,7 +101,7 @@ export class DeliveryQueue {
 
   async take({ now, leasedUntil, most, free, otherwise }: Take): Promise<TakenDelivery[]> {
     const values = [now.toISOString(), leasedUntil.toISOString(), JSON.stringify(free), otherwise, most];
-    const rows = await this.run<TakenRow>(TAKE, values);
+    const rows = await this.database.run<TakenRow>(TAKE, values);
     return rows.map((row) => ({
       id: int8ToNumber(row.id),
       webhookId: int8ToNumber(row.webhook_id),
@@ -116,7 +116,7 @@ export class DeliveryQueue {
 
   /** Writes outcomes. Skips deliveries whose lease has ended, because another process may have claimed them. */
   async finish(outcomes: readonly Outcome[], now: Date): Promise<void> {
-    await this.run(FINISH, [
+    await this.database.run(FINISH, [
       outcomes.map(({ delivery }) => delivery.id),
       outcomes.map(({ delivery }) => delivery.leasedUntil.toISOString()),
       outcomes.map(({ status }) => status),
@@ -129,14 +129,10 @@ export class DeliveryQueue {
 
   /** Makes unfinished deliveries due now. */
   async release(deliveries: readonly TakenDelivery[], now: Date): Promise<void> {
-    await this.run(RELEASE, [
+    await this.database.run(RELEASE, [
       deliveries.map(({ id }) => id),
       deliveries.map(({ leasedUntil }) => leasedUntil.toISOString()),
       now.toISOString(),
     ]);
-  }
-
-  private run<Row extends object>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
-    return this.database.session((session) => session.runWithRetry(statement, values));
   }
 }

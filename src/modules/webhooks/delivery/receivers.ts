@@ -4,8 +4,8 @@ import { Database, int8ToNumber } from '#libs/database';
 import { WebhookActivation } from '../webhook-activation';
 import { type Attempt, DISABLED_AFTER_MS, isGone, isSuccess, slowDownMs } from './schedule';
 
-export const GONE = 'The receiver responded 410 Gone.';
-export const DEAD = 'All deliveries failed for five days.';
+const GONE = 'The receiver responded 410 Gone.';
+const DEAD = 'All deliveries failed for five days.';
 
 /** What a batch of attempts says about one receiver. */
 interface Finding {
@@ -28,6 +28,12 @@ const LEARN = {
     RETURNING webhooks.id, found.gone, webhooks.failing_since`,
 };
 
+interface LearntRow {
+  id: string;
+  gone: boolean;
+  failing_since: Date | null;
+}
+
 /** Tracks the state of receivers: slows down, and disables webhooks that are gone or have failed for days. */
 @Injectable()
 export class Receivers {
@@ -47,8 +53,8 @@ export class Receivers {
       findings.map(({ pausedUntil }) => pausedUntil?.toISOString() ?? null),
       new Date(now).toISOString(),
     ];
-    const rows = await this.database.session((session) => session.runWithRetry(LEARN, values));
-    for (const row of rows as { id: string; gone: boolean; failing_since: Date | null }[]) {
+    const rows = await this.database.run<LearntRow>(LEARN, values);
+    for (const row of rows) {
       const isDead = row.failing_since !== null && row.failing_since.getTime() <= now - DISABLED_AFTER_MS;
       if (row.gone || isDead) {
         await this.webhooks.disable(int8ToNumber(row.id), row.gone ? GONE : DEAD);
