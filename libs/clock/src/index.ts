@@ -2,6 +2,13 @@ import { Global, Module } from '@nestjs/common';
 
 export { Alarm } from './alarm';
 
+export const DAY_MS = 86_400_000;
+
+/** The day of this unix time in milliseconds, in UTC: `2026-11-21`. */
+export function utcDate(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}
+
 /** The source of time. Tests replace it. */
 export abstract class Clock {
   /** Milliseconds of unix time. */

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Account } from './account';
 import { programOf } from './binaries';
-import { putRestoredInPlace } from './backup/restored';
+import { putRestoredInPlace } from './backup/put-in-place';
 import { type DataFolder, FILES, type Placement, syncFolder } from './data-folder';
 import { EmbeddedPostgresError } from './errors';
 import { reasonIn, runProgram } from './program';

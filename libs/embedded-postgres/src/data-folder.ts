@@ -21,6 +21,9 @@ export const FILES = {
   runtime: 'runtime',
 } as const;
 
+/** Where root keeps what another account has to reach, unless told otherwise. */
+export const SHARED_DIRECTORY = '/var/lib/embedded-postgres';
+
 /** Where the data are: `cluster` is PostgreSQL's data directory, in the folder `base`. */
 export interface Placement {
   base: string;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { findPackage, prepareBinaries } from './binaries';
 import { ensureCluster } from './cluster';
-import { DataFolder } from './data-folder';
+import { DataFolder, SHARED_DIRECTORY } from './data-folder';
 import { asEmbeddedPostgresError } from './errors';
 import { Holding, withFolder } from './holding';
 import { ensureRunning, type Server, urlOf } from './server';
@@ -66,7 +66,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function start(folder: DataFolder, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { database, parameters = {}, log = () => undefined } = options;
-  const shared = resolve(options.sharedDirectory ?? '/var/lib/embedded-postgres');
+  const shared = resolve(options.sharedDirectory ?? SHARED_DIRECTORY);
   const source = findPackage();
   const placement = folder.placement(shared, log);
   const { cluster, account } = placement;

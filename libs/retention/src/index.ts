@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { Clock } from '#libs/clock';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from '#libs/database';
 
 interface DaysKept {
@@ -29,7 +29,6 @@ export type RetentionOptions = (DaysKept | Expiry) & {
   everyMs?: number;
 };
 
-const DAY_MS = 86_400_000;
 const BATCH = 5_000;
 const FIRST_MS = 30_000;
 const EVERY_MS = 3_600_000;
@@ -87,7 +86,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       return options.expired;
     }
     const { dayColumn, days } = options;
-    const firstKept = new Date(this.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    const firstKept = utcDate(this.clock.now() - (days - 1) * DAY_MS);
     return `${dayColumn} < '${firstKept}'`;
   }
 

@@ -1,11 +1,11 @@
 import { Option, SubCommand } from 'nest-commander';
 import { type ChangeOptions, ChangingCommand } from '../command/command';
+import { DAY_MS } from '#libs/clock';
 import { CommandFailure } from '../command/command-failure';
 import { withAccounts } from './account-services';
 import { printKey, printOne } from '../output/output';
 import { duration, keyReference } from '../command/parse';
 
-const DAY_MS = 86_400_000;
 const OVERLAP = { min: 0, max: 7 * DAY_MS };
 const BAN = { min: 1_000, max: 365 * DAY_MS };
 const KEY = { key: 'id of the key, or the whole key: psk_live_…' };

@@ -1,10 +1,9 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '#libs/clock';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 
 const INTERVAL_MS = 5_000;
-const DAY_MS = 86_400_000;
 
 interface Calls {
   keyId: number;
@@ -57,7 +56,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
       [
         batch.map(({ keyId }) => keyId),
         batch.map(({ operation }) => operation),
-        batch.map(({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10)),
+        batch.map(({ day }) => utcDate(day * DAY_MS)),
         batch.map(({ calls }) => calls),
         batch.map(({ lastCallAt }) => new Date(lastCallAt).toISOString()),
       ],

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '#libs/clock';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
-
-const DAY_MS = 86_400_000;
 
 export interface DeprecatedUse {
   /** The operationId in the OpenAPI document. */
@@ -32,7 +30,7 @@ export class DeprecationReport {
    * @param client only calls of this client
    */
   async of(days: number, client?: string): Promise<DeprecatedUse[]> {
-    const since = new Date(this.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+    const since = utcDate(this.clock.now() - (days - 1) * DAY_MS);
     const rows = await this.database.query<UseRow>(
       `SELECT operation, clients.name AS client, api_keys.id AS "keyId", api_keys.last4 AS "endsWith",
          sum(calls)::bigint AS calls, max(last_call_at) AS "lastCallAt"

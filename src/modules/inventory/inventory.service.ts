@@ -1,33 +1,19 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { State } from '#libs/commands';
+import { Injectable } from '@nestjs/common';
 import { Database, RowReader } from '#libs/database';
 import { type Page, PageReader, type Parameter, type Selection } from '#libs/paging';
-import { type KnownPet, PetLifecycle, type PetLifecycleListener, PetNotFoundError } from '../pets';
+import { PetNotFoundError } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
 import { type InventoryItemDto, type ListInventoryQuery, toInventoryItemDto } from './inventory.dto';
-import { FIRST_QUANTITY } from './stock-fields';
-import { Stock } from './stock.entity';
 
-/** Reads of the stock, and the stock of a new pet; the commands that change it have their own files. */
+/** Reads of the stock; the commands that change it have their own files. */
 @Injectable()
-export class InventoryService implements OnModuleInit, PetLifecycleListener {
+export class InventoryService {
   private readonly items: RowReader<InventoryItem>;
   private readonly pages: PageReader<InventoryItem, ListInventoryQuery>;
 
-  constructor(
-    database: Database,
-    private readonly lifecycle: PetLifecycle,
-  ) {
+  constructor(database: Database) {
     this.items = new RowReader(database, InventoryItem);
     this.pages = new PageReader(database, InventoryItem, selectItems);
-  }
-
-  onModuleInit(): void {
-    this.lifecycle.join(this);
-  }
-
-  petCreated(state: State, pet: KnownPet): void {
-    state.insert(Stock, pet.id, { petId: pet.id, quantity: FIRST_QUANTITY[pet.status] });
   }
 
   async list(query: ListInventoryQuery): Promise<Page<InventoryItemDto>> {

@@ -5,7 +5,7 @@ import { PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';
 import { canTransition, petStatusAfterCancelling, petStatusAfterCompleting } from './order-status';
 import { Order, statusOf } from './order.entity';
-import { type OrderDto, type OrderPatchDto, dateOf, toOrderDto } from './orders.dto';
+import { type OrderDto, type OrderPatchDto, parseDate, toOrderDto } from './orders.dto';
 import { OrderAlreadyCompleteError, OrderNotFoundError } from './orders.errors';
 
 /** An order and its pet, read beforehand because the pet is what gets locked. An order never changes its pet. */
@@ -25,7 +25,7 @@ export function updateOrder(
       if (!canTransition(statusOf(order), complete ? 'complete' : 'open')) {
         throw new OrderAlreadyCompleteError(id);
       }
-      const shipDate = patch.shipDate === undefined ? order.shipDate : dateOf(patch.shipDate);
+      const shipDate = patch.shipDate === undefined ? order.shipDate : parseDate(patch.shipDate);
       const changed: Order = { ...order, complete, shipDate };
       state.update(Order, id, changed);
       if (complete && !order.complete) {

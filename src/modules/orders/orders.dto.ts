@@ -95,6 +95,6 @@ export function toOrderDto({ id, petId, quantity: units, shipDate, complete }: O
 }
 
 /** RFC 3339 allows lower case `t` and `z`, which Date does not parse. */
-export function dateOf(text: string | null | undefined): Date | null {
+export function parseDate(text: string | null | undefined): Date | null {
   return text === null || text === undefined ? null : new Date(text.toUpperCase());
 }

@@ -4,7 +4,7 @@ import { type KnownPet, PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';
 import { petStatusAfterCompleting, petStatusAfterPlacing } from './order-status';
 import { Order } from './order.entity';
-import { type NewOrderDto, type OrderDto, dateOf, toOrderDto } from './orders.dto';
+import { type NewOrderDto, type OrderDto, parseDate, toOrderDto } from './orders.dto';
 import { PetNotAvailableError, UnknownPetError } from './orders.errors';
 
 /** Places an order: takes the stock at once and updates the pet's status. */
@@ -25,7 +25,14 @@ export function placeOrder({
       const pet = availablePet(state, petId);
       const left = StockReservations.take(state, petId, quantity);
       const id = state.newId(Order);
-      const order: Order = { id, petId, quantity, shipDate: dateOf(shipDate), complete, cancelledAt: null };
+      const order: Order = {
+        id,
+        petId,
+        quantity,
+        shipDate: parseDate(shipDate),
+        complete,
+        cancelledAt: null,
+      };
       state.insert(Order, id, order);
       const placed = petStatusAfterPlacing(pet.status, { stock: left });
       if (complete) {

@@ -3,7 +3,7 @@ import { Between } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { DAY_MS } from './rules/rate-window';
-import { dateOf } from './counting/quota-records';
+import { dateOfDay } from './counting/quota-records';
 import { UsageDay } from './usage-day.entity';
 
 /** Days of usage that are kept, including today. */
@@ -20,7 +20,7 @@ export class UsageService {
   /** The last `days` days, oldest first, including days without requests. Unwritten counts are missing. */
   async of(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
     const today = Math.floor(this.clock.now() / DAY_MS);
-    const dates = Array.from({ length: days }, (_, index) => dateOf(today - days + 1 + index));
+    const dates = Array.from({ length: days }, (_, index) => dateOfDay(today - days + 1 + index));
     const day = Between(dates[0]!, dates.at(-1)!);
     const used = await this.database.reader.findBy(UsageDay, { clientId, day });
     const requests = new Map(used.map((one) => [one.day, Math.max(0, one.requests)]));

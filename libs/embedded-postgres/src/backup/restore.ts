@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findPackage } from '../binaries';
-import { DataFolder, FILES, syncFolder } from '../data-folder';
+import { DataFolder, FILES, syncFolder, SHARED_DIRECTORY } from '../data-folder';
 import { asEmbeddedPostgresError, EmbeddedPostgresError } from '../errors';
 import { withFolder } from '../holding';
 import { stopPostmaster } from '../postmaster';
@@ -10,7 +10,7 @@ import { countHolders } from '../sharing';
 import { remove, removeUnfinished, unfinishedName } from '../unfinished';
 import { unpack } from './archive-reader';
 import { checkFiles, type Manifest, readManifest } from './manifest';
-import { putRestoredInPlace } from './restored';
+import { putRestoredInPlace } from './put-in-place';
 
 export interface RestoreOptions {
   /** As for `startEmbeddedPostgres`. */
@@ -55,7 +55,7 @@ async function restoreInto(
   folder: DataFolder,
   {
     source,
-    sharedDirectory = '/var/lib/embedded-postgres',
+    sharedDirectory = SHARED_DIRECTORY,
     log,
   }: Required<Pick<RestoreOptions, 'source' | 'log'>> & RestoreOptions,
 ): Promise<Manifest> {

@@ -3,7 +3,7 @@ import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { DAY_MS } from '../rules/rate-window';
-import { dateOf } from '../counting/quota-records';
+import { dateOfDay } from '../counting/quota-records';
 
 /** Resets a client's windows, for operators. Does not lift bans: see BanRegister. */
 @Injectable()
@@ -28,7 +28,7 @@ export class QuotaResets {
          ON CONFLICT (client_id) DO UPDATE
          SET day = excluded.day, requests = excluded.requests,
            reset_at = greatest(excluded.reset_at, quota_resets.reset_at + interval '1 millisecond')`,
-        [clientId, dateOf(Math.floor(now / DAY_MS)), new Date(now).toISOString()],
+        [clientId, dateOfDay(Math.floor(now / DAY_MS)), new Date(now).toISOString()],
       );
       await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
     });

@@ -3,7 +3,7 @@ import { Clock } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { limitsOf } from '../rules/plans';
 import { DAY_MS } from '../rules/rate-window';
-import { dateOf } from '../counting/quota-records';
+import { dateOfDay } from '../counting/quota-records';
 
 interface UsageRow {
   name: string;
@@ -41,7 +41,7 @@ export class UsageRanking {
        LEFT JOIN quota_resets ON quota_resets.client_id = clients.id AND quota_resets.day = usage_days.day
        WHERE usage_days.day >= $1 GROUP BY clients.id HAVING sum(usage_days.requests) > 0
        ORDER BY sum(usage_days.requests) DESC, clients.id LIMIT $2`,
-      [dateOf(today - days + 1), limit],
+      [dateOfDay(today - days + 1), limit],
     );
     return rows.map((row) => rank(row, days === 1));
   }

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
-import { Clock } from '#libs/clock';
+import { Clock, utcDate } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 import { WriteBehind } from '#libs/write-behind';
 import { AuditTrail } from '../../audit';
@@ -35,8 +35,8 @@ interface DayCount {
 }
 
 /** `YYYY-MM-DD` of a day since 1970-01-01 UTC. */
-export function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+export function dateOfDay(day: number): string {
+  return utcDate(day * DAY_MS);
 }
 
 /** Persists daily counts and bans: written every second and at shutdown. */
@@ -111,7 +111,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   async clientsOf(day: number): Promise<number[]> {
     const rows = await this.database.query<{ client_id: string }>(
       `SELECT client_id FROM usage_days WHERE day = $1`,
-      [dateOf(day)],
+      [dateOfDay(day)],
     );
     return rows.map((row) => int8ToNumber(row.client_id));
   }
@@ -123,7 +123,7 @@ export class QuotaRecords implements OnApplicationShutdown {
       `SELECT coalesce((SELECT requests FROM usage_days WHERE client_id = $1 AND day = $2), 0) AS requests,
          coalesce((SELECT requests FROM quota_resets WHERE client_id = $1 AND day = $2), 0) AS forgiven,
          (SELECT reset_at FROM quota_resets WHERE client_id = $1) AS reset_at`,
-      [clientId, dateOf(day)],
+      [clientId, dateOfDay(day)],
     );
     const requests = int8ToNumber(row!.requests) - int8ToNumber(row!.forgiven);
     return { requests: Math.max(0, requests), resetAt: row!.reset_at?.getTime() ?? 0 };
