@@ -44,7 +44,8 @@ export default tseslint.config(
         'error',
         {
           selector: ':matches(NewExpression, CallExpression)[callee.name="RegExp"]',
-          message: 'Write the pattern as a literal, so that it can be checked and no caller can influence it.',
+          message:
+            'Write the pattern as a literal, so that it can be checked and no caller can influence it.',
         },
       ],
     },
