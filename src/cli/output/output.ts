@@ -86,8 +86,8 @@ async function printForPrograms(value: Row | Row[], options: OutputOptions): Pro
   } else if (format === 'csv') {
     csvLines([value].flat()).forEach(print);
   } else {
-    const { stringify } = await import('yaml');
-    stringify(value).trimEnd().split('\n').map(printable).forEach(print);
+    const { yamlLines } = await import('./yaml.js');
+    yamlLines(value).forEach(print);
   }
 }
 
