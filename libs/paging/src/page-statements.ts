@@ -16,7 +16,20 @@ export interface List {
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] };
 }
 
-/** A statement for a page, to be prepared; for each value of `within` it reads no more rows than the page has. */
+/**
+ * A statement for the pages of several requests, to be prepared. Each parameter of `pageStatement` is an array with a
+ * value for each request. The last column is the number of the request, from 1.
+ * @param types of the parameters
+ */
+export function sharedPagesStatement(list: List, types: readonly string[]): string {
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
+  const names = types.map((_type, index) => `value_${index + 1}`);
+  const page = pageStatement(list).replace(/\$(\d+)/g, 'request.value_$1');
+  return `SELECT page.*, request.number::int
+    FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS request (${names.join(', ')}, number), LATERAL (${page}) AS page`;
+}
+
+/** For each value of `within` it reads no more rows than the page has. */
 export function pageStatement(list: List): string {
   const parts = partsOf(list).map(({ conditions, order }) => {
     // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.

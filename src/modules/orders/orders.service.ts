@@ -31,7 +31,7 @@ export class OrdersService {
 }
 
 function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter): Selection {
-  const ofPet = petId === undefined ? [] : [`pet_id = ${parameter(petId)}`];
+  const ofPet = petId === undefined ? [] : [`pet_id = ${parameter(petId, 'bigint')}`];
   const wanted = complete === undefined ? [false, true] : [complete];
   return {
     statement: `orders-page${petId === undefined ? '' : '-of-pet'}-of-${wanted.length}`,
@@ -39,7 +39,7 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
     within: {
       column: 'complete',
       sorted: petId === undefined ? 'ASC' : 'DESC',
-      parameters: wanted.map(parameter),
+      parameters: wanted.map((value) => parameter(value, 'boolean')),
     },
   };
 }

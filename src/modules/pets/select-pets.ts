@@ -17,11 +17,11 @@ export function selectPets(filters: ListPetsQuery, parameter: Parameter): Select
 function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
   const conditions = [IS_THERE];
   if (categoryId !== undefined) {
-    conditions.push(`category_id = ${parameter(categoryId)}`);
+    conditions.push(`category_id = ${parameter(categoryId, 'bigint')}`);
   }
   // The index on categories has the status before the id.
   const statuses = status ?? (categoryId === undefined ? undefined : PET_STATUSES);
-  const parameters = statuses && [...new Set(statuses)].map(parameter);
+  const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   const ofCategory = categoryId === undefined ? '' : '-of-category';
   const ofStatuses = parameters === undefined ? '' : `-of-${parameters.length}-statuses`;
   return {
@@ -38,15 +38,15 @@ function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Paramet
 
 /** There are at most 100 ids, so all of these pets are read, whatever the other filters. */
 function amongIds({ id, status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
-  const conditions = [IS_THERE, `id = ANY(${parameter(id)}::bigint[])`];
+  const conditions = [IS_THERE, `id = ANY(${parameter(id, 'bigint[]')})`];
   if (categoryId !== undefined) {
-    conditions.push(`category_id = ${parameter(categoryId)}`);
+    conditions.push(`category_id = ${parameter(categoryId, 'bigint')}`);
   }
   if (status !== undefined) {
-    conditions.push(`status = ANY(${parameter(status)}::text[])`);
+    conditions.push(`status = ANY(${parameter(status, 'text[]')})`);
   }
   if (name !== undefined) {
-    conditions.push(nameBeginsWith(parameter(namePrefix(name))));
+    conditions.push(nameBeginsWith(parameter(namePrefix(name), 'text')));
   }
   return { conditions };
 }

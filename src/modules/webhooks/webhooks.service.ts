@@ -19,7 +19,7 @@ export class WebhooksService {
     this.webhooks = new RowReader(database, Webhook);
     this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
       statement: 'webhooks-page',
-      conditions: [`client_id = ${parameter(clientId)}`, 'deleted_at IS NULL'],
+      conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
     }));
   }
 
