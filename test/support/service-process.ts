@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Bench, postmasterPid } from './embedded-postgres-bench';
 import { until } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
 import { WatchedLog } from './watched-log';
 
 export { until };
+
+/** With REDIS_URL: Redis is unavailable only when a test makes it so. */
+const PATIENT: Environment = { NODE_OPTIONS: `--require ${join(__dirname, 'patient-redis.js')}` };
 
 export interface Ending {
   code: number | null;
@@ -31,7 +35,7 @@ export class ServiceProcess {
     const [program, ...args] = [...within, process.execPath, petstoreScript(), 'serve'];
     this.child = spawn(program, args, {
       cwd,
-      env: cleanEnvironment({ LOG_LEVEL: 'warn', ...environment }),
+      env: cleanEnvironment({ LOG_LEVEL: 'warn', ...(environment.REDIS_URL && PATIENT), ...environment }),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: group,
     });
