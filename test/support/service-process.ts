@@ -39,8 +39,8 @@ export class ServiceProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: group,
     });
-    this.child.stdout!.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
-    this.child.stderr!.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     this.ending = new Promise((resolve) => {
       this.child.once('close', (code, signal) => resolve({ code, signal }));
     });
@@ -59,9 +59,12 @@ export class ServiceProcess {
     return /^ +Service +(\S+)$/m.exec(this.stdout)![1]!;
   }
 
-  /** Lines of the log, which is in JSON; what is meant for people is not. */
+  /** Whole lines of the log, which is in JSON; what is meant for people is not. */
   get log(): string[] {
-    return this.stdout.split('\n').filter((line) => line.startsWith('{'));
+    return this.stdout
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'));
   }
 
   /** The key that a first run shows. */
