@@ -23,6 +23,7 @@ module.exports = {
       globalTeardown: '<rootDir>/test/support/jest/stop-postgres.ts',
     }),
     tier('system', {
+      setupFilesAfterEnv: ['<rootDir>/test/support/jest/one-day.ts'],
       globalSetup: '<rootDir>/test/support/jest/start-system.ts',
       globalTeardown: '<rootDir>/test/support/jest/stop-system.ts',
     }),

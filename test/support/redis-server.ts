@@ -1,15 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
+/** Below those that the system gives to whoever asks for any; each worker of the test run has its own. */
+const PORTS = { first: 10_000, ofWorker: 4_000 };
+let next = randomInt(PORTS.ofWorker);
+
+/** A port that nobody else takes until it is used, or while its server is away. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const worker = Number(process.env.JEST_WORKER_ID ?? 0) % 5;
+  next = (next + 1) % PORTS.ofWorker;
+  const port = PORTS.first + worker * PORTS.ofWorker + next;
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
   return port;

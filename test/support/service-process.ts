@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Bench, postmasterPid } from './embedded-postgres-bench';
 import { until } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
 import { WatchedLog } from './watched-log';
 
 export { until };
+
+/** With REDIS_URL: Redis is unavailable only when a test makes it so. */
+const PATIENT: Environment = { NODE_OPTIONS: `--require ${join(__dirname, 'patient-redis.js')}` };
 
 export interface Ending {
   code: number | null;
@@ -31,12 +35,12 @@ export class ServiceProcess {
     const [program, ...args] = [...within, process.execPath, petstoreScript(), 'serve'];
     this.child = spawn(program, args, {
       cwd,
-      env: cleanEnvironment({ LOG_LEVEL: 'warn', ...environment }),
+      env: cleanEnvironment({ LOG_LEVEL: 'warn', ...(environment.REDIS_URL && PATIENT), ...environment }),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: group,
     });
-    this.child.stdout!.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
-    this.child.stderr!.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     this.ending = new Promise((resolve) => {
       this.child.once('close', (code, signal) => resolve({ code, signal }));
     });
@@ -55,9 +59,12 @@ export class ServiceProcess {
     return /^ +Service +(\S+)$/m.exec(this.stdout)![1]!;
   }
 
-  /** Lines of the log, which is in JSON; what is meant for people is not. */
+  /** Whole lines of the log, which is in JSON; what is meant for people is not. */
   get log(): string[] {
-    return this.stdout.split('\n').filter((line) => line.startsWith('{'));
+    return this.stdout
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'));
   }
 
   /** The key that a first run shows. */

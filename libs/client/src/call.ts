@@ -43,17 +43,30 @@ export class Call {
    */
   async attempt(): Promise<{ response: Response; text: string }> {
     const { attemptTimeoutSeconds, fetch } = this.configuration;
-    const silence = AbortSignal.timeout(attemptTimeoutSeconds * 1_000);
+    const attempt = new AbortController();
+    // A body can be sent only once, so each attempt gets a copy.
+    const request = new Request(this.request.clone(), { signal: attempt.signal });
+    // Refers to the request: otherwise Node collects it as garbage while it waits, as it does with AbortSignal.timeout(),
+    // and its signal never aborts.
+    const abort = (): void => {
+      if (!request.signal.aborted) {
+        attempt.abort();
+      }
+    };
+    const silence = setTimeout(abort, attemptTimeoutSeconds * 1_000);
+    this.signal.addEventListener('abort', abort);
     try {
-      const signal = AbortSignal.any([this.signal, silence]);
-      // A body can be sent only once, so each attempt gets a copy.
-      const response = await fetch(new Request(this.request.clone(), { signal }));
+      this.signal.throwIfAborted();
+      const response = await fetch(request);
       return { response, text: await response.text() };
     } catch (cause) {
       this.signal.throwIfAborted();
       const message = `${this.operation} got no response.`;
       const { operation, idempotencyKey } = this;
       throw failureFrom({ code: 'no_answer', message, status: 0, operation, idempotencyKey }, { cause });
+    } finally {
+      clearTimeout(silence);
+      this.signal.removeEventListener('abort', abort);
     }
   }
 }

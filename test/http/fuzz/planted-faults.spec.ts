@@ -8,7 +8,8 @@ import { requestsOf } from './support/request-values';
 
 const ROUNDS = 400;
 const SEED = 7;
-const MOST_MS = 25_000;
+/** It only ends a hang. */
+const MOST_MS = 250_000;
 
 /** A fuzzer that finds nothing may look for nothing. It has to find these, and reduce them to the one request that shows them. */
 describe('the fuzzer finds', () => {

@@ -64,8 +64,9 @@ describe('an Idempotency-Key that is in use', () => {
 
   /** Resolves once a request holds the claim of an Idempotency-Key. */
   async function untilClaimed(): Promise<void> {
+    // The locks by which instances know of each other have two keys, and another number here.
     const sql = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
-      WHERE locktype = 'advisory' AND granted AND datname = current_database()`;
+      WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND datname = current_database()`;
     let claims = 0;
     while (claims === 0) {
       claims = (await service.database.pool.query(sql)).rowCount ?? 0;

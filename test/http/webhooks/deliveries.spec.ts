@@ -253,7 +253,7 @@ describe('deliveries', () => {
     const { body } = await caller.post(`${webhook.path}/secret`);
     const { secret: next } = body as { secret: string };
     await caller.post(`${webhook.path}/test`);
-    await until(() => receiver.received.length === 1);
+    await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 1);
     service.clock.advance(DAY);
     await caller.post(`${webhook.path}/test`);
     await until(() => receiver.received.length === 2);

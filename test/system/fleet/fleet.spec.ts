@@ -3,6 +3,7 @@ import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
 import { COUNTED, MINUTE, limitsIn, standing } from '../../support/limits';
 import { spread, tally } from '../../support/spread';
+import { whileLocked } from '../../support/while-locked';
 import { Books } from '../faults/support/books';
 import { InsistentClient } from '../faults/support/insistent-client';
 import { MixedLoad } from '../faults/support/mixed-load';
@@ -116,14 +117,31 @@ test('no instance ever had to count alone', () => {
 });
 
 describe('when one of three instances is killed while it works', () => {
+  /** Whether an instance waits for what the test has locked. */
+  const isHeld = () =>
+    inDatabase(
+      `SELECT FROM pg_stat_activity AS waiting, pg_stat_activity AS holder
+       WHERE holder.pid = ANY(pg_blocking_pids(waiting.pid)) AND holder.application_name <> 'petstore'`,
+    );
+
   test('nothing acknowledged is lost or done twice, and the stock matches the orders', async () => {
+    const { id: petId } = await arrange.pet(aPet(), 10);
     let turn = 0;
     const client = new InsistentClient(() => fleet.urls[turn++ % fleet.urls.length]!, key);
     const load = new MixedLoad(client, await Books.begin(fleet.database.url));
     await load.start();
     const work = load.goOn(240);
     await load.answered(80);
-    await fleet.killOne();
+    const { order } = await whileLocked(fleet.database.pool, petId, async () => {
+      // Of the first instance, which is the one that is killed.
+      turn = 0;
+      const held = { method: 'POST', target: '/store/orders', body: { petId }, idempotencyKey: 'held' };
+      const settled = client.settle(held);
+      await until(async () => (await isHeld()) !== undefined);
+      await fleet.killOne();
+      return { order: settled };
+    });
+    load.books.enter(JSON.parse((await order).text) as Order);
     await work;
     await load.stop();
     expect(client.interruptions.broken).toBeGreaterThan(0);

@@ -8,8 +8,11 @@ export interface SentStatement {
   values: unknown[];
 }
 
-/** From time to time, whatever it is asked, the service looks for other instances, new events and deliveries that are due. */
-const BESIDE_REQUESTS = /pg_locks|max\(position\) FROM event_blocks$|NOTIFY|webhook/;
+/**
+ * From time to time, whatever it is asked, the service looks for other instances, new events and deliveries that are due, and
+ * deletes what is old.
+ */
+const BESIDE_REQUESTS = /pg_locks|max\(position\) FROM event_blocks$|NOTIFY|webhook|^WITH deleted AS/;
 const READING = /^\s*\(?\s*(SELECT|WITH)\b/i;
 
 /** Sees every statement that goes to the database from this process while `during` runs. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { copyDatabase } from '#libs/database';
 import { MIGRATIONS } from '../../../../src/migrations';
@@ -146,15 +147,17 @@ it('The copy is a snapshot without any concurrent writes', async () => {
   expect((await contentOf(to)).audit_entries).toEqual(before);
 });
 
+/** Ends all sessions of a database before anything else happens in this process, the rest of a copy above all. */
+function endSessions({ url }: TestDatabase): void {
+  const script = `const { Client } = require('pg');
+    const client = new Client(process.argv[1]);
+    client.connect().then(() => client.query(\`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()\`)).then(() => client.end());`;
+  execFileSync(process.execPath, ['-e', script, url]);
+}
+
 it('A copy that loses its target leaves it empty, and can be repeated', async () => {
-  let ended: Promise<unknown> | undefined;
-  const onRows = () => {
-    ended ??= target.pool.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
-  };
-  await expect(copyDatabase(from, to, { onRows })).rejects.toThrow();
-  await ended;
+  await expect(copyDatabase(from, to, { onRows: () => endSessions(target) })).rejects.toThrow();
   await to.destroy();
   to = await open(target);
   await expectEmpty();
@@ -162,14 +165,7 @@ it('A copy that loses its target leaves it empty, and can be repeated', async ()
 });
 
 it('A copy that loses its source leaves the target empty', async () => {
-  let ended: Promise<unknown> | undefined;
-  const onRows = () => {
-    ended ??= source.pool.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
-  };
-  await expect(copyDatabase(from, to, { onRows })).rejects.toThrow();
-  await ended;
+  await expect(copyDatabase(from, to, { onRows: () => endSessions(source) })).rejects.toThrow();
   await expectEmpty();
 });
 

@@ -4,7 +4,7 @@ import { dataSourceOptions } from '../../../../src/runtime/data-source';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
 
-const HURRIED_MS = 100;
+const HURRIED_MS = 400;
 
 let test: TestDatabase;
 let dataSource: DataSource;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-const SLOW = 'SELECT pg_sleep(0.4)';
+const SLOW = 'SELECT pg_sleep(1)';
 const sleepers = async () =>
   (
     await test.pool.query(

@@ -22,6 +22,7 @@ export class RunningCommand {
   readonly child: ChildProcessWithoutNullStreams;
   stdout = '';
   stderr = '';
+  private readonly closed: Promise<unknown[]>;
 
   constructor(args: string[], { environment, cwd, node = [] }: Circumstances) {
     this.child = spawn(process.execPath, [...node, petstoreScript(), ...args], {
@@ -32,6 +33,7 @@ export class RunningCommand {
     });
     this.child.stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
     this.child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.closed = once(this.child, 'close');
     // Whoever is told to stop reads no more.
     this.child.stdin.on('error', () => undefined);
   }
@@ -40,7 +42,7 @@ export class RunningCommand {
     if (signal) {
       this.child.kill(signal);
     }
-    const [code] = (await once(this.child, 'close')) as [number | null];
+    const [code] = (await this.closed) as [number | null];
     return { code, stdout: this.stdout, stderr: this.stderr };
   }
 }

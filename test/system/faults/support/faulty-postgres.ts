@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { until } from '../../../support/eventually';
 import { query } from '../../../support/query';
 import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
 
@@ -51,8 +52,12 @@ export class FaultyPostgres {
 
   /** The service's present sessions fall silent for good; whoever connects anew is served. */
   async pauseSessions(): Promise<number> {
-    const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' AND state = 'idle'`;
-    const sessions = await this.query<{ pid: number }>(sql);
+    const sql = `SELECT pid, state FROM pg_stat_activity WHERE application_name = 'petstore'`;
+    let sessions: { pid: number; state: string }[] = [];
+    await until(async () => {
+      sessions = await this.query(sql);
+      return sessions.every(({ state }) => state === 'idle');
+    });
     sessions.forEach(({ pid }) => this.halt(pid));
     return sessions.length;
   }

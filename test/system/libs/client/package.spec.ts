@@ -138,8 +138,9 @@ it('The receiver of the README accepts exactly what is signed with the secret', 
 
 it('A bundle of it needs only what browsers provide', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
-  const { AbortSignal, Headers, Request, Response, URL, URLSearchParams } = globalThis;
+  const { AbortController, AbortSignal, Headers, Request, Response, URL, URLSearchParams } = globalThis;
   const web = {
+    AbortController,
     AbortSignal,
     Headers,
     Request,

@@ -99,9 +99,11 @@ describe('a killed server', () => {
     const { url } = await first.answer;
     await query(url, 'CREATE TABLE item AS SELECT generate_series(1, 1000) AS id');
     // Sessions in the middle of something notice last, and keep the shared memory until then.
-    const busy = Array.from({ length: 3 }, () =>
-      query(url, 'SELECT count(*) FROM generate_series(1, 6000000)').catch(() => 'ended'),
-    );
+    let killed = false;
+    const work = async () => {
+      while (!killed) await query(url, 'SELECT count(*) FROM generate_series(1, 6000000)');
+    };
+    const busy = Array.from({ length: 3 }, () => work().catch(() => 'ended'));
     await until(async () => {
       const [row] = await query<{ n: number }>(
         url,
@@ -109,6 +111,7 @@ describe('a killed server', () => {
       );
       return row!.n >= 3;
     });
+    killed = true;
     process.kill(postmasterPid(clusterOf('crash'))!, 'SIGKILL');
     const second = bench.hold(checkout, options);
     const answer = await second.answer;

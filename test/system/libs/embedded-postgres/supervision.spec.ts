@@ -25,9 +25,9 @@ describe('a supervised server', () => {
     const holders = Array.from({ length: 3 }, () => hold());
     const [answer] = await Promise.all(holders.map((holder) => holder.answer));
     const { url } = answer!;
+    const killed = postmasterPid(cluster);
     kill();
-    await until(async () => !(await answers(url)));
-    await until(() => answers(url));
+    await until(async () => postmasterPid(cluster) !== killed && (await answers(url)));
     const pid = postmasterPid(cluster);
     // Long enough for everybody to have looked.
     for (const end = Date.now() + 1_500; Date.now() < end; ) {
@@ -54,8 +54,11 @@ describe('a supervised server', () => {
     const holder = hold();
     const { url } = await holder.answer;
     const port = Number(new URL(url).port);
+    // Halted, so that it does not bring the server back before the port is taken.
+    holder.child.kill('SIGSTOP');
     kill();
     const thief = await listen(port);
+    holder.child.kill('SIGCONT');
     // Two attempts have failed by then, and a third one comes within two seconds.
     await new Promise((resolve) => setTimeout(resolve, 1_700));
     expect(await answers(url)).toBe(false);

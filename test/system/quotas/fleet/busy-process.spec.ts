@@ -8,10 +8,10 @@ import { RedisServer } from '../../../support/redis-server';
 import { TcpProxy } from '../../../support/tcp-proxy';
 
 const SUBJECT: Subject = { kind: 'address', address: '192.0.2.1', limits: { perMinute: 100, perDay: null } };
-const BUDGET_MS = 50;
+/** So long that Redis itself keeps to it on any machine. */
+const BUDGET_MS = 1_000;
 /** More than the time that one answer of Redis may take. */
-const BUSY_MS = 70;
-const TIMES = 5;
+const BUSY_MS = 1_400;
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -48,21 +48,17 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 describe('a busy process does not mistake its own delay for a silence of Redis', () => {
   test('while the response arrived', async () => {
     const store = await connectedTo(server.url);
-    for (let time = 0; time < TIMES; time += 1) {
-      const taken = store.take(SUBJECT);
-      await aTurn();
-      beBusy();
-      expect(await taken).toMatchObject({ outcome: 'allowed' });
-    }
+    const taken = store.take(SUBJECT);
+    await aTurn();
+    beBusy();
+    expect(await taken).toMatchObject({ outcome: 'allowed' });
   });
 
   test('before the request was sent', async () => {
     // The way through the proxy takes some turns, so the answer cannot be there when the budget is first looked at.
     const store = await connectedTo(proxy.url);
-    for (let time = 0; time < TIMES; time += 1) {
-      const taken = store.take(SUBJECT);
-      beBusy();
-      expect(await taken).toMatchObject({ outcome: 'allowed' });
-    }
+    const taken = store.take(SUBJECT);
+    beBusy();
+    expect(await taken).toMatchObject({ outcome: 'allowed' });
   });
 });

@@ -5,7 +5,7 @@ import { until } from '../../../../support/eventually';
 const NODES = 3;
 const SLOTS = 16_384;
 /** After so long a silence the others take a node for dead. */
-const NODE_TIMEOUT_MS = 500;
+const NODE_TIMEOUT_MS = 3_000;
 
 /** A real Redis Cluster of three masters without replicas, whose nodes a test may stop. */
 export class RedisCluster {
