@@ -12,13 +12,18 @@ const majors = own.filter((argument) => /^\d+$/.test(argument));
 const folder = mkdtempSync(join(tmpdir(), 'petstore-nodes-'));
 // Tests also run it as other users.
 chmodSync(folder, 0o755);
-const spinning = own.includes('--busy') ? [1, 2].map(() => spawn(process.execPath, ['-e', 'for (;;);'])) : [];
+const spinning = own.includes('--busy')
+  ? [1, 2].map(() => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }))
+  : [];
+// Otherwise they would keep this process alive, which ends them.
+spinning.forEach((child) => child.unref());
 
 process.on('exit', () => {
   spinning.forEach((child) => child.kill('SIGKILL'));
   rmSync(folder, { recursive: true, force: true });
 });
 process.on('SIGINT', () => process.exit(130));
+process.on('SIGTERM', () => process.exit(143));
 
 const outcomes = (majors.length > 0 ? majors : ['20', '22', '24']).map((major) => {
   const node = nodeOf(major, folder);
