@@ -5,7 +5,14 @@ import { type Socket, connect } from 'node:net';
 export class Flood {
   readonly sockets: Socket[] = [];
 
-  constructor(private readonly port: number) {}
+  /**
+   * @param accepted resolves when the server has accepted what was opened before. When too many wait for that, the system
+   * drops some, which stay open on this side for good.
+   */
+  constructor(
+    private readonly port: number,
+    private readonly accepted: () => Promise<unknown> = () => Promise.resolve(),
+  ) {}
 
   /** Opens so many connections, a few hundred at a time, and writes these bytes on each. */
   async open(count: number, bytes: string | Buffer = ''): Promise<Socket[]> {
@@ -13,6 +20,7 @@ export class Flood {
     while (opened.length < count) {
       const some = Array.from({ length: Math.min(250, count - opened.length) }, () => this.connect());
       await Promise.all(some.map((socket) => once(socket, 'connect')));
+      await this.accepted();
       some.forEach((socket) => bytes.length > 0 && socket.write(bytes));
       opened.push(...some);
     }
