@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DAY_MS } from '../../../src/modules/quotas/rules/rate-window';
 
-const DAY_MS = 86_400_000;
 /** Longer than any test takes whose counts must not begin anew meanwhile. */
 const MARGIN_MS = 90_000;
 
