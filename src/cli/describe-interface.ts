@@ -12,7 +12,11 @@ const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth:
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
   const settings = readSettings({});
   const root = AppModule.forRoot(settings, 'postgres://nowhere');
-  const app = await NestFactory.create(root, new FastifyAdapter(), { preview: true, logger: false });
+  const app = await NestFactory.create(root, new FastifyAdapter(), {
+    preview: true,
+    logger: false,
+    abortOnError: false,
+  });
   const document = buildDocument(app, settings);
   return format === 'yaml' ? stringify(document, YAML_FORM) : `${JSON.stringify(document, null, 2)}\n`;
 }

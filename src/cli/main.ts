@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   await CommandFactory.run(CliModule, {
     cliName: 'petstore',
     logger: false,
+    abortOnError: false,
     outputConfiguration: { outputError: writeUsageError, writeOut: (text) => writeOutput(text) },
     errorHandler: (error) => process.exit((error as { exitCode?: number }).exitCode === 0 ? 0 : BAD_USAGE),
     serviceErrorHandler: (error) => fail(error),

@@ -1,6 +1,7 @@
 // Standard output, with all write errors reported.
 
-import { fstatSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { CommandFailure, systemMessage } from '../command/command-failure';
 
 const STANDARD_OUTPUT = 1;
@@ -23,7 +24,9 @@ export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
  * @throws OutputFailure if standard output is a file that cannot be written completely
  */
 export function writeOutput(content: string | Buffer, done?: (error?: Error | null) => void): void {
-  if (isStream()) {
+  // For terminals and pipes, Node handles partial writes and errors itself. Not asked of fstatSync: after it has seen a pipe,
+  // Node 20 may take a package behind a symbolic link for another one and load it twice.
+  if (process.stdout instanceof Socket) {
     process.stdout.write(content, done);
     return;
   }
@@ -44,10 +47,4 @@ export function writeWhole(descriptor: number, content: string | Buffer): void {
   } catch (error) {
     throw new OutputFailure(error);
   }
-}
-
-/** For terminals and pipes, Node handles partial writes and errors itself. */
-function isStream(): boolean {
-  const stats = fstatSync(STANDARD_OUTPUT);
-  return process.stdout.isTTY || stats.isFIFO() || stats.isSocket();
 }
