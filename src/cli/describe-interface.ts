@@ -1,12 +1,8 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { stringify } from 'yaml';
 import { AppModule } from '../app.module';
 import { readSettings } from '../settings';
-import { buildDocument } from '../http/document';
-
-/** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
-const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
+import { buildDocument, documentText } from '../http/document';
 
 /** The interface description as text, from an application that is assembled but not started. */
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
@@ -17,6 +13,5 @@ export async function describeInterface(format: 'json' | 'yaml'): Promise<string
     logger: false,
     abortOnError: false,
   });
-  const document = buildDocument(app, settings);
-  return format === 'yaml' ? stringify(document, YAML_FORM) : `${JSON.stringify(document, null, 2)}\n`;
+  return documentText(buildDocument(app, settings), format);
 }

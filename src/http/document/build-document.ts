@@ -35,6 +35,9 @@ const TAG_GROUPS = TAGS.filter((tag) => !tag['x-parent']).map(({ name }) => {
   return { name, tags: (children.length > 0 ? children : [{ name }]).map((tag) => tag.name) };
 });
 
+/** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
+const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
+
 /** The interface description, as it is served. */
 export function buildDocument(app: INestApplication, settings: Settings): OpenAPIObject {
   const address = (settings.publicUrl ?? `http://127.0.0.1:${settings.port}`).replace(/\/$/, '');
@@ -71,4 +74,13 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   const { openapi, info, externalDocs, servers, security, tags, paths, components } = document;
   const groups = { 'x-tagGroups': TAG_GROUPS };
   return { openapi, info, externalDocs, servers, security, tags, ...groups, paths, components };
+}
+
+/** The interface description as text for people: indented. */
+export async function documentText(document: OpenAPIObject, format: 'json' | 'yaml'): Promise<string> {
+  if (format === 'json') {
+    return `${JSON.stringify(document, null, 2)}\n`;
+  }
+  const { stringify } = await import('yaml');
+  return stringify(document, YAML_FORM);
 }

@@ -1,3 +1,3 @@
-export { buildDocument } from './build-document';
+export { buildDocument, documentText } from './build-document';
 export { answerUnknownPage } from './pages/browsers';
 export { serveDocument } from './serve-document';

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { entityTag, noneMatchHits } from '#libs/http';
 
 /**
@@ -19,15 +19,31 @@ export function staticAnswer(type: string, content: string | Buffer): StaticAnsw
   return { type, body, tag: entityTag(body) };
 }
 
-export function sendStatic(
-  { type, body, tag }: StaticAnswer,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  void reply.headers({ ETag: tag, 'Cache-Control': `public, max-age=${FRESH_SECONDS}` });
-  const ifNoneMatch = request.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
-    return reply.status(304).send();
-  }
-  return reply.type(type).send(body);
+/** Answers GET and HEAD of the path; 304 for a client that has the response. */
+export function serveStatic(
+  fastify: FastifyInstance,
+  path: string,
+  answer: () => StaticAnswer | Promise<StaticAnswer>,
+): void {
+  fastify.get(path, async (request, reply) => {
+    const { type, body, tag } = await answer();
+    void reply.headers({ ETag: tag, 'Cache-Control': `public, max-age=${FRESH_SECONDS}` });
+    const ifNoneMatch = request.headers['if-none-match'];
+    if (ifNoneMatch !== undefined && noneMatchHits(ifNoneMatch, tag)) {
+      return reply.status(304).send();
+    }
+    return reply.type(type).send(body);
+  });
+}
+
+/** Runs the work on the first call and caches the result, but not a failure. */
+export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | undefined;
+  return () => {
+    result ??= work().catch((error: unknown) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { GUIDES, INDEX_PATH, guidePath } from '../guides/guides-list';
 import { guidePage } from '../guides/guide-page';
 import { readGuides } from '../guides/guides-markdown';
-import { type StaticAnswer, sendStatic, staticAnswer } from '../static-answer';
+import { type StaticAnswer, once, serveStatic, staticAnswer } from '../static-answer';
 import { operationsPage } from './operations-page';
 import { searchIndex } from './search-index';
 
@@ -28,23 +28,21 @@ const FILES = [
 ];
 
 /**
- * Serves the pages: the operations at `/docs`, the guides below it, and their files. Call it after `protectPage`. The
+ * Serves the pages: the operations at `/docs`, the guides below it, and their files. The
  * page of @nestjs/swagger has inline styles, which a strict content security policy forbids.
  */
 export function servePages(fastify: FastifyInstance, document: OpenAPIObject): void {
-  const serve = (path: string, answer: () => StaticAnswer | Promise<StaticAnswer>) =>
-    fastify.get(path, async (request, reply) => sendStatic(await answer(), request, reply));
   for (const file of FILES) {
     const answer = staticAnswer(TYPES[extname(file)]!, readFileSync(file));
-    serve(`/docs/${basename(file)}`, () => answer);
+    serveStatic(fastify, `/docs/${basename(file)}`, () => answer);
   }
   // Rendered on first use: most processes never serve a page.
   const pages = once(() => renderPages(document));
   for (const path of ['/docs', '/docs/search.json', ...GUIDES.map(guidePath)]) {
-    serve(path, async () => (await pages()).get(path)!);
+    serveStatic(fastify, path, async () => (await pages()).get(path)!);
   }
   for (const path of ['/docs/', '/docs/index.html']) {
-    serve(path, async () => (await pages()).get('/docs')!);
+    serveStatic(fastify, path, async () => (await pages()).get('/docs')!);
   }
   fastify.get(`${INDEX_PATH}/`, (_request, reply) => reply.redirect(INDEX_PATH, 301));
 }
@@ -59,16 +57,4 @@ async function renderPages(document: OpenAPIObject): Promise<Map<string, StaticA
       return [guidePath(guide.name), staticAnswer(HTML, guidePage(guide, document, guides))] as const;
     }),
   ]);
-}
-
-/** Runs the work on the first call and caches the result, but not a failure. */
-function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let result: Promise<Result> | undefined;
-  return () => {
-    result ??= work().catch((error: unknown) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
 }
