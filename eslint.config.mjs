@@ -26,6 +26,7 @@ export default tseslint.config(
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-extraneous-class': 'off',
+      curly: ['error', 'multi-line', 'consistent'],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
     },

@@ -100,8 +100,9 @@ describe('what is idle leaves', () => {
 
   it('but a banned key and a running series of refusals stay', async () => {
     const takeTimes = async (count: number, id: number) => {
-      for (let request = 0; request < count; request += 1)
+      for (let request = 0; request < count; request += 1) {
         await store.take({ ...aClient(id), limits: { perMinute: 9, perDay: 1 } });
+      }
     };
     await takeTimes(5, 1);
     await takeTimes(12, 2);

@@ -72,8 +72,9 @@ class NaiveWindows {
 
   take(now: number): WindowName | null {
     const full = NAMES.map((name) => this.standing(name, now)).filter(({ remaining }) => remaining === 0);
-    if (full.length > 0)
+    if (full.length > 0) {
       return full.reduce((one, other) => (other.resetAt >= one.resetAt ? other : one)).name;
+    }
     if (now >= this.start + MINUTE_MS) this.start = now;
     const request = { at: now, refundedIn: [] };
     this.taken.push(request);

@@ -33,8 +33,9 @@ export async function unpack(source: AsyncIterable<Buffer>, target: string): Pro
   let manifest: string | undefined;
   try {
     for await (const entry of archive) {
-      if (manifest !== undefined)
+      if (manifest !== undefined) {
         throw new DamagedBackupError('the backup is damaged: it has data after its end');
+      }
       if (entry.header.name === MANIFEST) {
         manifest = await textOf(entry);
       } else {
@@ -48,8 +49,9 @@ export async function unpack(source: AsyncIterable<Buffer>, target: string): Pro
       ? new DamagedBackupError(`this is not a backup, or only a part of one: ${messageOf(cause)}`)
       : error;
   }
-  if (manifest === undefined)
+  if (manifest === undefined) {
     throw new DamagedBackupError('the backup is not complete: its manifest is missing');
+  }
   return { manifest, files };
 }
 

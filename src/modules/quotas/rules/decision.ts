@@ -93,8 +93,9 @@ export function decisionAfter(
   state: { windows: WindowState; bans: BanState | null; limits: Limits; now: number },
 ): Decision {
   const { windows, bans, limits, now } = state;
-  if (outcome === 'banned' && bans !== null)
+  if (outcome === 'banned' && bans !== null) {
     return banned(windows, bans, limits, now, newlyBanned ? bans.level : 0);
+  }
   const current = standings(windows, limits, now);
   const wait = exhausted === null ? 0 : wholeSeconds(endOf(current, exhausted) - now);
   return decision(outcome, current, exhausted, wait, bans, now, 0);

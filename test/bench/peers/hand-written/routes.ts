@@ -43,8 +43,9 @@ type Resource = Pet | Category | Order | Stock;
 /** What tells one state of a resource from another. For a pet, store.ts makes the same. */
 function tagSource(body: Resource): string {
   if ('categoryId' in body) return `${body.id}|${body.categoryId}|${body.status}|${body.name}`;
-  if ('complete' in body)
+  if ('complete' in body) {
     return `${body.id}|${body.petId}|${body.quantity}|${body.shipDate}|${body.complete}`;
+  }
   if ('petId' in body) return `${body.petId}|${body.quantity}|${body.status}`;
   return `${body.id}|${body.name}|${body.description}`;
 }
@@ -210,8 +211,9 @@ export function addRoutes(app: FastifyInstance, store: Store, limits: Limits): v
       const changed = await store
         .change<Pet>('patchPet', [id, name, categoryId, status, tags])
         .catch((error: unknown) => {
-          if (error instanceof DatabaseError && error.code === FOREIGN_KEY_VIOLATION)
+          if (error instanceof DatabaseError && error.code === FOREIGN_KEY_VIOLATION) {
             return 'unknown_category';
+          }
           throw error;
         });
       if (typeof changed === 'object') return answer(request, reply, changed);

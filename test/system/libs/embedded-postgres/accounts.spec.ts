@@ -36,8 +36,9 @@ describe('the binaries', () => {
   it('get the symlinks that an installation without scripts omits', async () => {
     const checkout = makeCheckout(bench.path('no-links'), 'copied');
     expect(removeLinks(checkout.native)).toBeGreaterThan(0);
-    for (const name of fs.readdirSync(join(checkout.native, 'bin')))
+    for (const name of fs.readdirSync(join(checkout.native, 'bin'))) {
       fs.chmodSync(join(checkout.native, 'bin', name), 0o644);
+    }
     await serve(checkout, options('no-links-data'));
     expect(fs.existsSync(bench.path('shared', 'runtime'))).toBe(false);
   });
@@ -174,8 +175,9 @@ describe('as an ordinary user', () => {
     const small = bench.path('small');
     fs.mkdirSync(small);
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12m,mode=755', 'tmpfs', small]);
-    if (mounted.status !== 0)
+    if (mounted.status !== 0) {
       return process.emitWarning('not tested: this system does not let the test mount a tmpfs');
+    }
     try {
       const { error } = await bench.hold(
         makeCheckout(bench.path('small-checkout')),

@@ -39,8 +39,9 @@ async function backedUp(onChunk: (count: number) => unknown = () => undefined): 
 }
 
 async function* bytesOf(backup: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < backup.length; at += 65_536)
+  for (let at = 0; at < backup.length; at += 65_536) {
     yield await Promise.resolve(backup.subarray(at, at + 65_536));
+  }
 }
 
 const restore = (backup: Buffer, name: string) =>
