@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { Turns } from './turns';
 
 export interface CoalescerOptions<Key, Value> {
@@ -19,6 +20,8 @@ interface Waiting<Value> {
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();
+  /** The context of the first request in `waiting`. Its trace shows the batch. */
+  private starter!: AsyncResource;
   private readonly turns = new Turns(() => this.run());
 
   constructor(private readonly options: CoalescerOptions<Key, Value>) {}
@@ -29,6 +32,9 @@ export class Coalescer<Key, Value> {
    */
   load(key: Key): Promise<Value | null> {
     return new Promise((resolve, reject) => {
+      if (this.waiting.size === 0) {
+        this.starter = new AsyncResource('Batch');
+      }
       this.turns.soon();
       const others = this.waiting.get(key);
       if (others) {
@@ -43,8 +49,9 @@ export class Coalescer<Key, Value> {
     if (this.waiting.size === 0 || !this.turns.free) {
       return;
     }
+    const { starter } = this;
     const batch = this.nextBatch();
-    void this.turns.take(() => this.answer(batch));
+    void this.turns.take(() => starter.runInAsyncScope(() => this.answer(batch)));
     this.run();
   }
 

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { Turns } from '#libs/coalescing';
@@ -21,7 +22,12 @@ const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
 /** A command that has waited this long is rejected with 503. */
 const QUEUE_TIMEOUT_MS = 10_000;
 
-type Waiting = Entry & ReturnType<typeof workedOn> & { owner: number; since: number };
+interface Waiting extends Entry, ReturnType<typeof workedOn> {
+  owner: number;
+  since: number;
+  /** The context of the request. The trace of a batch's first one shows its statements. */
+  caller: AsyncResource;
+}
 
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
@@ -93,7 +99,14 @@ export class CommandExecutor implements OnModuleDestroy {
     return new Promise((resolve, reject) => {
       const { owner } = origin;
       const entry = { command, origin, resolve: resolve as Entry['resolve'], reject };
-      const added = this.queue.add({ ...entry, ...workedOn(command), owner, since: performance.now() });
+      const caller = new AsyncResource('Command');
+      const added = this.queue.add({
+        ...entry,
+        ...workedOn(command),
+        owner,
+        since: performance.now(),
+        caller,
+      });
       if (!added) {
         reject(new ServiceUnavailableError());
         return;
@@ -111,7 +124,7 @@ export class CommandExecutor implements OnModuleDestroy {
       if (entries.length === 0) {
         break;
       }
-      void this.turns.take(() => this.work(entries, 'skip'));
+      void this.turns.take(() => this.start(entries, 'skip'));
     }
     this.takeHeld();
   }
@@ -126,12 +139,16 @@ export class CommandExecutor implements OnModuleDestroy {
         );
         if (entries.length > 0) {
           this.held.set(row, true);
-          void this.heldTurns.take(() => this.work(entries, 'wait').finally(() => this.held.delete(row)));
+          void this.heldTurns.take(() => this.start(entries, 'wait').finally(() => this.held.delete(row)));
         } else {
           this.held.delete(row);
         }
       }
     }
+  }
+
+  private start(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
+    return entries[0]!.caller.runInAsyncScope(() => this.work(entries, locked));
   }
 
   private async work(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { Turns } from '#libs/coalescing';
 import type { PreparedStatement } from './prepared';
 import type { Session, StoredRow } from './session';
@@ -20,6 +21,8 @@ interface Read {
   since: number;
   statement: PreparedStatement;
   values: unknown[];
+  /** The context of the request, whose trace shows the statement. */
+  caller: AsyncResource;
   resolve: (rows: StoredRow[]) => void;
   reject: (error: unknown) => void;
 }
@@ -42,7 +45,8 @@ export class Reads {
         reject(new ReadTimeoutError('Too many reads wait for the database.'));
         return;
       }
-      this.waiting.push({ statement, values, since: performance.now(), resolve, reject });
+      const caller = new AsyncResource('Read');
+      this.waiting.push({ statement, values, caller, since: performance.now(), resolve, reject });
       this.turns.soon();
     });
   }
@@ -57,7 +61,7 @@ export class Reads {
         reject(new ReadTimeoutError('The read waited too long for the database.')),
       );
       if (reads.length > 0) {
-        void this.turns.take(() => this.sendTogether(reads));
+        void this.turns.take(() => reads[0]!.caller.runInAsyncScope(() => this.sendTogether(reads)));
       }
     }
   }
@@ -67,8 +71,8 @@ export class Reads {
       await this.session((session) =>
         Promise.all(
           session.together(() =>
-            reads.map(({ statement, values, resolve, reject }) =>
-              session.readWithRetry(statement, values).then(resolve, reject),
+            reads.map(({ statement, values, caller, resolve, reject }) =>
+              caller.runInAsyncScope(() => session.readWithRetry(statement, values)).then(resolve, reject),
             ),
           ),
         ),

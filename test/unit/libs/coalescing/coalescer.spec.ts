@@ -1,12 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Coalescer } from '#libs/coalescing';
 
 /** A question that was put, and how the test answers it. */
 interface Question {
   keys: string[];
+  /** Whose trace shows it. */
+  context?: string;
   answer(values: Record<string, number>): void;
   fail(error: Error): void;
 }
 
+const context = new AsyncLocalStorage<string>();
 let questions: Question[];
 let coalescer: Coalescer<string, number>;
 
@@ -16,7 +20,12 @@ beforeEach(() => {
     maxBatch: 3,
     loadMany: (keys) =>
       new Promise((resolve, fail) => {
-        questions.push({ keys, answer: (values) => resolve(new Map(Object.entries(values))), fail });
+        questions.push({
+          keys,
+          context: context.getStore(),
+          answer: (values) => resolve(new Map(Object.entries(values))),
+          fail,
+        });
       }),
   });
 });
@@ -70,6 +79,18 @@ test('a failed batch rejects its own requests and no others', async () => {
   await aTurn();
   questions[1]!.answer({ a: 1 });
   expect(await second).toEqual([1]);
+});
+
+test('a batch runs in the context of its first request, and not of the one whose end let it start', async () => {
+  const first = context.run('first', () => load('a'));
+  await aTurn();
+  const others = [context.run('second', () => load('b')), context.run('third', () => load('b', 'c'))];
+  questions[0]!.answer({ a: 1 });
+  await first;
+  await aTurn();
+  questions[1]!.answer({ b: 2, c: 3 });
+  await Promise.all(others);
+  expect(questions.map((question) => question.context)).toEqual(['first', 'second']);
 });
 
 test('it loads again after it was idle', async () => {
