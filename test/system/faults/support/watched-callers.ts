@@ -5,8 +5,11 @@ import { until } from '../../../support/eventually';
 interface Sent {
   worker: number;
   method: string;
+  /** 0 without a response. */
   status: number;
   retryAfter: string | null;
+  failure?: unknown;
+  tookMs: number;
 }
 
 /** Callers who read and write without a pause, and remember how they were answered. */
@@ -36,10 +39,10 @@ export class WatchedCallers {
     return this.sent.filter(({ status }) => status === 503);
   }
 
-  /** Answers that are neither a success nor 503 with a time to wait. */
+  /** What was neither a success nor 503 with a time to wait. */
   get refusedOtherwise(): Sent[] {
     return this.sent.filter(
-      ({ status, retryAfter }) => status >= 300 && !(status === 503 && retryAfter !== null),
+      ({ status, retryAfter }) => !isServed(status) && !(status === 503 && retryAfter !== null),
     );
   }
 
@@ -50,8 +53,11 @@ export class WatchedCallers {
   /** Waits for such an answer to a request that was sent from now on. */
   async untilAnswered(method: string, status: number): Promise<void> {
     const before = new Set(this.sent);
-    await until(() =>
-      this.sent.some((one) => one.method === method && one.status === status && !before.has(one)),
+    const since = () => this.sent.filter((one) => !before.has(one));
+    await until(() => since().some((one) => one.method === method && one.status === status)).catch(
+      (error: unknown) => {
+        throw new Error(`No ${method} was answered ${status}, but: ${summaryOf(since())}`, { cause: error });
+      },
     );
   }
 
@@ -59,23 +65,44 @@ export class WatchedCallers {
   async untilServed(): Promise<void> {
     const { length } = this.sent;
     await until(() => {
-      const served = this.sent.slice(length).filter(({ status }) => status < 300);
+      const served = this.sent.slice(length).filter(({ status }) => isServed(status));
       return new Set(served.map(({ worker }) => worker)).size === this.count;
     });
   }
 
   private async work(worker: number): Promise<void> {
-    const writes = worker % 2 === 0;
+    const method = worker % 2 === 0 ? 'POST' : 'GET';
     while (!this.stopped) {
-      const answer: Answer<unknown> = writes
-        ? await this.caller.post('/categories', { name: 'Dogs' })
-        : await this.caller.get('/pets');
-      const { status, headers } = answer;
-      const retryAfter = headers.get('retry-after');
-      const method = writes ? 'POST' : 'GET';
-      this.sent.push({ worker, method, status, retryAfter });
+      const begin = performance.now();
+      const outcome = await this.send(method);
+      this.sent.push({ worker, method, ...outcome, tookMs: Math.round(performance.now() - begin) });
       // Refusals come so quickly that their callers would take the processor from everybody else.
-      await sleep(status < 300 ? 2 : 20);
+      await sleep(isServed(outcome.status) ? 2 : 20);
     }
   }
+
+  private async send(method: 'POST' | 'GET'): Promise<Pick<Sent, 'status' | 'retryAfter' | 'failure'>> {
+    try {
+      const answer: Answer<unknown> =
+        method === 'POST'
+          ? await this.caller.post('/categories', { name: 'Dogs' })
+          : await this.caller.get('/pets');
+      return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
+    } catch (failure) {
+      return { status: 0, retryAfter: null, failure };
+    }
+  }
+}
+
+const isServed = (status: number) => status >= 200 && status < 300;
+
+/** For each kind of outcome, how often it occurred and the longest time it took. */
+function summaryOf(sent: readonly Sent[]): string {
+  const kinds: Record<string, { count: number; longestMs: number }> = {};
+  for (const { method, status, failure, tookMs } of sent) {
+    const kind = `${method} ${failure === undefined ? status : String((failure as Error).cause)}`;
+    const { count, longestMs } = kinds[kind] ?? { count: 0, longestMs: 0 };
+    kinds[kind] = { count: count + 1, longestMs: Math.max(longestMs, tookMs) };
+  }
+  return JSON.stringify(kinds);
 }
