@@ -24,6 +24,8 @@ export interface WriteBehindOptions<Entry> {
 export class WriteBehind<Entry> {
   private waiting = new Map<string, Entry>();
   private writing: Promise<boolean> | null = null;
+  /** The write after that, for everybody who asks for one in the meantime. */
+  private next: Promise<boolean> | null = null;
   private batch: Map<string, Entry> | null = null;
   private readonly timer: NodeJS.Timeout;
 
@@ -48,11 +50,28 @@ export class WriteBehind<Entry> {
     this.waiting.set(key, earlier === undefined ? entry : this.options.merge(earlier, entry));
   }
 
-  /** Writes what is pending; resolves to false on failure. Never rejects. */
-  async flush(): Promise<boolean> {
-    while (this.writing) {
-      await this.writing;
+  /**
+   * Writes what is pending; resolves to false on failure. Never rejects. Waits for two writes at most: those who ask
+   * while a batch is being written share the next one.
+   */
+  flush(): Promise<boolean> {
+    if (this.next === null && this.writing === null) {
+      return this.write();
     }
+    this.next ??= this.writing!.then(() => {
+      this.next = null;
+      return this.write();
+    });
+    return this.next;
+  }
+
+  /** Stops the timer and writes what is pending; resolves to false on failure. */
+  async close(): Promise<boolean> {
+    clearInterval(this.timer);
+    return this.flush();
+  }
+
+  private async write(): Promise<boolean> {
     this.options.collect?.();
     if (this.waiting.size === 0) {
       return true;
@@ -60,12 +79,6 @@ export class WriteBehind<Entry> {
     // Cleared in a later turn, so that a writer that throws synchronously does not leave it set forever.
     this.writing = this.writeBatch().finally(() => (this.writing = null));
     return this.writing;
-  }
-
-  /** Stops the timer and writes what is pending; resolves to false on failure. */
-  async close(): Promise<boolean> {
-    clearInterval(this.timer);
-    return this.flush();
   }
 
   private async writeBatch(): Promise<boolean> {
