@@ -20,7 +20,7 @@ interface Waiting<Value> {
  */
 export class Coalescer<Key, Value> {
   private waiting = new Map<Key, Waiting<Value>[]>();
-  /** The context of the first request in `waiting`. Its trace shows the batch. */
+  /** The context of the first request in `waiting`. */
   private starter!: AsyncResource;
   private readonly turns = new Turns(() => this.run());
 
@@ -51,7 +51,7 @@ export class Coalescer<Key, Value> {
     }
     const { starter } = this;
     const batch = this.nextBatch();
-    void this.turns.take(() => starter.runInAsyncScope(() => this.answer(batch)));
+    void this.turns.take(starter, () => this.answer(batch));
     this.run();
   }
 

@@ -1,3 +1,5 @@
+import type { AsyncResource } from 'node:async_hooks';
+
 /** Work that takes longer than this stops blocking the next task, because a connection can hang until its timeout. */
 const PATIENCE_MS = 100;
 /** Maximum connections used at a time, including hanging ones. */
@@ -41,9 +43,11 @@ export class Turns {
 
   /**
    * Runs a task; requires `free`.
+   * @param caller the context in which the task runs, so that it is in the trace of the request that it is for, and not of
+   * the one whose end made it start
    * @param work must not reject
    */
-  async take(work: () => Promise<void>): Promise<void> {
+  async take(caller: AsyncResource, work: () => Promise<void>): Promise<void> {
     let holdsTurn = true;
     this.taken += 1;
     this.underWay += 1;
@@ -57,7 +61,7 @@ export class Turns {
       giveTurnBack();
       this.onChange();
     }, PATIENCE_MS);
-    await work();
+    await caller.runInAsyncScope(work);
     clearTimeout(patience);
     this.underWay -= 1;
     giveTurnBack();

@@ -25,7 +25,7 @@ const QUEUE_TIMEOUT_MS = 10_000;
 interface Waiting extends Entry, ReturnType<typeof workedOn> {
   owner: number;
   since: number;
-  /** The context of the request. The trace of a batch's first one shows its statements. */
+  /** The context of the request. A batch runs in that of its first. */
   caller: AsyncResource;
 }
 
@@ -124,7 +124,7 @@ export class CommandExecutor implements OnModuleDestroy {
       if (entries.length === 0) {
         break;
       }
-      void this.turns.take(() => this.start(entries, 'skip'));
+      void this.turns.take(entries[0]!.caller, () => this.work(entries, 'skip'));
     }
     this.takeHeld();
   }
@@ -139,16 +139,14 @@ export class CommandExecutor implements OnModuleDestroy {
         );
         if (entries.length > 0) {
           this.held.set(row, true);
-          void this.heldTurns.take(() => this.start(entries, 'wait').finally(() => this.held.delete(row)));
+          void this.heldTurns.take(entries[0]!.caller, () =>
+            this.work(entries, 'wait').finally(() => this.held.delete(row)),
+          );
         } else {
           this.held.delete(row);
         }
       }
     }
-  }
-
-  private start(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
-    return entries[0]!.caller.runInAsyncScope(() => this.work(entries, locked));
   }
 
   private async work(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {

@@ -61,7 +61,7 @@ export class Reads {
         reject(new ReadTimeoutError('The read waited too long for the database.')),
       );
       if (reads.length > 0) {
-        void this.turns.take(() => reads[0]!.caller.runInAsyncScope(() => this.sendTogether(reads)));
+        void this.turns.take(reads[0]!.caller, () => this.sendTogether(reads));
       }
     }
   }
