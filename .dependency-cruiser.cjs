@@ -163,10 +163,10 @@ module.exports = {
       to: { path: '^(src|libs)/', pathNot: '^src/migrations/' },
     },
     {
-      name: 'Settings import only libraries',
+      name: 'Settings import only libraries and the reader of the environment',
       severity: 'error',
       from: { path: '^src/settings\\.ts$' },
-      to: { path: '^src/' },
+      to: { path: '^src/', pathNot: '^src/runtime/environment-reader\\.ts$' },
     },
     {
       name: 'Nothing imports the command line',

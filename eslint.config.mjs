@@ -48,6 +48,10 @@ export default tseslint.config(
           message:
             'Write the pattern as a literal, so that it can be checked and no caller can influence it.',
         },
+        {
+          selector: 'CallExpression[callee.name="forwardRef"]',
+          message: 'Remove the circle; do not hide it.',
+        },
       ],
     },
   },

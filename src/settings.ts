@@ -1,6 +1,11 @@
 import { isIP } from 'node:net';
 import { registerAs } from '@nestjs/config';
-import { type Environment, EnvironmentError, EnvironmentReader, isWellFormedUrl } from '#libs/config';
+import {
+  type Environment,
+  EnvironmentError,
+  EnvironmentReader,
+  isWellFormedUrl,
+} from './runtime/environment-reader';
 
 export interface Settings {
   host: string;

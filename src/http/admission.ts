@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { ApiError } from '#libs/errors';
+import type { ApiError } from '#libs/http';
 import { Authenticator } from '../modules/auth';
 import { RequestLimiter, countingRuleOf } from '../modules/quotas';
 import { isPreflight } from './cors';

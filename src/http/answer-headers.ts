@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { deprecationHeadersOf } from '#libs/deprecation';
+import { deprecationHeadersOf } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 
 /** The header fields of every response: the caller's limits, and the deprecation of the operation. */

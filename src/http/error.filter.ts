@@ -1,7 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiError } from '#libs/errors';
-import { AllowedMethods, InternalError, routeOf } from '#libs/http';
+import { type ApiError, AllowedMethods, InternalError, routeOf } from '#libs/http';
 import { AnswerHeaders } from './answer-headers';
 import { answerUnknownPage } from './document';
 import { toApiError } from './to-api-error';

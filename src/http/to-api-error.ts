@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { isDatabaseUnavailable, isSerializationConflict } from '#libs/database';
-import { ApiError } from '#libs/errors';
 import {
+  ApiError,
   type AllowedMethods,
   BadRequestError,
   InternalError,

@@ -1,7 +1,7 @@
-import { EnvironmentError } from '#libs/config';
+import { EnvironmentError } from './environment-reader';
 import { isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
-import { ApiError } from '#libs/errors';
+import { ApiError } from '#libs/http';
 import { AdministrationError } from '../modules/auth/administration';
 import { complaint, printable } from './messages';
 import { InvalidPlanError } from '../modules/quotas/administration';

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
-import { usableCores } from '#libs/config';
+import { usableCores } from './usable-cores';
 import type { Settings } from '../settings';
 
 /** Adds the variables of `.env` in the working directory; variables that are set already take precedence. */

@@ -1,4 +1,4 @@
-import { EnvironmentError } from '#libs/config';
+import { EnvironmentError } from '../../src/runtime/environment-reader';
 import { type Settings, readSettings } from '../../src/settings';
 
 const ORIGINS = ['https://a.example', 'http://b.example:8080'];

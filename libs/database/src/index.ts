@@ -1,3 +1,19 @@
+export { type List, nameBeginsWith } from './page-statements';
+export { PageReader, type Parameter, type Selection } from './page-reader';
+export { Coalescer, type CoalescerOptions } from './coalescing/coalescer';
+export { Turns } from './coalescing/turns';
+export { COUNTED_AT_MOST } from './commands/batch-loader';
+export type { Command, Need, Origin } from './commands/command';
+export { CommandExecutor } from './commands/command-executor';
+export { CommandsModule } from './commands/commands.module';
+export {
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
+  isNotKept,
+} from './commands/idempotency-records';
+export { Idempotent } from './commands/idempotency.interceptor';
+export { SentBy } from './commands/sent-by.decorator';
+export type { Entity, Figure, Journal, RowChange, State } from './commands/state';
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { type CopiedTable, CopyMismatchError, type CopyOptions, copyDatabase } from './copy-database';
 export { Database, type Transaction, withRetries } from './database';
@@ -20,3 +36,5 @@ export {
 export { RowReader } from './row-reader';
 export type { Session, StoredRow } from './session';
 export { giveUpSilentConnection } from './silent-connections';
+export { type RetentionOptions, Retention, RetentionModule } from './retention';
+export { type BatchWriter, type WriteBehindOptions, WriteBehind } from './write-behind';

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { Turns } from '#libs/coalescing';
+import { Turns } from './coalescing/turns';
 import type { PreparedStatement } from './prepared';
 import type { Session, StoredRow } from './session';
 

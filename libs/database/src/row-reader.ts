@@ -1,5 +1,5 @@
 import type { EntityTarget } from 'typeorm';
-import { Coalescer } from '#libs/coalescing';
+import { Coalescer } from './coalescing/coalescer';
 import type { Database } from './database';
 
 /** Rows that one statement reads. */

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { documentHeaders } from '#libs/openapi';
+import { documentHeaders } from './openapi/operation-notes';
 import { RepresentedBy, representationOf } from './representation';
 
 /**

@@ -1,4 +1,4 @@
-import { defineError } from '#libs/errors';
+import { defineError } from './errors/define-error';
 
 export const BadRequestError = defineError({
   code: 'bad_request',

@@ -1,3 +1,37 @@
+export { ApiError, type ErrorBody } from './errors/api-error';
+export {
+  defineError,
+  errorCatalogue,
+  type AnyDefinedError,
+  type DefinedError,
+  type ErrorDefinition,
+} from './errors/define-error';
+export { completeDocument } from './openapi/complete-document';
+export { Operation, type OperationOptions } from './openapi/operation.decorator';
+export {
+  NOTES,
+  documentBodies,
+  documentError,
+  documentErrors,
+  documentHeaders,
+  documentNever,
+  documentParameters,
+  errorWith,
+  type ErrorNote,
+  type Examples,
+} from './openapi/operation-notes';
+export { type SharedParts } from './openapi/shared-parts';
+export { BodyExamples } from './validation/body-examples.decorator';
+export { AnswerField, Field, QueryField, RepeatableQueryField } from './validation/field.decorator';
+export { IdParam } from './validation/id-param.decorator';
+export { RequestValidationPipe, validated } from './validation/request-validation.pipe';
+export { boolean, except, identifier, integer, oneOf, text, timestamp, type Rule } from './validation/rules';
+export { UnknownQueryGuard } from './validation/unknown-query.guard';
+export { Deprecated, deprecationHeadersOf, deprecationOf } from './deprecation/deprecated.decorator';
+export { OperationGoneError, announcementOf, isSunset, type Deprecation } from './deprecation/deprecation';
+export { InvalidCursorError, cursorAfter, idBefore } from './paging/cursor';
+export { Paged, pageOf, type Page } from './paging/page';
+export { MAX_PAGE_SIZE, PageQuery, cursorText } from './paging/page-query';
 export { AllowedMethods } from './allowed-methods';
 export { Connections } from './connections';
 export { Created } from './created.decorator';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import secureJson from 'secure-json-parse';
-import type { ApiError } from '#libs/errors';
+import type { ApiError } from './errors/api-error';
 import { BadRequestError, MalformedJsonError, PayloadTooLargeError, ValidationFailedError } from './errors';
 
 export const MAX_BODY_BYTES = 64 * 1024;

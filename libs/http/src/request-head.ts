@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
-import type { ApiError } from '#libs/errors';
+import type { ApiError } from './errors/api-error';
 import { BadRequestError, HeadersTooLargeError } from './errors';
 
 /** Node's own limit ignores the colons and line ends, so 10,000 fields could take 40 KB. */

@@ -1,6 +1,6 @@
 import { type ExecutionContext, applyDecorators, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { documentErrors, documentHeaders, documentParameters } from '#libs/openapi';
+import { documentErrors, documentHeaders, documentParameters } from './openapi/operation-notes';
 import { Precondition, entityTag, noneMatchHits } from './entity-tag';
 import { PreconditionFailedError } from './errors';
 import { JSON_TYPE, RepresentedBy } from './representation';

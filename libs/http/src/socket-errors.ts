@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import type { ApiError } from '#libs/errors';
+import type { ApiError } from './errors/api-error';
 import {
   BadRequestError,
   HeadersTooLargeError,

@@ -1,5 +1,5 @@
 import { Option, SubCommand } from 'nest-commander';
-import { terminalOf } from '#libs/terminal';
+import { terminalOf } from '../../runtime/terminal';
 import { barLines } from '../output/bar-chart';
 import { ReportingCommand, administerAccounts } from '../command/command';
 import { type OutputOptions, counted, isForPeople, print, printMany } from '../output/output';

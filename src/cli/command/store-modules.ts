@@ -1,4 +1,4 @@
-import { CommandsModule } from '#libs/commands';
+import { CommandsModule } from '#libs/database';
 import { CatalogueTransferModule } from '../../modules/catalogue';
 import { DeprecationReportModule } from '../../modules/deprecations';
 import { EventLogModule } from '../../modules/events';

@@ -3,8 +3,7 @@ import type { BackupManifest } from '#libs/embedded-postgres';
 import type { Settings } from '../../settings';
 import type { OutputFile } from '../command/output-file';
 import { ReportingCommand } from '../command/command';
-import { UsageError } from '../command/command-failure';
-import { CommandFailure } from '../command/command-failure';
+import { UsageError, CommandFailure } from '../command/command-failure';
 import { interruptible } from '../command/interruption';
 import { type OutputOptions, counted, isForPeople, print, printOne } from '../output/output';
 

@@ -1,4 +1,4 @@
-import { terminalOf } from '#libs/terminal';
+import { terminalOf } from '../../runtime/terminal';
 import { PETSTORE, printable, printableJson } from '../../runtime/messages';
 import { CommandFailure, UsageError } from '../command/command-failure';
 import { csvLines } from './csv';

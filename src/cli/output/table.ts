@@ -1,7 +1,7 @@
 // Formats rows as a table that fits the terminal, or record by record if none fits.
 
 import { styleText } from 'node:util';
-import type { Terminal } from '#libs/terminal';
+import type { Terminal } from '../../runtime/terminal';
 import { pad, printable, widthOf, wrap } from '../../runtime/messages';
 import { relativeTime } from './relative-time';
 

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'nest-commander';
-import type { Page } from '#libs/paging';
+import type { Page } from '#libs/http';
 import { ListingCommand, ReportingCommand, administer } from '../command/command';
 import { type OutputOptions, type Row, isForPeople, printMany, printOne } from '../output/output';
 import { identifier, wholeNumber } from '../command/parse';
@@ -59,7 +59,7 @@ async function pagesOf(
   limit: number,
   after: number | undefined,
 ): Promise<Page<Row>> {
-  const { MAX_PAGE_SIZE, cursorAfter } = await import('#libs/paging');
+  const { MAX_PAGE_SIZE, cursorAfter } = await import('#libs/http');
   const entries: Row[] = [];
   let lastId = after ?? null;
   do {

@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { completeDocument } from '#libs/openapi';
+import { completeDocument } from '#libs/http';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import type { Settings } from '../../settings';
 import { INDEX_PATH, guidePath } from './guides/guides-list';

@@ -1,4 +1,4 @@
-import type { SharedParts } from '#libs/openapi';
+import type { SharedParts } from '#libs/http';
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
 /** The last second of the year 9999. */

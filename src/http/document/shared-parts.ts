@@ -1,13 +1,15 @@
-import { errorCatalogue } from '#libs/errors';
 import {
+  errorCatalogue,
   MAX_BODY_BYTES,
   MalformedJsonError,
   PayloadTooLargeError,
   UnsupportedMediaTypeError,
+  type ErrorNote,
+  type SharedParts,
+  errorWith,
+  MAX_PAGE_SIZE,
 } from '#libs/http';
-import { isNotKept } from '#libs/commands';
-import { type ErrorNote, type SharedParts, errorWith } from '#libs/openapi';
-import { MAX_PAGE_SIZE } from '#libs/paging';
+import { isNotKept } from '#libs/database';
 import { EVENT_SCHEMAS } from '../../modules/events';
 import { WEBHOOK_SCHEMAS } from '../../modules/webhooks';
 import { HEADERS } from './header-fields';

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
-import type { Journal, State } from '#libs/commands';
-import { Database, type Transaction, int8ToNumber, namePrefix } from '#libs/database';
+import {
+  type Journal,
+  type State,
+  Database,
+  type Transaction,
+  int8ToNumber,
+  namePrefix,
+} from '#libs/database';
 import { Actor, type ActorKind, type AuditEntry, type AuditFilter, type RecordedEntry } from './audit-entry';
 
 interface EntryRow {

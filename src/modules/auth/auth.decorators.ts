@@ -1,6 +1,6 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
-import { documentError, documentErrors } from '#libs/openapi';
+import { documentError, documentErrors } from '#libs/http';
 import {
   ConflictingCredentialsError,
   InsufficientScopeError,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { ApiError } from '#libs/errors';
+import { ApiError } from '#libs/http';
 import { digestOf, isWellFormedKey } from './api-key-format';
 import { InvalidApiKeyError, MissingApiKeyError } from './auth.errors';
 import type { Caller, KeyHolder } from './caller';

@@ -1,4 +1,4 @@
-import type { ApiError } from '#libs/errors';
+import type { ApiError } from '#libs/http';
 
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];

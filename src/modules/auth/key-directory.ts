@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Coalescer } from '#libs/coalescing';
-import { Database, DatabaseUrl, NotificationListener, int8ToNumber } from '#libs/database';
+import { Coalescer, Database, DatabaseUrl, NotificationListener, int8ToNumber } from '#libs/database';
 import type { KeyHolder, Scope } from './caller';
 
 /** Notified by triggers on the tables clients and api_keys; the payload is the client's id. */

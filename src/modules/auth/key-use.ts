@@ -1,6 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Database } from '#libs/database';
-import { WriteBehind } from '#libs/write-behind';
+import { Database, WriteBehind } from '#libs/database';
 
 const INTERVAL_MS = 5_000;
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Operation } from '#libs/openapi';
+import { Operation } from '#libs/http';
 import { RequiresKey } from './auth.decorators';
 import type { KeyHolder } from './caller';
 import { KeyDto } from './key.dto';

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { AnswerField, identifier, text, timestamp } from '#libs/validation';
+import { AnswerField, identifier, text, timestamp } from '#libs/http';
 import { type Scope, SCOPES } from './caller';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })

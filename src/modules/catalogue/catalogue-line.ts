@@ -1,9 +1,7 @@
 // One line of a catalogue file: its fields and their validation, and its columns in the database.
 
 import { columnNames } from '#libs/database';
-import { ApiError } from '#libs/errors';
-import { ValidationFailedError } from '#libs/http';
-import { Field, identifier, oneOf, validated } from '#libs/validation';
+import { ApiError, ValidationFailedError, Field, identifier, oneOf, validated } from '#libs/http';
 import { CATEGORY_COLUMNS, categoryFields } from '../categories';
 import { FIRST_QUANTITY, stockQuantity } from '../inventory';
 import { PET_COLUMNS, PET_DEFAULTS, type PetStatus, petFields } from '../pets';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction, countRows } from '#libs/database';
-import { readLines } from '#libs/ndjson';
+import { readLines } from './read-lines';
 import { AuditTrail } from '../audit';
 import { BulkCategories } from '../categories';
 import { BulkStock } from '../inventory';

@@ -1,6 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery } from '#libs/paging';
-import { AnswerField, Field, QueryField, identifier, text } from '#libs/validation';
+import { PageQuery, AnswerField, Field, QueryField, identifier, text } from '#libs/http';
 import type { Category } from './category.entity';
 
 /** Validation of a category's fields, for requests and imports. */

@@ -1,4 +1,4 @@
-import { defineError } from '#libs/errors';
+import { defineError } from '#libs/http';
 
 export const CategoryNotFoundError = defineError({
   code: 'category_not_found',

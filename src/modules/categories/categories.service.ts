@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader } from '#libs/database';
-import { type Page, PageReader, type Selection } from '#libs/paging';
+import { Database, RowReader, PageReader, type Selection } from '#libs/database';
+import { type Page } from '#libs/http';
 import { CategoryNotFoundError } from './categories.errors';
 import { type CategoryDto, type ListCategoriesQuery, toCategoryDto } from './categories.dto';
 import { Category } from './category.entity';

@@ -1,4 +1,4 @@
-import type { Need, State } from '#libs/commands';
+import type { Need, State } from '#libs/database';
 import { Category } from './category.entity';
 
 /** The operations on categories that commands of other modules may use. */

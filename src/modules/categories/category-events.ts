@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { RowChange } from '#libs/commands';
+import type { RowChange } from '#libs/database';
 import { EventLog, type Occurrence } from '../events';
 import { toCategoryDto } from './categories.dto';
 import { Category } from './category.entity';

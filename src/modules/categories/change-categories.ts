@@ -1,5 +1,4 @@
-import type { Command, State } from '#libs/commands';
-import { violatesForeignKey } from '#libs/database';
+import { type Command, type State, violatesForeignKey } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
 import { type CategoryDto, type NewCategoryDto, toCategoryDto } from './categories.dto';

@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { Database } from '#libs/database';
-import { WriteBehind } from '#libs/write-behind';
+import { Database, WriteBehind } from '#libs/database';
 
 const INTERVAL_MS = 5_000;
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { RetentionModule } from '#libs/retention';
+import { RetentionModule } from '#libs/database';
 import { DeprecatedCalls } from './deprecated-calls';
 import { SunsetGuard } from './sunset.guard';
 

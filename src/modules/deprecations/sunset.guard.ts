@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { OperationGoneError, deprecationOf, isSunset } from '#libs/deprecation';
+import { OperationGoneError, deprecationOf, isSunset } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 import { DeprecatedCalls } from './deprecated-calls';
 

@@ -1,4 +1,4 @@
-import type { Journal } from '#libs/commands';
+import type { Journal } from '#libs/database';
 import { EVENT_TYPES, type EventType } from './event-types';
 import { BLOCK_SIZE, type RecordedEvent } from './stored-event';
 

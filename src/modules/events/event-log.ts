@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { CommandExecutor, type Entity, type RowChange, type State } from '#libs/commands';
+import { CommandExecutor, type Entity, type RowChange, type State } from '#libs/database';
 import { EventBell } from './event-bell';
 import { EVENT_JOURNAL } from './event-journal';
 import { EVENT_TYPES, type EventType } from './event-types';

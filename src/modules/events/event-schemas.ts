@@ -1,6 +1,6 @@
 // Events in the OpenAPI document: one schema for each resource, and `Event`, which is one of them.
 import type { SchemaObject } from '@nestjs/swagger';
-import { timestamp } from '#libs/validation';
+import { timestamp } from '#libs/http';
 import { EVENT_TYPES } from './event-types';
 import type { EventDto } from './events.dto';
 

@@ -1,9 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type Origin, SentBy } from '#libs/commands';
-import { HungUp } from '#libs/http';
-import { Operation } from '#libs/openapi';
-import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
+import { type Origin, SentBy } from '#libs/database';
+import { HungUp, Operation, MAX_PAGE_SIZE, Paged, type Page } from '#libs/http';
 import { RequiresScope } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, ListEventsQuery } from './events.dto';

@@ -1,5 +1,12 @@
-import { PageQuery, cursorText } from '#libs/paging';
-import { QueryField, RepeatableQueryField, identifier, integer, oneOf } from '#libs/validation';
+import {
+  PageQuery,
+  cursorText,
+  QueryField,
+  RepeatableQueryField,
+  identifier,
+  integer,
+  oneOf,
+} from '#libs/http';
 import { EVENT_TYPES, type EventType } from './event-types';
 import type { StoredEvent } from './stored-event';
 

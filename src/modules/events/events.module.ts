@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { RetentionModule } from '#libs/retention';
+import { RetentionModule } from '#libs/database';
 import { EventBell } from './event-bell';
 import { EventLog } from './event-log';
 import { EventReader } from './event-reader';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { InvalidCursorError, type Page, idBefore } from '#libs/paging';
+import { InvalidCursorError, type Page, idBefore } from '#libs/http';
 import { type EventPage, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import { type EventDto, type ListEventsQuery, toEventDto } from './events.dto';

@@ -1,4 +1,4 @@
-import type { Command } from '#libs/commands';
+import type { Command } from '#libs/database';
 import { type Precondition, ValidationFailedError } from '#libs/http';
 import { PetCatalog, PetNotFoundError } from '../pets';
 import type { InventoryItem } from './inventory-item.entity';

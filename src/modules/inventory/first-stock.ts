@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { State } from '#libs/commands';
+import type { State } from '#libs/database';
 import { type KnownPet, PetLifecycle, type PetLifecycleListener, type PetStatus } from '../pets';
 import { Stock } from './stock.entity';
 

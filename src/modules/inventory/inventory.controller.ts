@@ -1,10 +1,17 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
-import { IfMatch, Precondition, SingleResource } from '#libs/http';
-import { Operation } from '#libs/openapi';
-import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
-import { BodyExamples, IdParam } from '#libs/validation';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import {
+  IfMatch,
+  Precondition,
+  SingleResource,
+  Operation,
+  MAX_PAGE_SIZE,
+  Paged,
+  type Page,
+  BodyExamples,
+  IdParam,
+} from '#libs/http';
 import { RequiresScope } from '../auth';
 import { PetNotFoundError } from '../pets';
 import { adjustStock, setStock } from './change-stock';

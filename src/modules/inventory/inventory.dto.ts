@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery } from '#libs/paging';
 import {
+  PageQuery,
   AnswerField,
   Field,
   RepeatableQueryField,
@@ -8,7 +8,7 @@ import {
   identifier,
   integer,
   oneOf,
-} from '#libs/validation';
+} from '#libs/http';
 import { PET_STATUSES, type PetStatus } from '../pets';
 import type { InventoryItem } from './inventory-item.entity';
 import { MAX_QUANTITY, stockQuantity } from './stock-fields';

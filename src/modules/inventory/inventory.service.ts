@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader } from '#libs/database';
-import { type Page, PageReader, type Parameter, type Selection } from '#libs/paging';
+import { Database, RowReader, PageReader, type Parameter, type Selection } from '#libs/database';
+import { type Page } from '#libs/http';
 import { PetNotFoundError } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
 import { type InventoryItemDto, type ListInventoryQuery, toInventoryItemDto } from './inventory.dto';

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { RowChange, State } from '#libs/commands';
+import type { RowChange, State } from '#libs/database';
 import { EventLog, type Occurrence } from '../events';
 import { PetCatalog } from '../pets';
 import { toInventoryItemDto } from './inventory.dto';

@@ -1,4 +1,4 @@
-import { integer } from '#libs/validation';
+import { integer } from '#libs/http';
 
 /** The maximum of an `integer` column. */
 export const MAX_QUANTITY = 2_147_483_647;

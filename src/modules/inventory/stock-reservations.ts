@@ -1,4 +1,4 @@
-import type { Need, State } from '#libs/commands';
+import type { Need, State } from '#libs/database';
 import { InsufficientStockError } from './inventory.errors';
 import { MAX_QUANTITY } from './stock-fields';
 import { Stock } from './stock.entity';

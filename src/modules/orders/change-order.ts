@@ -1,4 +1,4 @@
-import type { Command, Need, State } from '#libs/commands';
+import type { Command, Need, State } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { StockReservations } from '../inventory';
 import { PetCatalog } from '../pets';

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { COUNTED_AT_MOST, type Figure, type Need, type State } from '#libs/commands';
+import { COUNTED_AT_MOST, type Figure, type Need, type State } from '#libs/database';
 import { PetHasOpenOrdersError, PetLifecycle, type PetLifecycleListener } from '../pets';
 
 const COUNT: Figure = {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Command, CommandExecutor } from '#libs/commands';
+import { type Command, CommandExecutor } from '#libs/database';
 import { Precondition } from '#libs/http';
 import { AuditTrail, type OrderAction } from '../audit';
 import { cancelOrder, updateOrder } from './change-order';

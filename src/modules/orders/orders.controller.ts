@@ -1,10 +1,18 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
-import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
-import { Operation } from '#libs/openapi';
-import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
-import { BodyExamples, IdParam } from '#libs/validation';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import {
+  Created,
+  IfMatch,
+  Precondition,
+  SingleResource,
+  Operation,
+  MAX_PAGE_SIZE,
+  Paged,
+  type Page,
+  BodyExamples,
+  IdParam,
+} from '#libs/http';
 import { RequiresScope } from '../auth';
 import { InsufficientStockError } from '../inventory';
 import { cancelOrder, updateOrder } from './change-order';

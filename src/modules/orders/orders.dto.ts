@@ -1,6 +1,14 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery } from '#libs/paging';
-import { AnswerField, Field, QueryField, boolean, identifier, integer, timestamp } from '#libs/validation';
+import {
+  PageQuery,
+  AnswerField,
+  Field,
+  QueryField,
+  boolean,
+  identifier,
+  integer,
+  timestamp,
+} from '#libs/http';
 import type { Order } from './order.entity';
 
 const quantity = integer({ min: 1, max: 2_147_483_647 });

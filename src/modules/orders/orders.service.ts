@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader } from '#libs/database';
-import { type Page, PageReader, type Parameter, type Selection } from '#libs/paging';
+import { Database, RowReader, PageReader, type Parameter, type Selection } from '#libs/database';
+import { type Page } from '#libs/http';
 import { Order } from './order.entity';
 import { type ListOrdersQuery, type OrderDto, toOrderDto } from './orders.dto';
 import { OrderNotFoundError } from './orders.errors';

@@ -1,4 +1,4 @@
-import type { Command, State } from '#libs/commands';
+import type { Command, State } from '#libs/database';
 import { StockReservations } from '../inventory';
 import { type KnownPet, PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';

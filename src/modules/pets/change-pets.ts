@@ -1,4 +1,4 @@
-import type { Command, State } from '#libs/commands';
+import type { Command, State } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { CategoryCatalog } from '../categories';
 import { findPet, PetCatalog } from './pet-catalog';

@@ -1,4 +1,4 @@
-import type { Need, State } from '#libs/commands';
+import type { Need, State } from '#libs/database';
 import { Pet } from './pet.entity';
 import type { PetStatus } from './pet-status';
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { RowChange } from '#libs/commands';
+import type { RowChange } from '#libs/database';
 import { EventLog, type Occurrence } from '../events';
 import { Pet } from './pet.entity';
 import { toPetDto } from './pets.dto';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Need, State } from '#libs/commands';
+import type { Need, State } from '#libs/database';
 import type { KnownPet } from './pet-catalog';
 
 /** How another module takes part in a pet's lifecycle. Called within the pet's command; an error rejects the command. */

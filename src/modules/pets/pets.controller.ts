@@ -1,11 +1,18 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
-import { Deprecated } from '#libs/deprecation';
-import { Created, IfMatch, Precondition, SingleResource } from '#libs/http';
-import { Operation } from '#libs/openapi';
-import { Paged, type Page } from '#libs/paging';
-import { BodyExamples, IdParam } from '#libs/validation';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import {
+  Deprecated,
+  Created,
+  IfMatch,
+  Precondition,
+  SingleResource,
+  Operation,
+  Paged,
+  type Page,
+  BodyExamples,
+  IdParam,
+} from '#libs/http';
 import { RequiresScope } from '../auth';
 import { createPet, deletePet, replacePet, updatePet } from './change-pets';
 import { PetLifecycle } from './pet-lifecycle';

@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery } from '#libs/paging';
 import {
+  PageQuery,
   AnswerField,
   Field,
   QueryField,
@@ -8,7 +8,7 @@ import {
   identifier,
   oneOf,
   text,
-} from '#libs/validation';
+} from '#libs/http';
 import type { Pet } from './pet.entity';
 import { PET_DEFAULTS, PET_STATUSES, type PetStatus } from './pet-status';
 

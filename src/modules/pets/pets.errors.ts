@@ -1,4 +1,4 @@
-import { defineError } from '#libs/errors';
+import { defineError } from '#libs/http';
 
 export const PetNotFoundError = defineError({
   code: 'pet_not_found',

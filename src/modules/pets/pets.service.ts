@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader } from '#libs/database';
-import { type Page, PageReader, idBefore, pageOf } from '#libs/paging';
+import { Database, RowReader, PageReader } from '#libs/database';
+import { type Page, idBefore, pageOf } from '#libs/http';
 import { Pet } from './pet.entity';
 import { type ListPetsQuery, type PetDto, toPetDto } from './pets.dto';
 import { PetNotFoundError } from './pets.errors';

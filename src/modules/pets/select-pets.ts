@@ -1,6 +1,5 @@
 // The filters of the pet list as SQL.
-import { namePrefix } from '#libs/database';
-import { type Parameter, type Selection, nameBeginsWith } from '#libs/paging';
+import { namePrefix, type Parameter, type Selection, nameBeginsWith } from '#libs/database';
 import { PET_STATUSES } from './pet-status';
 import type { ListPetsQuery } from './pets.dto';
 

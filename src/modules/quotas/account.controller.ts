@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { Operation } from '#libs/openapi';
+import { Operation } from '#libs/http';
 import { type KeyHolder, RequiresScope } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
 import { Counted } from './counted.decorator';

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { AnswerField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/validation';
+import { AnswerField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/http';
 import { PLANS } from './rules/plans';
 import { USAGE_DAYS } from './usage.service';
 

@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { WithRouteConfig, routeOf } from '#libs/http';
-import { documentNever } from '#libs/openapi';
+import { WithRouteConfig, routeOf, documentNever } from '#libs/http';
 import { ApiKeyBannedError, DailyQuotaExceededError } from './quotas.errors';
 
 /** When requests to a route are counted. Default: always. */

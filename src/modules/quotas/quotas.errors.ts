@@ -1,4 +1,4 @@
-import { defineError } from '#libs/errors';
+import { defineError } from '#libs/http';
 import type { Decision } from './rules/decision';
 
 /** Warns a client before a ban. Addresses are never banned. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { RetentionModule } from '#libs/retention';
+import { RetentionModule } from '#libs/database';
 import { AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { USAGE_DAYS } from './usage.service';

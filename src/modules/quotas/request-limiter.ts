@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import type { ApiError } from '#libs/errors';
+import type { ApiError } from '#libs/http';
 import { type Decision, NOTHING_TAKEN } from './rules/decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { rateLimitHeaders } from './rules/rate-limit-headers';

@@ -1,4 +1,4 @@
-import type { Command } from '#libs/commands';
+import type { Command } from '#libs/database';
 import { type WebhookOfClient, foundWebhook, lockOf } from './change-webhooks';
 import { type DeliveryDto, toDeliveryDto } from './deliveries.dto';
 import { WebhookDelivery } from './webhook-delivery.entity';

@@ -1,5 +1,4 @@
-import type { Command, Need, State } from '#libs/commands';
-import { violatesCheck } from '#libs/database';
+import { type Command, type Need, type State, violatesCheck } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { newSecret, rotated } from './webhook-secrets';
 import type { SecretVault } from './secret-vault';

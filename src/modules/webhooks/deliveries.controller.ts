@@ -1,9 +1,7 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/commands';
-import { Operation } from '#libs/openapi';
-import { MAX_PAGE_SIZE, Paged, type Page } from '#libs/paging';
-import { IdParam } from '#libs/validation';
+import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import { Operation, MAX_PAGE_SIZE, Paged, type Page, IdParam } from '#libs/http';
 import { RequiresScope } from '../auth';
 import { retryDelivery, testWebhook } from './change-deliveries';
 import { DeliveryDto, ListDeliveriesQuery } from './deliveries.dto';

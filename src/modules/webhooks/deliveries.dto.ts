@@ -1,6 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery } from '#libs/paging';
-import { AnswerField, QueryField, identifier, integer, oneOf, text, timestamp } from '#libs/validation';
+import { PageQuery, AnswerField, QueryField, identifier, integer, oneOf, text, timestamp } from '#libs/http';
 import type { Webhook } from './webhook.entity';
 import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity';
 

@@ -1,5 +1,5 @@
 import type { PreparedStatement } from '#libs/database';
-import { idBefore } from '#libs/paging';
+import { idBefore } from '#libs/http';
 import type { ListDeliveriesQuery } from './deliveries.dto';
 import { DELIVERY_STATUSES } from './webhook-delivery.entity';
 

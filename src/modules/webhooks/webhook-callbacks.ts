@@ -1,6 +1,6 @@
 // Deliveries in the OpenAPI document, as callbacks of createWebhook.
 import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import { identifier, timestamp } from '#libs/validation';
+import { identifier, timestamp } from '#libs/http';
 import { EVENT_EXAMPLE } from '../events';
 
 type Callbacks = NonNullable<OperationObject['callbacks']>;

@@ -1,6 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { AnswerField, Field, type Rule, boolean, identifier, text, timestamp } from '#libs/validation';
-import { PageQuery } from '#libs/paging';
+import { AnswerField, Field, type Rule, boolean, identifier, text, timestamp, PageQuery } from '#libs/http';
 import { EVENT_TYPES } from '../events';
 import type { Webhook } from './webhook.entity';
 

@@ -1,4 +1,4 @@
-import { defineError } from '#libs/errors';
+import { defineError } from '#libs/http';
 
 /** Per client. */
 export const MAX_WEBHOOKS = 10;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { RetentionModule } from '#libs/retention';
+import { RetentionModule } from '#libs/database';
 import { DeliveriesController } from './deliveries.controller';
 import { DeliveryModule } from './delivery/delivery.module';
 import { WebhookKeyCheck } from './webhook-key-check';

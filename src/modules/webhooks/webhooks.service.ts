@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader } from '#libs/database';
-import { type Page, PageReader, pageOf } from '#libs/paging';
+import { Database, RowReader, PageReader } from '#libs/database';
+import { type Page, pageOf } from '#libs/http';
 import type { WebhookOfClient } from './change-webhooks';
 import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
 import { deliveryListStatement } from './delivery-list-statement';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
-import { terminalOf } from '#libs/terminal';
+import { terminalOf } from '../terminal';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

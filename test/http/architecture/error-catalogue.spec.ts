@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type ErrorDefinition, errorCatalogue } from '#libs/errors';
+import { type ErrorDefinition, errorCatalogue } from '#libs/http';
 // Loads every module, and with them every error that is defined.
 import '../../../src/app.module';
 import { operationsOf } from '../../support/document';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
-import { CommandExecutor } from '#libs/commands';
+import { CommandExecutor } from '#libs/database';
 import { placeOrder } from '../../../src/modules/orders/place-order';
 import type { NewOrderDto, OrderDto } from '../../../src/modules/orders/orders.dto';
 import type { ApiClient } from '../../support/api-client';

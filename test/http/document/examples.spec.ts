@@ -1,4 +1,4 @@
-import { errorCatalogue } from '#libs/errors';
+import { errorCatalogue } from '#libs/http';
 import { useService } from '../../support/use-service';
 import { type Header, type Operation, operationsOf, parametersOf, resolve } from '../../support/document';
 import { ExampleJudge } from './support/example-judge';

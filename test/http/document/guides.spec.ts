@@ -1,5 +1,5 @@
 import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
-import { errorCatalogue } from '#libs/errors';
+import { errorCatalogue } from '#libs/http';
 import { useService } from '../../support/use-service';
 import { type Operation, operationsOf } from '../../support/document';
 

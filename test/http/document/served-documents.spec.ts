@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http';
-import { errorCatalogue } from '#libs/errors';
+import { errorCatalogue } from '#libs/http';
 import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
 import { operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';

@@ -1,6 +1,5 @@
-import { Database } from '#libs/database';
-import { cursorAfter } from '#libs/paging';
-import { Retention } from '#libs/retention';
+import { Database, Retention } from '#libs/database';
+import { cursorAfter } from '#libs/http';
 import { EventTail } from '../../../src/modules/events';
 import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { UnknownQueryGuard } from '#libs/validation';
-import { CommandExecutor, type State } from '#libs/commands';
+import { UnknownQueryGuard } from '#libs/http';
+import { CommandExecutor, type State } from '#libs/database';
 import { useService } from '../../support/use-service';
 import { FuzzClient } from './support/fuzz-client';
 import type { FuzzRequest } from './support/fuzz-request';

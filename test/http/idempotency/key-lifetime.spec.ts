@@ -1,4 +1,4 @@
-import { Retention } from '#libs/retention';
+import { Retention } from '#libs/database';
 import type { ErrorBody } from '../../support/api-client';
 import type { Category } from '../../support/builders';
 import { useStore } from '../../support/use-service';

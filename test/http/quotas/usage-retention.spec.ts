@@ -1,4 +1,4 @@
-import { Retention } from '#libs/retention';
+import { Retention } from '#libs/database';
 import { useService } from '../../support/use-service';
 
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { Retention } from '#libs/retention';
+import { Retention } from '#libs/database';
 import { isSignedBy, Receiver } from '../../support/receiver';
 import { eventually, until } from '../../support/eventually';
 import { useStore } from '../../support/use-service';

@@ -42,12 +42,12 @@ const PLANTED = Object.entries<Record<string, string>>({
   },
   'Libraries do not import the service': { 'libs/http/src/b': '../../../src/settings' },
   'Libraries are imported only as #libs/name': {
-    'libs/http/src/c': '../../errors/src',
+    'libs/http/src/c': '../../database/src',
     'src/b': '../libs/http/src/errors',
   },
   'The client imports only openapi-fetch': {
     'libs/client/src/a': 'node:fs',
-    'libs/client/src/b': '#libs/errors',
+    'libs/client/src/b': '#libs/http',
   },
   'The service does not import the client': {
     'src/f': '#libs/client',
@@ -55,7 +55,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   },
   'There are no circular imports': { 'src/c': './d' },
   'Migrations import only each other': { 'src/migrations/a': '../settings' },
-  'Settings import only libraries': { 'src/settings': './migrations' },
+  'Settings import only libraries and the reader of the environment': { 'src/settings': './migrations' },
   'Nothing imports the command line': { 'src/runtime/b': '../cli/output/output' },
   'Modules import neither http nor runtime': { 'pets/d': '../../http/cors' },
   'http does not import runtime': { 'src/http/b': '../runtime/serve' },

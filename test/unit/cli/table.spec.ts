@@ -1,7 +1,7 @@
 import { barLines } from '../../../src/cli/output/bar-chart';
 import { relativeTime } from '../../../src/cli/output/relative-time';
 import { type Row, recordLines, tableLines } from '../../../src/cli/output/table';
-import { type Terminal, terminalOf } from '#libs/terminal';
+import { type Terminal, terminalOf } from '../../../src/runtime/terminal';
 import { printable, printableJson, widthOf, wrap } from '../../../src/runtime/messages/text';
 
 const PIPE: Terminal = { columns: undefined, colours: false };

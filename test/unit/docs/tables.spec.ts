@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { errorCatalogue } from '#libs/errors';
+import { errorCatalogue } from '#libs/http';
 import { describeInterface } from '../../../src/cli/describe-interface';
 import { GUIDES, type GuideName } from '../../../src/http/document/guides/guides-list';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/plans';

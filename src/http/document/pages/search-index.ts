@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { errorCatalogue } from '#libs/errors';
+import { errorCatalogue } from '#libs/http';
 import { guidePath } from '../guides/guides-list';
 import type { Guide } from '../guides/guides-markdown';
 import { operationsOf } from './frame';

@@ -1,5 +1,4 @@
-import type { Database, Transaction } from '#libs/database';
-import { WriteBehind } from '#libs/write-behind';
+import { type Database, type Transaction, WriteBehind } from '#libs/database';
 import type { AuditTrail } from '../../audit';
 import type { BanState } from '../rules/ban-rules';
 

@@ -1,8 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import { Clock, utcDate } from '#libs/clock';
-import { Database, int8ToNumber } from '#libs/database';
-import { WriteBehind } from '#libs/write-behind';
+import { Database, int8ToNumber, WriteBehind } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { KeyBan, toBanState } from '../key-ban.entity';
 import { QuotaReset } from '../quota-reset.entity';

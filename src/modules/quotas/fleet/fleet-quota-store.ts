@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
-import { CircuitBreaker } from '#libs/circuit-breaker';
+import { CircuitBreaker } from './circuit-breaker';
 import type { Clock } from '#libs/clock';
 import type { ClientSubject, Subject } from '../counting/subject';
 import { KnownRefusals } from '../counting/known-refusals';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { idBefore } from '#libs/paging';
+import { idBefore } from '#libs/http';
 
 /** Ids of the pets that a list answers, by the plainest statement there is. */
 export async function plainPage(pool: Pool, target: string): Promise<number[]> {

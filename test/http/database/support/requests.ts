@@ -1,4 +1,4 @@
-import { cursorAfter } from '#libs/paging';
+import { cursorAfter } from '#libs/http';
 import { STORE } from './large-store';
 
 // What is asked for: each filter, alone and with others, from the beginning of a list and from deep inside it.

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import fc from 'fast-check';
-import { cursorAfter } from '#libs/paging';
+import { cursorAfter } from '#libs/http';
 import { type Operation, type Parameter, operationsOf, parametersOf } from '../../../support/document';
 import { bodiesOf } from './body-values';
 import { type FuzzRequest, type Part, type Sender, type Verdict, worst } from './fuzz-request';

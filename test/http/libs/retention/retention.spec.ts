@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ManualClock } from '#libs/clock';
-import { Database } from '#libs/database';
-import { Retention, type RetentionOptions } from '#libs/retention';
+import { Database, Retention, type RetentionOptions } from '#libs/database';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
 

@@ -1,4 +1,4 @@
-import { CircuitBreaker } from '#libs/circuit-breaker';
+import { CircuitBreaker } from '../../../../src/modules/quotas/fleet/circuit-breaker';
 
 const PROBE_MS = 100;
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Coalescer } from '#libs/coalescing';
+import { Coalescer } from '#libs/database';
 
 /** A question that was put, and how the test answers it. */
 interface Question {

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../../../libs/commands/src/fair-queue';
+import { FairQueue } from '../../../../libs/database/src/commands/fair-queue';
 
 interface Item {
   owner: number;

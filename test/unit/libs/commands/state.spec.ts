@@ -1,4 +1,4 @@
-import { BatchState, type Figure } from '../../../../libs/commands/src/state';
+import { BatchState, type Figure } from '../../../../libs/database/src/commands/state';
 
 class Thing {
   id!: number;

@@ -1,4 +1,5 @@
-import { EnvironmentError, EnvironmentReader, usableCores } from '#libs/config';
+import { EnvironmentError, EnvironmentReader } from '../../../../src/runtime/environment-reader';
+import { usableCores } from '../../../../src/runtime/usable-cores';
 
 const read = (value?: string) => new EnvironmentReader({ NAME: value });
 

@@ -1,4 +1,4 @@
-import { type Deprecation, announcementOf, isSunset } from '#libs/deprecation';
+import { type Deprecation, announcementOf, isSunset } from '#libs/http';
 
 const DEPRECATION: Deprecation = {
   since: '2026-11-01',

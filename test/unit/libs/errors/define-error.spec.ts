@@ -1,5 +1,5 @@
 // Own sources: the errors that are defined here must not be in anybody else's catalogue.
-import { ApiError, defineError, errorCatalogue } from '#libs/errors';
+import { ApiError, defineError, errorCatalogue } from '#libs/http';
 
 const TeapotError = defineError({
   code: 'test_teapot',

@@ -1,7 +1,13 @@
 // Own sources: the errors that are defined here must not be in anybody else's catalogue.
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { defineError } from '#libs/errors';
-import { type ErrorNote, NOTES, type SharedParts, completeDocument, errorWith } from '#libs/openapi';
+import {
+  defineError,
+  type ErrorNote,
+  NOTES,
+  type SharedParts,
+  completeDocument,
+  errorWith,
+} from '#libs/http';
 
 const define = (code: string, status: number) =>
   defineError({

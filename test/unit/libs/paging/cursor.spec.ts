@@ -1,4 +1,4 @@
-import { cursorAfter, idBefore, pageOf } from '#libs/paging';
+import { cursorAfter, idBefore, pageOf } from '#libs/http';
 
 it('A cursor leads back to its id, fits into a URL as it is, and without one a list starts before the first id', () => {
   for (const id of [1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER]) {

@@ -1,4 +1,4 @@
-import { boolean, except, identifier, integer, oneOf, text, timestamp } from '#libs/validation';
+import { boolean, except, identifier, integer, oneOf, text, timestamp } from '#libs/http';
 
 const DOG = '🐕';
 

@@ -1,4 +1,4 @@
-import { Field, QueryField, RepeatableQueryField, identifier, text, validated } from '#libs/validation';
+import { Field, QueryField, RepeatableQueryField, identifier, text, validated } from '#libs/http';
 
 class Body {
   @Field(text({ min: 1, max: 5 }), { description: '' })

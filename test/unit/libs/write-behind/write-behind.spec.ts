@@ -1,4 +1,4 @@
-import { WriteBehind } from '#libs/write-behind';
+import { WriteBehind } from '#libs/database';
 
 type Batch = Record<string, string>;
 

@@ -1,2 +1,0 @@
-export { Coalescer, type CoalescerOptions } from './coalescer';
-export { Turns } from './turns';

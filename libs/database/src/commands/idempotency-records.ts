@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { ApiError, type ErrorBody, defineError } from '#libs/http';
+import type { Session } from '../session';
+
+/** Answers are kept for 24 hours, measured by the database: those created after this time. */
+const KEPT_SINCE = `now() - interval '24 hours'`;
+/** Selects answers that will not be replayed any more. */
+export const EXPIRED = `created_at <= ${KEPT_SINCE}`;
+
+export const IdempotencyInProgressError = defineError({
+  code: 'idempotency_in_progress',
+  status: 409,
+  when: 'The first request with this Idempotency-Key is still running. Try again shortly.',
+  message: () => 'The first request with this Idempotency-Key is still running. Try again shortly.',
+  example: [],
+});
+
+export const IdempotencyKeyReusedError = defineError({
+  code: 'idempotency_key_reused',
+  status: 422,
+  when: 'This Idempotency-Key was used for a different request in the last 24 hours.',
+  message: () => 'This Idempotency-Key was already used for a different request. Use a new key.',
+  example: [],
+});
+
+/** One use of an Idempotency-Key. */
+export interface IdempotentUse {
+  /** Keys are per owner. */
+  owner: number;
+  key: string;
+  /** Digest of method, path and body, which must match when the key is repeated. */
+  fingerprint: string;
+  /** Set once a command runs with it; the command then stores the answer. */
+  sent: boolean;
+  /** Set if the answer is a replay. */
+  replayed: boolean;
+}
+
+export interface KeptAnswer {
+  status: number;
+  /** The resource, or the error's body. */
+  body: object;
+}
+
+/** The stored state of the keys in a batch. */
+export interface KnownUses {
+  /** Keys that no other transaction is using. */
+  claimed: ReadonlySet<IdempotentUse>;
+  kept: ReadonlyMap<IdempotentUse, KeptAnswer & { fingerprint: string }>;
+}
+
+/** The locks last until the transaction ends. Sent before KEPT, which then sees what earlier holders committed. */
+const CLAIM = {
+  name: 'idempotency-claim',
+  text: `SELECT pg_try_advisory_xact_lock(hashtextextended(claim, 0)) AS claimed
+    FROM unnest($1::text[]) WITH ORDINALITY AS claims (claim, place) ORDER BY place`,
+};
+const KEPT = {
+  name: 'idempotency-kept',
+  text: `SELECT place, fingerprint, status, body
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
+    JOIN idempotency_records USING (owner_id, key) WHERE created_at > ${KEPT_SINCE}`,
+};
+/** Overwrites an expired answer. */
+const KEEP = {
+  name: 'idempotency-keep',
+  text: `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[])
+    ON CONFLICT (owner_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+      body = excluded.body, created_at = now()`,
+};
+
+/** @param body exactly as it was sent */
+export function fingerprintOf(method: string, target: string, body: Buffer): string {
+  return createHash('sha256').update(`${method} ${target}\n`).update(body).digest('base64url');
+}
+
+/** Statuses that are not stored: the request may be retried with the same key. */
+export function isNotKept(status: number): boolean {
+  return status === 401 || status === 403 || status === 429 || status >= 500;
+}
+
+/** Claims the keys until the transaction ends and reads stored answers. Needs no extra round trip. */
+export async function claim(session: Session, uses: readonly IdempotentUse[]): Promise<KnownUses> {
+  const [claims, rows] = await Promise.all([
+    session.run<{ claimed: boolean }>(CLAIM, [uses.map(({ owner, key }) => `idempotency ${owner} ${key}`)]),
+    session.run<KeptAnswerRow>(KEPT, [uses.map(({ owner }) => owner), uses.map(({ key }) => key)]),
+  ]);
+  return {
+    claimed: new Set(uses.filter((_use, index) => claims[index]!.claimed)),
+    kept: new Map(rows.map(({ place, ...kept }) => [uses[Number(place) - 1]!, keptOf(kept)])),
+  };
+}
+
+type StoredAnswer = Omit<KeptAnswerRow, 'place'>;
+
+interface KeptAnswerRow {
+  place: string;
+  fingerprint: string;
+  status: number;
+  body: string;
+}
+
+function keptOf({ fingerprint, status, body }: StoredAnswer): KeptAnswer & { fingerprint: string } {
+  return { fingerprint, status, body: JSON.parse(body) as object };
+}
+
+/**
+ * Returns the stored answer; undefined if this is the first use of the key.
+ * @throws ApiError the stored error; 409 `idempotency_in_progress` while another transaction uses the key; 422
+ * `idempotency_key_reused` if the key belongs to another request
+ */
+export function replay(use: IdempotentUse, { claimed, kept }: KnownUses): object | undefined {
+  // A batch may run again.
+  use.replayed = false;
+  if (!claimed.has(use)) {
+    throw new IdempotencyInProgressError();
+  }
+  const answer = kept.get(use);
+  if (answer === undefined) {
+    return undefined;
+  }
+  if (answer.fingerprint !== use.fingerprint) {
+    throw new IdempotencyKeyReusedError();
+  }
+  use.replayed = true;
+  if (answer.status >= 400) {
+    const { code, status, message } = answer.body as ErrorBody;
+    throw new ApiError(code, status, message);
+  }
+  return answer.body;
+}
+
+/** Stores answers in the transaction of the change. */
+export async function keep(
+  session: Session,
+  answers: readonly { use: IdempotentUse; answer: KeptAnswer }[],
+): Promise<void> {
+  await session.run(KEEP, [
+    answers.map(({ use }) => use.owner),
+    answers.map(({ use }) => use.key),
+    answers.map(({ use }) => use.fingerprint),
+    answers.map(({ answer }) => answer.status),
+    answers.map(({ answer }) => JSON.stringify(answer.body)),
+  ]);
+}

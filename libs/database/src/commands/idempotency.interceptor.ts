@@ -1,0 +1,86 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+  applyDecorators,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Observable, catchError, tap } from 'rxjs';
+import {
+  ApiError,
+  ValidationFailedError,
+  documentErrors,
+  documentHeaders,
+  documentParameters,
+} from '#libs/http';
+import { CommandExecutor } from './command-executor';
+import {
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
+  type IdempotentUse,
+  fingerprintOf,
+  isNotKept,
+} from './idempotency-records';
+import { ownerOf } from './sent-by.decorator';
+
+/**
+ * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its answer is stored in the
+ * transaction of the change. Source: draft-ietf-httpapi-idempotency-key-header.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor<object, object> {
+  constructor(private readonly commands: CommandExecutor) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<object>): Observable<object> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const key = keyOf(request);
+    if (key === undefined) {
+      return next.handle();
+    }
+    const fingerprint = fingerprintOf(request.method, request.url, request.rawBody ?? Buffer.alloc(0));
+    const use = { owner: ownerOf(request), key, fingerprint, sent: false, replayed: false };
+    request.idempotentUse = use;
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const report = () => use.replayed && void reply.header('Idempotent-Replayed', 'true');
+    return next.handle().pipe(
+      catchError((error: unknown) => this.refuse(error, use)),
+      tap({ next: report, error: report }),
+    );
+  }
+
+  /** Also stores errors that occurred before a command ran, such as a validation error. */
+  private async refuse(error: unknown, use: IdempotentUse): Promise<object> {
+    if (use.sent || !(error instanceof ApiError) || isNotKept(error.status)) {
+      throw error;
+    }
+    const refusal = {
+      needs: [],
+      decide: (): object => {
+        throw error;
+      },
+    };
+    return this.commands.run(refusal, { owner: use.owner, status: error.status, use });
+  }
+}
+
+/** The operation supports `Idempotency-Key`. Its handler must run one command with the Origin (`@SentBy()`). */
+export function Idempotent(): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(IdempotencyInterceptor),
+    documentParameters({ name: 'Idempotency-Key' }),
+    documentHeaders('kept', 'Idempotent-Replayed'),
+    documentErrors(IdempotencyInProgressError, IdempotencyKeyReusedError),
+  );
+}
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key'];
+  const fields = key === undefined ? 0 : request.raw.headersDistinct['idempotency-key']?.length;
+  // Node joins repeated headers into one value, so they are counted separately.
+  if (key !== undefined && (typeof key !== 'string' || fields !== 1 || !/^[\x20-\x7e]{1,255}$/.test(key))) {
+    throw new ValidationFailedError('Idempotency-Key must be 1 to 255 printable ASCII characters.');
+  }
+  return key;
+}

@@ -1,0 +1,112 @@
+// The SQL for one page of a list in ascending order of id. Its duration must not depend on how many rows the table has
+// or where the matching rows are, so the statements leave the planner no choice that depends on estimates.
+import { MAX_PAGE_SIZE } from '#libs/http';
+
+/** A list whose pages are read. In all of its SQL, $1 is the id before the page and $2 the number of rows. */
+export interface List {
+  /** Plain column names, including those used below. */
+  columns: string;
+  table: string;
+  id: string;
+  /** Conditions on the leading columns of the list's index. `within` follows, if given, and the id is last. */
+  conditions: readonly string[];
+  /**
+   * A column with few distinct values, its order in the index, and the parameters with the wanted values, each once.
+   */
+  within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] };
+}
+
+/**
+ * A statement for the pages of several requests, to be prepared. Each parameter of `pageStatement` is an array with a
+ * value for each request. The last column is the number of the request, from 1.
+ * @param types of the parameters
+ */
+export function sharedPagesStatement(list: List, types: readonly string[]): string {
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
+  const names = types.map((_type, index) => `value_${index + 1}`);
+  const page = pageStatement(list).replace(/\$(\d+)/g, 'request.value_$1');
+  return `SELECT page.*, request.number::int
+    FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS request (${names.join(', ')}, number), LATERAL (${page}) AS page`;
+}
+
+/** For each value of `within` it reads no more rows than the page has. */
+export function pageStatement(list: List): string {
+  const parts = partsOf(list).map(({ conditions, order }) => {
+    // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.
+    const most = select(list, conditions, order, `LIMIT ${MAX_PAGE_SIZE + 1}`);
+    return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT $2`;
+  });
+  return parts.length === 1 ? parts[0]! : firstOf(parts, list);
+}
+
+/** Up to this many rows with a matching name are read and sorted. */
+const FEW = 2_000;
+/** The order of `text_pattern_ops`. */
+const BY_NAME = 'lower(name) USING ~<~';
+const ARE_MANY = `(SELECT count(*) > ${FEW} FROM named)`;
+
+/**
+ * A statement for a page of rows whose name starts with a prefix. An index has them in the order of names: up to `FEW`
+ * matches are read from it and sorted by id. With more matches, reading the list in its own order soon finds a page of
+ * them. It then reads `FEW` rows and a page if the matches are evenly distributed, and in the worst case all rows
+ * before matches at the end.
+ * @param prefix parameter with a `namePrefix`; the statement has to be planned for its value
+ * @param indexed conditions of the index `(lower(name) text_pattern_ops, id) INCLUDE (name)`
+ */
+export function namedPageStatement(list: List, prefix: string, indexed: readonly string[] = []): string {
+  const { id, within } = list;
+  const hasName = nameBeginsWith(prefix);
+  // This order forces the planner to use that index.
+  const named = select({ ...list, columns: id }, [...indexed, hasName], BY_NAME, `LIMIT ${FEW + 1}`);
+  const wanted = within === undefined ? [] : [`${within.column} IN (${within.parameters.join(', ')})`];
+  const oneByOne = [`${id} = ANY(ARRAY(SELECT ${id} FROM named))`, `NOT ${ARE_MANY}`];
+  const few = select(list, [...conditionsOf(list), ...wanted, ...oneByOne], id, 'LIMIT $2');
+  // Inside a CASE, the planner cannot estimate how frequent the name is.
+  const met = [`CASE WHEN ${hasName} THEN true END`, ARE_MANY];
+  const many = partsOf(list).map(({ conditions, order }) =>
+    select(list, [...conditions, ...met], order, 'LIMIT $2'),
+  );
+  return `WITH named AS MATERIALIZED (${named}) ${firstOf([few, ...many], list)}`;
+}
+
+/** A condition that an index on names supports. @param prefix parameter with a `namePrefix` */
+export function nameBeginsWith(prefix: string): string {
+  return `lower(name) LIKE lower(${prefix})`;
+}
+
+interface Part {
+  conditions: string[];
+  order: string;
+}
+
+/**
+ * An index has the rows of one value in order of id, but not those of several values, so each value is a separate part.
+ * Compared with `=`, the planner could walk the primary key instead and hope to find the value soon; a range must be
+ * read in the order of the index. Two indexes that have the column before the id sort it differently, so that the
+ * planner cannot confuse them.
+ */
+function partsOf(list: List): Part[] {
+  const { id, within } = list;
+  const conditions = conditionsOf(list);
+  if (within === undefined) {
+    return [{ conditions, order: id }];
+  }
+  const { column, sorted, parameters } = within;
+  return parameters.map((parameter) => ({
+    conditions: [...conditions, `${column} >= ${parameter}`, `${column} <= ${parameter}`],
+    order: `${column} ${sorted}, ${id}`,
+  }));
+}
+
+function conditionsOf({ conditions, id }: List): string[] {
+  return [...conditions, `${id} > $1`];
+}
+
+function select({ columns, table }: List, conditions: string[], order: string, end: string): string {
+  return `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY ${order} ${end}`;
+}
+
+function firstOf(parts: string[], { id }: List): string {
+  const all = parts.map((part) => `(${part})`).join(' UNION ALL ');
+  return `SELECT * FROM (${all}) AS parts ORDER BY ${id} LIMIT $2`;
+}

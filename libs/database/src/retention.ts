@@ -1,0 +1,132 @@
+import {
+  type DynamicModule,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
+import { Database } from './database';
+
+interface DaysKept {
+  /** A column or an expression of type `date`: the row's UTC day. Rows where it is null are kept. */
+  dayColumn: string;
+  /** How many days are kept, including today. */
+  days: number;
+}
+
+interface Expiry {
+  /** An SQL condition that is true for rows to delete, for ages that the database measures. */
+  expired: string;
+}
+
+export type RetentionOptions = (DaysKept | Expiry) & {
+  table: string;
+  /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
+  batch?: number;
+  /** Milliseconds from the start to the first run (default: half a minute), and between runs (default: an hour). */
+  firstMs?: number;
+  everyMs?: number;
+};
+
+const BATCH = 5_000;
+const FIRST_MS = 30_000;
+const EVERY_MS = 3_600_000;
+
+/**
+ * Deletes expired rows: some time after the start, then periodically. Any number of instances may do so at once; each
+ * skips rows that another is deleting. A failed run is logged, and the next one catches up.
+ */
+export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(Retention.name);
+  private timer?: NodeJS.Timeout;
+  private turn: Promise<void> = Promise.resolve();
+  private stopped = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    readonly options: RetentionOptions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.schedule(this.options.firstMs ?? FIRST_MS);
+  }
+
+  /** Waits for the current batch and starts no other. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.turn;
+  }
+
+  /**
+   * Deletes all expired rows in batches.
+   * @returns the number of rows
+   */
+  async deleteOld(): Promise<number> {
+    const { table, batch = BATCH } = this.options;
+    const expired = this.conditionOf(this.options);
+    let total = 0;
+    for (let deleted = batch; deleted === batch && !this.stopped; total += deleted) {
+      const [row] = await this.database.query<{ count: number }>(
+        // An array, because a join would read the whole table for every batch.
+        `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${table} WHERE ${expired} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+         SELECT count(*)::int AS count FROM deleted`,
+        [batch],
+      );
+      deleted = row!.count;
+    }
+    return total;
+  }
+
+  private conditionOf(options: RetentionOptions): string {
+    if ('expired' in options) {
+      return options.expired;
+    }
+    const { dayColumn, days } = options;
+    const firstKept = utcDate(this.clock.now() - (days - 1) * DAY_MS);
+    return `${dayColumn} < '${firstKept}'`;
+  }
+
+  private schedule(milliseconds: number): void {
+    this.timer = setTimeout(() => {
+      this.turn = this.takeTurn().finally(
+        () => this.stopped || this.schedule(this.options.everyMs ?? EVERY_MS),
+      );
+    }, milliseconds);
+    // The timer alone must not keep the process alive.
+    this.timer.unref();
+  }
+
+  private async takeTurn(): Promise<void> {
+    const { table } = this.options;
+    try {
+      const count = await this.deleteOld();
+      if (count > 0) {
+        this.logger.log(`Deleted ${count} expired rows of ${table}.`);
+      }
+    } catch (error) {
+      this.logger.warn(`Old rows of ${table} could not be deleted; will retry: ${String(error)}`);
+    }
+  }
+}
+
+@Module({})
+export class RetentionModule {
+  /** For the module that owns the table. */
+  static keep(options: RetentionOptions): DynamicModule {
+    return {
+      module: RetentionModule,
+      providers: [
+        {
+          provide: Retention,
+          inject: [Database, Clock],
+          useFactory: (database: Database, clock: Clock) => new Retention(database, clock, options),
+        },
+      ],
+      exports: [Retention],
+    };
+  }
+}

@@ -1,0 +1,63 @@
+import { applyDecorators } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { JSON_TYPE, RepresentedBy } from '../representation';
+import { routeOf } from '../route';
+import { documentErrors, documentHeaders } from '../openapi/operation-notes';
+import { type CursorKind, InvalidCursorError, cursorAfter } from './cursor';
+
+/** One page of a list in ascending order of id. */
+export interface Page<Entry> {
+  entries: Entry[];
+  /** Id of the last entry if more entries follow; null on the last page of a finite list. */
+  lastId: number | null;
+}
+
+/**
+ * Makes a page from the rows read.
+ * @param rows one more than the page holds, if more entries follow
+ */
+export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry) => number): Page<Entry> {
+  const entries = rows.slice(0, limit);
+  const last = entries.at(-1);
+  return { entries, lastId: rows.length > limit && last !== undefined ? idOf(last) : null };
+}
+
+/** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
+function pageWith(kind: CursorKind) {
+  return ({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string => {
+    if (lastId !== null) {
+      void reply.header('Link', `<${nextTarget(request, cursorAfter(lastId, kind))}>; rel="next"`);
+    }
+    void reply.type(JSON_TYPE);
+    return JSON.stringify(entries);
+  };
+}
+
+/**
+ * The request's own query with another cursor, so that filters and page size are kept. It uses the operation's path,
+ * because the target may name a foreign host.
+ */
+function nextTarget(request: FastifyRequest, cursor: string): string {
+  // Encoded again from the parsed values, because the original text can be read in several ways (`?name=a?b`, `%FF`).
+  const others = Object.entries(request.query as Record<string, string | string[]>)
+    .filter(([name]) => name !== 'cursor')
+    .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}`));
+  return `${pathOf(request)}?${[...others, `cursor=${cursor}`].join('&')}`;
+}
+
+function pathOf(request: FastifyRequest): string {
+  const values = request.params as Record<string, string>;
+  return (routeOf(request).url ?? '').replace(/:(\w+)/g, (_all, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+}
+
+/** The operation returns a Page. @param link the meaning of its `Link`, if that is more than the next page of a list */
+export function Paged(link?: string, kind: CursorKind = 'after'): MethodDecorator {
+  const example = `<{path}?cursor=${cursorAfter(20, kind)}>; rel="next"`;
+  return applyDecorators(
+    RepresentedBy(pageWith(kind)),
+    documentHeaders('success', { name: 'Link', example, description: link }),
+    documentErrors(InvalidCursorError),
+  );
+}

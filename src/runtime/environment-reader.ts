@@ -1,0 +1,94 @@
+const MAX_SHOWN = 60;
+
+const WELL_FORMED =
+  'a URL with a port up to 65535, where it has one, and special characters percent-encoded (%25 for %)';
+
+/** An invalid environment variable. The message is one line that names the accepted values. */
+export class EnvironmentError extends Error {
+  constructor(
+    readonly variable: string,
+    takes: string,
+    given: string,
+  ) {
+    // Escaped and shortened, so that the message stays one line for any value.
+    const shown = JSON.stringify(given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)}…` : given);
+    super(`${variable} takes ${takes}, not ${shown}.`);
+    this.name = 'EnvironmentError';
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads variables of the environment into values; an empty variable counts as absent. */
+export class EnvironmentReader {
+  constructor(private readonly environment: Environment) {}
+
+  text(variable: string): string | undefined;
+  text(variable: string, fallback: string): string;
+  text(variable: string, fallback?: string): string | undefined {
+    return this.environment[variable]?.trim() || fallback;
+  }
+
+  integer(variable: string, fallback: number, range: { min: number; max: number }): number {
+    const text = this.text(variable);
+    if (text === undefined) {
+      return fallback;
+    }
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (!(value >= range.min && value <= range.max)) {
+      throw new EnvironmentError(variable, `a whole number from ${range.min} to ${range.max}`, text);
+    }
+    return value;
+  }
+
+  oneOf<Choice extends string>(variable: string, choices: readonly Choice[], fallback: Choice): Choice {
+    const text = this.text(variable) ?? fallback;
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice === undefined) {
+      throw new EnvironmentError(variable, `one of ${choices.join(', ')}`, text);
+    }
+    return choice;
+  }
+
+  /** A URL with one of these schemes (such as `postgres:`). The error omits the value, which may contain a password. */
+  url(variable: string, schemes: readonly string[]): string | undefined {
+    const text = this.text(variable);
+    if (text === undefined) {
+      return undefined;
+    }
+    const [scheme = ''] = /^[a-z][a-z\d+.-]*:(?=\/\/)/.exec(text) ?? [];
+    if (!schemes.includes(scheme)) {
+      throw new EnvironmentError(variable, `a URL that starts with ${schemes.join('// or ')}//`, '…');
+    }
+    if (!isWellFormedUrl(text)) {
+      throw new EnvironmentError(variable, WELL_FORMED, '…');
+    }
+    return text;
+  }
+
+  /** A comma-separated list; each entry must pass `accepts`. */
+  list(variable: string, takes: string, accepts: (entry: string) => boolean): string[] {
+    const text = this.text(variable) ?? '';
+    const entries = text.split(',').map((entry) => entry.trim());
+    const named = entries.filter((entry) => entry !== '');
+    const wrong = named.find((entry) => !accepts(entry));
+    if (wrong !== undefined) {
+      throw new EnvironmentError(variable, takes, wrong);
+    }
+    return named;
+  }
+}
+
+/**
+ * Whether it is a URL whose parts can be decoded. A password with a bare `%` parses as a URL, but a client that decodes
+ * it fails when it connects.
+ */
+export function isWellFormedUrl(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text);
+    [username, password, pathname].forEach(decodeURIComponent);
+    return true;
+  } catch {
+    return false;
+  }
+}
