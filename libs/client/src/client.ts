@@ -15,8 +15,8 @@ import { readPages } from './pages.ts';
 import { nearest } from './nearest.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { type Resources, resourcesOver } from './resources.ts';
-import { ROUTES } from './routes.ts';
-import type { paths } from './schema.ts';
+import { ROUTES } from './generated/routes.ts';
+import type { paths } from './generated/schema.ts';
 
 /**
  * Calls the service's operations by resource, `store.pets.list({ limit: 3 })`, or by method and path if you need the

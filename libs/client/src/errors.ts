@@ -1,5 +1,5 @@
 import type { RateLimit } from './rate-limit.ts';
-import type { components } from './schema.ts';
+import type { components } from './generated/schema.ts';
 
 /** The service's error codes, from its document. A newer service may have more. */
 export type ServiceErrorCode = components['schemas']['Error']['code'];

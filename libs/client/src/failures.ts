@@ -1,4 +1,4 @@
-import { ERROR_CLASSES } from './error-classes.ts';
+import { ERROR_CLASSES } from './generated/error-classes.ts';
 import {
   NoAnswerError,
   PetStoreError,

@@ -9,7 +9,7 @@ export {
   type ServiceErrorCode,
   UnexpectedAnswerError,
 } from './errors.ts';
-export * from './error-classes.ts';
+export * from './generated/error-classes.ts';
 export type { List } from './list.ts';
 export type { Answer, Schemas } from './operations.ts';
 export type { PetStoreOptions } from './options.ts';

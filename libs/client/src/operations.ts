@@ -1,6 +1,6 @@
 // The shapes of calls, derived from the document's types.
 import type { ParamsOption, RequestBodyOption } from 'openapi-fetch';
-import type { components, paths } from './schema.ts';
+import type { components, paths } from './generated/schema.ts';
 
 /** The document's schemas by name: `Schemas['Pet']`. */
 export type Schemas = components['schemas'];

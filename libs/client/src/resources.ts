@@ -1,8 +1,8 @@
 // Operations by resource: `store.pets.get(1)`. Everything follows from the one table of names below.
 import { List } from './list.ts';
 import type { Answer, DataOf } from './operations.ts';
-import { ROUTES } from './routes.ts';
-import type { operations } from './schema.ts';
+import { ROUTES } from './generated/routes.ts';
+import type { operations } from './generated/schema.ts';
 
 const RESOURCES = {
   pets: {

@@ -82,7 +82,9 @@ it('Every operation of the document has exactly one name', () => {
   const named = [...read('libs/client/src/resources.ts').matchAll(/: '((?:[a-z]+)[A-Z]\w+)'/g)].map(
     ([, id]) => id,
   );
-  const known = [...read('libs/client/src/routes.ts').matchAll(/^ {2}(\w+): \{/gm)].map(([, id]) => id);
+  const known = [...read('libs/client/src/generated/routes.ts').matchAll(/^ {2}(\w+): \{/gm)].map(
+    ([, id]) => id,
+  );
   expect(known.length).toBeGreaterThan(15);
   // `store.events()` reads the feed.
   expect([...named, 'listEvents'].toSorted()).toEqual(known.toSorted());

@@ -1,15 +1,16 @@
-// Generates parts of the client from the interface description (JSON on standard input): the types in the given file, and
-// next to it the routes of the operations and a class for each error code.
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// Generates parts of the client from the interface description (JSON on standard input) in the given folder: types, the
+// routes of the operations, and a class for each error code.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import openapiTS, { COMMENT_HEADER, astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 
 const document = JSON.parse(await text(process.stdin));
-const [file] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
 const config = await resolveConfig(import.meta.filename);
 
+mkdirSync(folder, { recursive: true });
 await write('routes.ts', routesOf(document));
 await write('error-classes.ts', errorClassesOf(document.components.schemas.Error.properties.code.enum));
 
@@ -24,13 +25,13 @@ delete document.components.responses;
 // A field with a default is optional in a request, but openapi-typescript treats it as required by default.
 const types = await openapiTS(document, { defaultNonNullable: false });
 await write(
-  file.split('/').at(-1),
+  'schema.ts',
   `/* eslint-disable @typescript-eslint/consistent-indexed-object-style */\n${astToString(types)}`,
 );
 
 async function write(name, source) {
   const formatted = await format(`${COMMENT_HEADER}${source}`, { ...config, parser: 'typescript' });
-  writeFileSync(join(dirname(file), name), formatted);
+  writeFileSync(join(folder, name), formatted);
 }
 
 function routesOf({ paths }) {
@@ -58,7 +59,7 @@ function errorClassesOf(codes) {
     }`,
   );
   const entries = names.map(([code, name]) => `${code}: ${name}`);
-  return `import { PetStoreError } from './errors.ts';
+  return `import { PetStoreError } from '../errors.ts';
     ${classes.join('\n')}
     /** By code. */
     export const ERROR_CLASSES = {${entries.join(',')}} as const;`;

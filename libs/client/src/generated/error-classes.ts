@@ -3,7 +3,7 @@
  * Do not make direct changes to the file.
  */
 
-import { PetStoreError } from './errors.ts';
+import { PetStoreError } from '../errors.ts';
 export class BadRequestError extends PetStoreError {
   declare readonly code: 'bad_request';
   override readonly name: string = 'BadRequestError';
