@@ -30,9 +30,6 @@ function examplesOf(readme: string, name: string): [file: string, code: string][
 }
 
 const examples = examplesOf('libs/client/README.md', 'example');
-/** It names the port of a first start, so it is compiled only. */
-const compiledOnly = examplesOf('README.md', 'root');
-
 /** A project that has the package installed, with the examples of the README, a use from CommonJS, and mistakes. */
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'petstore-client-'));
@@ -42,7 +39,7 @@ beforeAll(async () => {
   }
   const installed = join(project, 'node_modules/@petstore/client');
   expect(await run([join(ROOT, 'libs/client/scripts/build.mjs'), installed])).toBe('');
-  for (const [file, code] of [...examples, ...compiledOnly]) {
+  for (const [file, code] of examples) {
     writeFileSync(join(project, `${file}.mts`), code);
   }
   writeFileSync(
@@ -71,7 +68,7 @@ beforeAll(async () => {
      console.log(data.name);
      for await (const { data } of store.events({ types: ['order.placed'] })) console.log(data.petId, data.nmae);`,
   );
-  const files = [...examples, ...compiledOnly].map(([file]) => `${file}.mts`);
+  const files = examples.map(([file]) => `${file}.mts`);
   const options = '--strict --target es2022 --module nodenext --types node --skipLibCheck'.split(' ');
   complaints = await run([
     join(ROOT, 'node_modules/typescript/bin/tsc'),
