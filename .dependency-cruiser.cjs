@@ -166,7 +166,7 @@ module.exports = {
       name: 'Settings import only libraries and the reader of the environment',
       severity: 'error',
       from: { path: '^src/settings\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/runtime/environment-reader\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/runtime/environment\\.ts$' },
     },
     {
       name: 'Nothing imports the command line',

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { loadEnvironmentFile, start } from './runtime/start';
+import { loadEnvironmentFile } from './runtime/environment-file';
+import { start } from './runtime/start';
 import { readSettings } from './settings';
 
 /** The server's entry point. Settings are read first, so that an invalid one fails before the rest is loaded. */

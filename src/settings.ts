@@ -5,7 +5,7 @@ import {
   EnvironmentError,
   EnvironmentReader,
   isWellFormedUrl,
-} from './runtime/environment-reader';
+} from './runtime/environment';
 
 export interface Settings {
   host: string;
@@ -57,14 +57,21 @@ const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
  */
 export function readSettings(environment: Environment): Settings {
   const reader = new EnvironmentReader(environment);
-  const settings = readAll(reader);
+  const settings = { ...readAll(reader), serviceId: readServiceId(environment) };
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
   return settings;
 }
 
-function readAll(reader: EnvironmentReader): Settings {
+/** The variables that operators set. */
+export function settingNames(): ReadonlySet<string> {
+  const reader = new EnvironmentReader({});
+  readAll(reader);
+  return reader.names;
+}
+
+function readAll(reader: EnvironmentReader): Omit<Settings, 'serviceId'> {
   return {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),
@@ -88,9 +95,14 @@ function readAll(reader: EnvironmentReader): Settings {
     webhookKey: readWebhookKey(reader),
     shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
     workers: reader.text('WORKERS') === 'auto' ? 'auto' : readWorkers(reader),
-    serviceId: reader.integer('PETSTORE_SERVICE_ID', 0, { min: 0, max: 2 ** 31 }) || undefined,
     tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
   };
+}
+
+/** Not for operators: the first process sets it for its workers. */
+function readServiceId(environment: Environment): number | undefined {
+  const reader = new EnvironmentReader(environment);
+  return reader.integer('PETSTORE_SERVICE_ID', 0, { min: 0, max: 2 ** 31 }) || undefined;
 }
 
 function readWorkers(reader: EnvironmentReader): number {
@@ -106,14 +118,14 @@ function readWorkers(reader: EnvironmentReader): number {
 }
 
 function readRedisUrl(reader: EnvironmentReader): string | undefined {
-  const takes = 'redis:// or rediss:// URLs, separated by commas for a cluster';
+  const expected = 'redis:// or rediss:// URLs, separated by commas for a cluster';
   const urls = reader
     .text('REDIS_URL')
     ?.split(',')
     .map((url) => url.trim());
   if (urls?.every((url) => /^rediss?:\/\/./.test(url) && isWellFormedUrl(url)) === false) {
     // The value is omitted: it may contain a password.
-    throw new EnvironmentError('REDIS_URL', takes, '…');
+    throw new EnvironmentError('REDIS_URL', expected, '…');
   }
   return urls?.join(',');
 }

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
-import { loadEnvironmentFile } from '../runtime/start';
+import { loadEnvironmentFile } from '../runtime/environment-file';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, writeUsageError } from './command/command';
 import { CommandFailure } from './command/command-failure';

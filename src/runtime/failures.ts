@@ -1,4 +1,5 @@
-import { EnvironmentError } from './environment-reader';
+import { EnvironmentError } from './environment';
+import { EnvironmentFileError } from './environment-file';
 import { isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
@@ -19,6 +20,7 @@ export class ReportedStartError extends Error {}
  */
 const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EnvironmentError, 'invalid_configuration'],
+  [EnvironmentFileError, 'invalid_configuration'],
   [EmbeddedPostgresError, 'database_unavailable'],
   [InvalidPlanError, 'invalid_plan'],
   [StartError, 'cannot_start'],

@@ -1,15 +1,6 @@
 import cluster from 'node:cluster';
-import { existsSync } from 'node:fs';
-import { loadEnvFile } from 'node:process';
 import { usableCores } from './usable-cores';
 import type { Settings } from '../settings';
-
-/** Adds the variables of `.env` in the working directory; variables that are set already take precedence. */
-export function loadEnvironmentFile(): void {
-  if (existsSync('.env')) {
-    loadEnvFile('.env');
-  }
-}
 
 /**
  * Runs the service in this process, or in several workers that this process starts. Tracing starts first, because it

@@ -1,4 +1,4 @@
-import { EnvironmentError } from '../../src/runtime/environment-reader';
+import { EnvironmentError } from '../../src/runtime/environment';
 import { type Settings, readSettings } from '../../src/settings';
 
 const ORIGINS = ['https://a.example', 'http://b.example:8080'];

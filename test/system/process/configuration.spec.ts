@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chownSync, existsSync, lchownSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
+import { settingNames } from '../../../src/settings';
 import { complaint, petstoreProcess } from '../../support/command-line';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
@@ -73,15 +75,46 @@ describe('.env', () => {
     expect(await service.end()).toEqual({ code: 0, signal: null });
   });
 
-  it('has an example that lists every variable that the settings read, and no other', () => {
-    const root = join(__dirname, '../../..');
-    const settings = readFileSync(join(root, 'src/settings.ts'), 'utf8');
-    // Set by one process of the service for another.
-    const internal = ['PETSTORE_SERVICE_ID'];
-    const all = new Set(settings.match(/'[A-Z][A-Z_]+'/g)!.map((quoted) => quoted.slice(1, -1)));
-    const read = [...all].filter((name) => !internal.includes(name));
-    const example = readFileSync(join(root, '.env.example'), 'utf8');
+  it('sets nothing but settings: other names are ignored with a warning, also in worker processes', async () => {
+    const cwd = bench.folder('hostile');
+    const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
+    writeFileSync(join(cwd, 'code.js'), code);
+    writeFileSync(
+      join(cwd, '.env'),
+      `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nPETSTORE_SERVICE_ID=7\nPATH=${cwd}\nDATABASE_URL=${database.url}\n`,
+    );
+    const service = await bench.serve({}, { cwd });
+    expect(await service.end()).toEqual({ code: 0, signal: null });
+    expect(service.stderr).toBe(
+      'petstore: .env: ignored, because they are no settings: NODE_OPTIONS, PATH, PETSTORE_SERVICE_ID.\n',
+    );
+    expect(existsSync(join(cwd, 'ran'))).toBe(false);
+  });
+
+  const asRoot = process.getuid?.() === 0 ? it : it.skip;
+
+  asRoot('of somebody else is refused for root, also behind a symbolic link of somebody else', async () => {
+    const [cwd, shared] = [bench.folder('of-nobody'), bench.folder('shared')];
+    writeFileSync(join(cwd, '.env'), 'LOG_LEVEL=info\n');
+    symlinkSync(join(cwd, '.env'), join(shared, '.env'));
+    expect(await petstoreProcess(['version'], {}, { cwd: shared })).toMatchObject({ code: 0, stderr: '' });
+    lchownSync(join(shared, '.env'), 65_534, 65_534);
+    const refused = complaint(1, /\.env belongs to user 65534, and root reads only its own/);
+    expect(await petstoreProcess(['version'], {}, { cwd: shared })).toEqual(refused);
+    chownSync(join(cwd, '.env'), 65_534, 65_534);
+    expect(await petstoreProcess(['version'], {}, { cwd })).toEqual(refused);
+    expect(await petstoreProcess(['serve'], {}, { cwd })).toEqual(refused);
+  });
+
+  it('that is no file is refused', async () => {
+    const cwd = bench.folder('odd');
+    execFileSync('mkfifo', [join(cwd, '.env')]);
+    expect(await petstoreProcess(['version'], {}, { cwd })).toEqual(complaint(1, /\.env is not a file/));
+  });
+
+  it('has an example that lists every setting, and no other', () => {
+    const example = readFileSync(join(__dirname, '../../../.env.example'), 'utf8');
     const listed = example.match(/^(?:# )?[A-Z][A-Z_]+(?==)/gm)!.map((name) => name.replace('# ', ''));
-    expect(listed.sort()).toEqual(read.sort());
+    expect(listed.sort()).toEqual([...settingNames()].sort());
   });
 });

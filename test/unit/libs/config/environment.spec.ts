@@ -1,4 +1,4 @@
-import { EnvironmentError, EnvironmentReader } from '../../../../src/runtime/environment-reader';
+import { EnvironmentError, EnvironmentReader } from '../../../../src/runtime/environment';
 import { usableCores } from '../../../../src/runtime/usable-cores';
 
 const read = (value?: string) => new EnvironmentReader({ NAME: value });

@@ -7,12 +7,12 @@ const WELL_FORMED =
 export class EnvironmentError extends Error {
   constructor(
     readonly variable: string,
-    takes: string,
+    expected: string,
     given: string,
   ) {
     // Escaped and shortened, so that the message stays one line for any value.
     const shown = JSON.stringify(given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)}…` : given);
-    super(`${variable} takes ${takes}, not ${shown}.`);
+    super(`${variable} takes ${expected}, not ${shown}.`);
     this.name = 'EnvironmentError';
   }
 }
@@ -21,11 +21,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads variables of the environment into values; an empty variable counts as absent. */
 export class EnvironmentReader {
+  /** The variables that were asked for. */
+  readonly names = new Set<string>();
+
   constructor(private readonly environment: Environment) {}
 
   text(variable: string): string | undefined;
   text(variable: string, fallback: string): string;
   text(variable: string, fallback?: string): string | undefined {
+    this.names.add(variable);
     return this.environment[variable]?.trim() || fallback;
   }
 
@@ -67,13 +71,13 @@ export class EnvironmentReader {
   }
 
   /** A comma-separated list; each entry must pass `accepts`. */
-  list(variable: string, takes: string, accepts: (entry: string) => boolean): string[] {
+  list(variable: string, expected: string, accepts: (entry: string) => boolean): string[] {
     const text = this.text(variable) ?? '';
     const entries = text.split(',').map((entry) => entry.trim());
     const named = entries.filter((entry) => entry !== '');
     const wrong = named.find((entry) => !accepts(entry));
     if (wrong !== undefined) {
-      throw new EnvironmentError(variable, takes, wrong);
+      throw new EnvironmentError(variable, expected, wrong);
     }
     return named;
   }
