@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT, filesOf, read } from '../../support/files';
 
 const FOLDERS = ['docs', 'docker', 'libs', 'test'].flatMap((folder) => filesOf(folder, '.md'));
-const PAGES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...FOLDERS];
+const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...FOLDERS];
 
 /** The anchors of a page, as code hosts make them from its headings. */
 function anchorsOf(markdown: string): string[] {
