@@ -105,7 +105,8 @@ function chosenColumns(rows: Row[], { columns }: OutputOptions): Row[] {
   return rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? null])));
 }
 
-function sorted(rows: Row[], sort: string | undefined): Row[] {
+/** @param sort a column of the rows; after a dash, in descending order */
+export function sorted(rows: Row[], sort: string | undefined): Row[] {
   if (sort === undefined || rows.length === 0) {
     return rows;
   }

@@ -2,7 +2,16 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'nest-commander';
 import type { Page } from '#libs/http';
 import { ListingCommand, ReportingCommand, administer } from '../command/command';
-import { type OutputOptions, type Row, isForPeople, printMany, printOne } from '../output/output';
+import { UsageError } from '../command/command-failure';
+import {
+  type OutputOptions,
+  type Row,
+  counted,
+  isForPeople,
+  printMany,
+  printOne,
+  sorted,
+} from '../output/output';
 import { identifier, wholeNumber } from '../command/parse';
 
 export interface ListOptions extends OutputOptions {
@@ -17,7 +26,10 @@ interface PageRequest {
 
 type ReadPage = (services: INestApplicationContext, page: PageRequest) => Promise<Page<object>>;
 
-/** A command that lists entries of the store in ascending id. */
+/** The most rows that a command keeps in memory. */
+const MAX_ROWS = 100_000;
+
+/** A command that lists entries of the store in ascending id, or sorts all that match. */
 export abstract class StoreListCommand extends ListingCommand {
   @Option({ flags: '--limit <rows>', description: 'maximum number of rows', defaultValue: '50' })
   parseLimit(text: string): string {
@@ -30,13 +42,20 @@ export abstract class StoreListCommand extends ListingCommand {
   }
 
   protected async list(options: ListOptions, read: ReadPage, whenEmpty: string): Promise<void> {
-    const limit = wholeNumber('--limit', options.limit, { min: 1, max: 100_000 });
+    const { after, sort } = options;
+    const limit = wholeNumber('--limit', options.limit, { min: 1, max: MAX_ROWS });
     const { entries, lastId } = await administer((services) =>
-      pagesOf((page) => read(services, page), limit, options.after),
+      pagesOf((page) => read(services, page), sort === undefined ? limit : MAX_ROWS, after),
     );
-    await printMany(entries, options, whenEmpty);
-    if (lastId !== null && isForPeople(options)) {
-      process.stderr.write(`\nThere are more: --after ${lastId} continues, --limit shows more at once.\n`);
+    if (sort !== undefined && lastId !== null) {
+      const most = counted(MAX_ROWS, 'row', 'rows');
+      throw new UsageError(`--sort takes up to ${most}, and more match. Add a filter, or use export.`);
+    }
+    const rows = sorted(entries, sort).slice(0, limit);
+    await printMany(rows, options, whenEmpty);
+    if (isForPeople(options) && (lastId !== null || rows.length < entries.length)) {
+      const next = lastId === null ? '' : `--after ${lastId} continues, `;
+      process.stderr.write(`\nThere are more: ${next}--limit shows more at once.\n`);
     }
   }
 }

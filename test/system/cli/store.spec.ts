@@ -38,12 +38,25 @@ it('lists respect their limit and the filters of the API', async () => {
 
 it('the caller chooses the format, the columns and their order', async () => {
   const list = (...args: string[]) => run('pets', 'list', '--limit', '2', '--columns', 'name,id', ...args);
-  expect((await list('--output', 'csv', '--sort', '-id')).stdout).toBe('name,id\nPet 2,2\nPet 1,1\n');
+  expect((await list('--output', 'csv', '--sort', '-id')).stdout).toBe('name,id\nPet 150,150\nPet 149,149\n');
   expect((await list('--output', 'yaml')).stdout).toBe('- name: Pet 1\n  id: 1\n- name: Pet 2\n  id: 2\n');
   expect((await list()).stdout).toBe('name   id\nPet 1   1\nPet 2   2\n');
   expect(await run('pets', 'list', '--columns', 'colour')).toEqual(
     complaint(2, /--columns takes id, name, categoryId, status, not "colour"/),
   );
+});
+
+it('a list is sorted before its limit applies, whichever page a row is on', async () => {
+  await database.pool.query(`UPDATE inventory SET quantity = 900 - pet_id WHERE pet_id IN (7, 142)`);
+  const sort = (...args: string[]) => run('stock', 'list', '--limit', '2', '--columns', 'quantity', ...args);
+  const { stdout, stderr } = await sort('--sort', '-quantity');
+  expect(stdout).toBe('quantity\n     893\n     758\n');
+  expect(stderr).toBe('\nThere are more: --limit shows more at once.\n');
+  expect((await sort('--sort', '-quantity', '--after', '7', '-o', 'csv')).stdout).toBe('quantity\n758\n5\n');
+  expect(await sort('--sort', 'quantity', '--status', 'pending')).toMatchObject({
+    stdout: 'quantity\n       0\n',
+    stderr: '',
+  });
 });
 
 it('CSV is quoted, and contains no terminal sequences', async () => {
