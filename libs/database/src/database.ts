@@ -8,7 +8,7 @@ import { EntityTable } from './entity-table';
 import { mayRunAgain } from './postgres-errors';
 import { Session, type StoredRow } from './session';
 import { type PreparedStatement, statementNamesOf } from './prepared';
-import { Reads } from './reads';
+import { Reads, SERVICE, type SharedRead } from './reads';
 
 /** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
@@ -40,7 +40,7 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
   }
 }
 
-/** Access to the database: `rows` and `read` for reads of requests, `session` for commands, `transaction` for administration. */
+/** Access to the database: `find`, `read` and `share` for reads of requests, `session` for commands, `transaction` for administration. */
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
@@ -103,23 +103,53 @@ export class Database {
   }
 
   /**
-   * Reads rows of an entity outside of transactions, with a statement that selects its columns (`EntityTable.names`).
+   * Reads a row by its id, with a statement that all requests of a turn share.
+   * @returns null if there is no such row
+   * @throws what the driver throws
+   */
+  find<Row extends object>(
+    entity: EntityTarget<Row>,
+    id: number,
+    caller: number = SERVICE,
+  ): Promise<Row | null> {
+    return this.reads.run(this.table(entity).byId, id, caller);
+  }
+
+  /**
+   * Reads rows of an entity, with a statement that selects its columns (`EntityTable.names`).
    * @throws what the driver throws
    */
   async rows<Row extends object>(
     entity: EntityTarget<Row>,
     { values, ...statement }: PreparedStatement & { values: unknown[] },
+    caller: number = SERVICE,
   ): Promise<Row[]> {
     const table = this.table(entity);
-    return (await this.read(statement, values)).map((stored) => table.rowOf(stored));
+    return (await this.read(statement, values, caller)).map((stored) => table.rowOf(stored));
   }
 
   /**
-   * Reads outside of transactions.
+   * Reads outside of transactions. Reads that wait for a connection are taken in turns between callers, so a client with
+   * hundreds of them does not delay the others.
+   * @param caller the id of the client that the read is for (`@SentBy() { owner }`); by default the service itself
+   * @throws what the driver throws; an error like that of an unavailable database after five seconds in the queue
+   */
+  read(statement: PreparedStatement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
+    const alone: SharedRead<null, StoredRow[]> = {
+      maxBatch: 1,
+      statementFor: () => ({ ...statement, values }),
+      resultsOf: (rows) => [[...rows]],
+    };
+    return this.share(alone, null, caller);
+  }
+
+  /**
+   * Reads the result for a key, with a statement that all waiting requests of the same `SharedRead` share. In turns
+   * between callers, as `read`.
    * @throws what the driver throws
    */
-  read(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
-    return this.reads.run(statement, values);
+  share<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number = SERVICE): Promise<Result> {
+    return this.reads.run(read, key, caller);
   }
 
   /** All entities in the order of the data source: parents before children. */

@@ -1,7 +1,11 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import type { DataSource, EntityTarget } from 'typeorm';
 import type { PreparedStatement } from './prepared';
+import type { SharedRead } from './reads';
 import type { StoredRow } from './session';
+
+/** Rows that one statement reads by id. */
+const MAX_BATCH = 500;
 
 /** Row-level locks of PostgreSQL. */
 export type RowLock = 'FOR KEY SHARE' | 'FOR NO KEY UPDATE' | 'FOR UPDATE';
@@ -26,6 +30,15 @@ export class EntityTable<Row extends object> {
   readonly name: string;
   /** The columns' names, for a SELECT whose rows `rowOf` reads. */
   readonly names: string;
+  /** Reads rows by id; null for one that does not exist. */
+  readonly byId: SharedRead<number, Row | null> = {
+    maxBatch: MAX_BATCH,
+    statementFor: (ids) => ({ ...this.load(), values: [[...new Set(ids)]] }),
+    resultsOf: (stored, ids) => {
+      const rows = new Map(stored.map(this.rowOf, this).map((row) => [this.idOf(row), row]));
+      return ids.map((id) => rows.get(id) ?? null);
+    },
+  };
 
   /** @param entity a class with TypeORM's `@Entity` or `@ViewEntity`; its first column is the key */
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {

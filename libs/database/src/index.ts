@@ -1,7 +1,6 @@
 export { type List, nameBeginsWith } from './page-statements';
 export { PageReader, type Parameter, type Selection } from './page-reader';
-export { Coalescer, type CoalescerOptions } from './coalescing/coalescer';
-export { Turns } from './coalescing/turns';
+export { ConcurrencyLimiter } from './concurrency-limiter';
 export { COUNTED_AT_MOST } from './commands/batch-loader';
 export type { Command, Need, Origin } from './commands/command';
 export { CommandExecutor } from './commands/command-executor';
@@ -33,7 +32,7 @@ export {
   violatesForeignKey,
   violatesUnique,
 } from './postgres-errors';
-export { RowReader } from './row-reader';
+export type { SharedRead } from './reads';
 export type { Session, StoredRow } from './session';
 export { giveUpSilentConnection } from './silent-connections';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';

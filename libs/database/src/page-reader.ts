@@ -1,7 +1,8 @@
 import type { EntityTarget } from 'typeorm';
-import { Coalescer } from './coalescing/coalescer';
 import { type Database } from './database';
 import { namePrefix } from './prepared';
+import type { SharedRead } from './reads';
+import type { StoredRow } from './session';
 import { idBefore, type Page, pageOf, type PageQuery } from '#libs/http';
 import { type List, namedPageStatement, pageStatement, sharedPagesStatement } from './page-statements';
 
@@ -38,7 +39,7 @@ const MIN_BATCH = 10;
  * filters that arrive while a statement runs share the next one, whatever the filters' values are.
  */
 export class PageReader<Row extends object, Query extends PageQuery> {
-  private readonly shared = new Map<string, Coalescer<Values, Row[]>>();
+  private readonly shared = new Map<string, SharedRead<Values, Row[]>>();
 
   /** @param select turns the filters of a request into SQL */
   constructor(
@@ -47,8 +48,11 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     private readonly select: (filters: Query, parameter: Parameter) => Selection,
   ) {}
 
-  /** @throws ApiError 400 `invalid_cursor` */
-  async read(query: Query): Promise<Page<Row>> {
+  /**
+   * @param caller the id of the client, whose turn the read takes
+   * @throws ApiError 400 `invalid_cursor`
+   */
+  async read(query: Query, caller?: number): Promise<Page<Row>> {
     const values: unknown[] = [];
     const types: ParameterType[] = [];
     const parameter: Parameter = (value, type) => {
@@ -61,38 +65,41 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     const { statement, named } = selection;
     const rows =
       statement === undefined || named !== undefined
-        ? await this.readAlone(selection, values, parameter)
-        : await this.sharedBy(statement, selection, types).load(values);
-    return pageOf(rows ?? [], query.limit, (row) => this.table.idOf(row));
+        ? await this.readAlone(selection, values, parameter, caller)
+        : await this.database.share(this.sharedBy(statement, selection, types), values, caller);
+    return pageOf(rows, query.limit, (row) => this.table.idOf(row));
   }
 
-  private readAlone({ named, ...rest }: Selection, values: unknown[], parameter: Parameter): Promise<Row[]> {
+  private readAlone(
+    { named, ...rest }: Selection,
+    values: unknown[],
+    parameter: Parameter,
+    caller: number | undefined,
+  ): Promise<Row[]> {
     const list = this.listOf(rest);
     const text =
       named === undefined
         ? pageStatement(list)
         : namedPageStatement(list, parameter(namePrefix(named.prefix), 'text'), named.indexed);
-    return this.database.rows(this.entity, { text, values });
+    return this.database.rows(this.entity, { text, values }, caller);
   }
 
-  private sharedBy(name: string, selection: Selection, types: ParameterType[]): Coalescer<Values, Row[]> {
+  private sharedBy(name: string, selection: Selection, types: ParameterType[]): SharedRead<Values, Row[]> {
     let shared = this.shared.get(name);
     if (shared === undefined) {
       const statement = { name, text: sharedPagesStatement(this.listOf(selection), types) };
-      shared = new Coalescer({
+      shared = {
         maxBatch: MAX_BATCH,
-        loadMany: async (pages) => {
-          const rows = await this.database.read(statement, columnsOf(pages));
-          return this.pagesOf(pages, rows);
-        },
-      });
+        statementFor: (pages) => ({ ...statement, values: columnsOf(pages) }),
+        resultsOf: (rows, pages) => this.pagesOf(rows, pages),
+      };
       this.shared.set(name, shared);
     }
     return shared;
   }
 
   /** @param stored rows with the number of their page, from 1, in the last column */
-  private pagesOf(pages: Values[], stored: readonly (readonly unknown[])[]): Map<Values, Row[]> {
+  private pagesOf(stored: readonly StoredRow[], pages: readonly Values[]): Row[][] {
     const { table } = this;
     const rows = pages.map((): Row[] => []);
     for (const row of stored) {
@@ -100,7 +107,7 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     }
     // They arrive sorted, but SQL does not promise it for a join.
     rows.forEach((page) => page.sort((a, b) => table.idOf(a) - table.idOf(b)));
-    return new Map(pages.map((page, index) => [page, rows[index]!]));
+    return rows;
   }
 
   private listOf({ conditions, within }: Selection): List {

@@ -1,15 +1,32 @@
 import { AsyncResource } from 'node:async_hooks';
-import { Turns } from './coalescing/turns';
+import { ConcurrencyLimiter } from './concurrency-limiter';
+import { FairQueue } from './fair-queue';
 import type { PreparedStatement } from './prepared';
 import type { Session, StoredRow } from './session';
 
-/** Maximum number of statements on a connection at a time, so that none waits long for those before it. */
+/**
+ * A read that one statement does for many requests. Requests that pass the same object share statements: those that
+ * arrive while a statement runs share the next one, so a result is never older than its request.
+ */
+export interface SharedRead<Key, Result> {
+  /** Maximum keys of a statement. */
+  readonly maxBatch: number;
+  /** @param keys of the requests; a key may occur more than once */
+  statementFor(keys: readonly Key[]): PreparedStatement & { values: unknown[] };
+  /** @returns the result for each key, in the order of the keys */
+  resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
+}
+
+/** The caller of the service's own reads. */
+export const SERVICE = 0;
+
+/** Maximum statements on a connection at a time, so that none waits long for those before it. */
 const MAX_TOGETHER = 20;
-/** Maximum number of connections for such statements. */
+/** Maximum connections for such statements. */
 const AT_ONCE = 3;
 
-/** Maximum number of waiting reads, and how long they may wait. */
-const MAX_WAITING = 5_000;
+/** Maximum waiting reads, in total and per caller, and how long they may wait. */
+const QUEUE = { max: 10_000, maxOfOwner: 5_000 };
 const QUEUE_TIMEOUT_MS = 5_000;
 
 /** Treated like an unavailable database. */
@@ -17,69 +34,133 @@ class ReadTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-interface Read {
+interface Entry {
+  owner: number;
   since: number;
-  statement: PreparedStatement;
-  values: unknown[];
+  read: SharedRead<unknown, unknown>;
+  key: unknown;
   /** The context of the request, whose trace shows the statement. */
-  caller: AsyncResource;
-  resolve: (rows: StoredRow[]) => void;
+  context: AsyncResource;
+  resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 }
 
+/** The requests that a statement is for; at least one. */
+type Group = Entry[];
+
 /**
- * Single statements outside of transactions. Statements of the same turn of the event loop are sent together on one
- * connection, because sending takes half the time of a short read. Each succeeds or fails alone.
+ * Reads outside of transactions. Reads that wait are taken in turns between callers. Those that can share a statement do,
+ * and the statements are sent together on one connection, because sending takes half the time of a short read. Each
+ * statement succeeds or fails alone.
  */
 export class Reads {
-  private waiting: Read[] = [];
-  private readonly turns = new Turns(() => this.send(), AT_ONCE);
+  private readonly queue = new FairQueue<Entry>(QUEUE);
+  private readonly limiter = new ConcurrencyLimiter(() => this.start(), AT_ONCE);
+  /** The running statements of shared reads. A slow one does not block the next. */
+  private readonly running = new Map<SharedRead<unknown, unknown>, Group>();
+  private lastBatch = 1;
 
   constructor(
     private readonly session: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  run(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+  /** @param caller whose turn it takes: the id of a client, or SERVICE */
+  run<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.waiting.length >= MAX_WAITING) {
+      const added = this.queue.add({
+        owner: caller,
+        since: performance.now(),
+        read: read as SharedRead<unknown, unknown>,
+        key,
+        context: new AsyncResource('Read'),
+        resolve: resolve as Entry['resolve'],
+        reject,
+      });
+      if (!added) {
         reject(new ReadTimeoutError('Too many reads wait for the database.'));
-        return;
+      } else if (this.limiter.isIdle && this.lastBatch === 1) {
+        // Nobody to share with: the read before it was alone, too.
+        this.start();
+      } else {
+        this.limiter.soon();
       }
-      const caller = new AsyncResource('Read');
-      this.waiting.push({ statement, values, caller, since: performance.now(), resolve, reject });
-      this.turns.soon();
     });
   }
 
-  private send(): void {
-    while (this.turns.free && this.waiting.length > 0) {
-      const oldest = performance.now() - QUEUE_TIMEOUT_MS;
-      const next = this.waiting.splice(0, MAX_TOGETHER);
-      const reads = next.filter(({ since }) => since >= oldest);
-      const late = next.filter(({ since }) => since < oldest);
-      late.forEach(({ reject }) =>
-        reject(new ReadTimeoutError('The read waited too long for the database.')),
-      );
-      if (reads.length > 0) {
-        void this.turns.take(reads[0]!.caller, () => this.sendTogether(reads));
+  private start(): void {
+    while (this.limiter.isFree) {
+      const groups = this.nextGroups();
+      if (groups.length === 0) {
+        return;
       }
+      groups.forEach((group) => this.running.set(group[0]!.read, group));
+      void this.limiter.run(
+        groups[0]![0]!.context,
+        () => this.send(groups),
+        () => groups.forEach((group) => this.release(group)),
+      );
     }
   }
 
-  private async sendTogether(reads: Read[]): Promise<void> {
+  private nextGroups(): Group[] {
+    const groups = new Map<SharedRead<unknown, unknown>, Group>();
+    const oldest = performance.now() - QUEUE_TIMEOUT_MS;
+    const late: Entry[] = [];
+    const taken = this.queue.take((entry) => {
+      const { read } = entry;
+      const group = groups.get(read) ?? [];
+      if (entry.since < oldest) {
+        late.push(entry);
+        return true;
+      }
+      const isFull = group.length === 0 ? groups.size === MAX_TOGETHER : group.length === read.maxBatch;
+      if (isFull || this.running.has(read)) {
+        return false;
+      }
+      group.push(entry);
+      groups.set(read, group);
+      return true;
+    });
+    late.forEach(({ reject }) => reject(new ReadTimeoutError('The read waited too long for the database.')));
+    this.lastBatch = taken.length - late.length || this.lastBatch;
+    return [...groups.values()];
+  }
+
+  private async send(groups: readonly Group[]): Promise<void> {
     try {
       await this.session((session) =>
         Promise.all(
           session.together(() =>
-            reads.map(({ statement, values, caller, resolve, reject }) =>
-              caller.runInAsyncScope(() => session.readWithRetry(statement, values)).then(resolve, reject),
-            ),
+            groups.map((group) => group[0]!.context.runInAsyncScope(() => this.load(session, group))),
           ),
         ),
       );
     } catch (error) {
       // No connection was available, or it failed.
-      reads.forEach(({ reject }) => reject(error));
+      groups.flat().forEach(({ reject }) => reject(error));
+      groups.forEach((group) => this.release(group));
+    }
+  }
+
+  private async load(session: Session, group: Group): Promise<void> {
+    try {
+      const { read } = group[0]!;
+      const keys = group.map(({ key }) => key);
+      const { values, ...statement } = read.statementFor(keys);
+      const results = read.resultsOf(await session.readWithRetry(statement, values), keys);
+      group.forEach(({ resolve }, index) => resolve(results[index]));
+    } catch (error) {
+      group.forEach(({ reject }) => reject(error));
+    }
+    this.release(group);
+    // The other statements of the connection may still run.
+    this.limiter.soon();
+  }
+
+  private release(group: Group): void {
+    const { read } = group[0]!;
+    if (this.running.get(read) === group) {
+      this.running.delete(read);
     }
   }
 }

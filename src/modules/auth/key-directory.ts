@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Coalescer, Database, DatabaseUrl, NotificationListener, int8ToNumber } from '#libs/database';
+import { Database, DatabaseUrl, NotificationListener, type SharedRead, int8ToNumber } from '#libs/database';
 import type { KeyHolder, Scope } from './caller';
 
 /** Notified by triggers on the tables clients and api_keys; the payload is the client's id. */
@@ -12,26 +12,37 @@ const MAX_UNKNOWN = 10_000;
 /** How long a change may go unnoticed without notifications. Changes must apply within a second, response included. */
 const BLIND_TTL_MS = 700;
 
-interface HolderRow {
-  digest: string;
-  key_id: string;
-  client_id: string;
-  client_name: string;
-  plan: string;
-  per_minute: number | null;
-  per_day: number | null;
-  scopes: Scope[];
-  last4: string;
-  created_at: Date;
-  expires_at: Date | null;
-  overlap_ends_at: Date | null;
-}
-
+/** Planned for its values, because a plan for any number of digests may scan a table. */
 const HOLDERS_BY_DIGEST = `
-  SELECT k.digest, k.id AS key_id, c.id AS client_id, c.name AS client_name, c.plan, c.per_minute, c.per_day, k.scopes,
-    k.last4, k.created_at, k.expires_at, k.overlap_ends_at
+  SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
+    k.overlap_ends_at
   FROM api_keys k JOIN clients c ON c.id = k.client_id
   WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`;
+
+type HolderRow = [
+  digest: string,
+  keyId: string,
+  clientId: string,
+  clientName: string,
+  plan: string,
+  perMinute: number | null,
+  perDay: number | null,
+  scopes: Scope[],
+  last4: string,
+  createdAt: Date,
+  expiresAt: Date | null,
+  overlapEndsAt: Date | null,
+];
+
+/** Shared, because each forged key costs a lookup. */
+const HOLDERS: SharedRead<string, KeyHolder | null> = {
+  maxBatch: MAX_BATCH,
+  statementFor: (digests) => ({ text: HOLDERS_BY_DIGEST, values: [[...new Set(digests)]] }),
+  resultsOf: (rows, digests) => {
+    const holders = new Map((rows as readonly HolderRow[]).map((row) => [row[0], toHolder(row)]));
+    return digests.map((digest) => holders.get(digest) ?? null);
+  },
+};
 
 /** Looks up keys: a bounded cache in front of the database, invalidated by its notifications. */
 @Injectable()
@@ -44,12 +55,6 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   readonly uses = { hit: 0, miss: 0 };
   /** Increases with each change, so that a lookup which a change has overtaken is not cached. */
   private generation = 0;
-
-  /** Batched: each forged key costs a lookup, and lookups must not use up the connection pool. */
-  private readonly lookUps = new Coalescer<string, KeyHolder>({
-    maxBatch: MAX_BATCH,
-    loadMany: (digests) => this.readMany(digests),
-  });
 
   constructor(
     private readonly database: Database,
@@ -91,7 +96,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     this.uses.miss += 1;
     const { generation } = this;
     const startedAt = performance.now();
-    const holder = await this.lookUps.load(digest);
+    const holder = await this.database.share(HOLDERS, digest);
     // The data is as old as the start of the read.
     const ttl = this.listener.listening
       ? undefined
@@ -104,11 +109,6 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
       }
     }
     return holder;
-  }
-
-  private async readMany(digests: string[]): Promise<Map<string, KeyHolder>> {
-    const rows = await this.database.query<HolderRow>(HOLDERS_BY_DIGEST, [digests]);
-    return new Map(rows.map((row) => [row.digest, toHolder(row)]));
   }
 
   private forget(clientId: number): void {
@@ -136,18 +136,19 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function toHolder(row: HolderRow): KeyHolder {
+function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...rest]: HolderRow): KeyHolder {
+  const [scopes, last4, createdAt, expiresAt, overlapEndsAt] = rest;
   return {
-    keyId: int8ToNumber(row.key_id),
-    clientId: int8ToNumber(row.client_id),
-    clientName: row.client_name,
-    plan: row.plan,
-    perMinute: row.per_minute,
-    perDay: row.per_day,
-    scopes: row.scopes,
-    last4: row.last4,
-    createdAt: row.created_at.getTime(),
-    expiresAt: row.expires_at?.getTime() ?? Infinity,
-    overlapEndsAt: row.overlap_ends_at?.getTime() ?? null,
+    keyId: int8ToNumber(keyId),
+    clientId: int8ToNumber(clientId),
+    clientName,
+    plan,
+    perMinute,
+    perDay,
+    scopes,
+    last4,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt?.getTime() ?? Infinity,
+    overlapEndsAt: overlapEndsAt?.getTime() ?? null,
   };
 }

@@ -52,8 +52,8 @@ export class CategoriesController {
       example: [EXAMPLE],
     },
   })
-  list(@Query() query: ListCategoriesQuery): Promise<Page<CategoryDto>> {
-    return this.categories.list(query);
+  list(@Query() query: ListCategoriesQuery, @SentBy() { owner }: Origin): Promise<Page<CategoryDto>> {
+    return this.categories.list(query, owner);
   }
 
   @Post()

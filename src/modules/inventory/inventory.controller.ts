@@ -50,8 +50,8 @@ export class InventoryController {
       example: [EXAMPLE],
     },
   })
-  list(@Query() query: ListInventoryQuery): Promise<Page<InventoryItemDto>> {
-    return this.inventory.list(query);
+  list(@Query() query: ListInventoryQuery, @SentBy() { owner }: Origin): Promise<Page<InventoryItemDto>> {
+    return this.inventory.list(query, owner);
   }
 
   @Get(':petId')

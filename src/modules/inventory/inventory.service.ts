@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader, PageReader, type Parameter, type Selection } from '#libs/database';
+import { Database, PageReader, type Parameter, type Selection } from '#libs/database';
 import { type Page } from '#libs/http';
 import { PetNotFoundError } from '../pets';
 import { InventoryItem } from './inventory-item.entity';
@@ -8,21 +8,19 @@ import { type InventoryItemDto, type ListInventoryQuery, toInventoryItemDto } fr
 /** Reads of the stock; the commands that change it have their own files. */
 @Injectable()
 export class InventoryService {
-  private readonly items: RowReader<InventoryItem>;
   private readonly pages: PageReader<InventoryItem, ListInventoryQuery>;
 
-  constructor(database: Database) {
-    this.items = new RowReader(database, InventoryItem);
+  constructor(private readonly database: Database) {
     this.pages = new PageReader(database, InventoryItem, selectItems);
   }
 
-  async list(query: ListInventoryQuery): Promise<Page<InventoryItemDto>> {
-    const { entries, lastId } = await this.pages.read(query);
+  async list(query: ListInventoryQuery, caller?: number): Promise<Page<InventoryItemDto>> {
+    const { entries, lastId } = await this.pages.read(query, caller);
     return { entries: entries.map(toInventoryItemDto), lastId };
   }
 
   async get(petId: number): Promise<InventoryItemDto> {
-    const item = await this.items.find(petId);
+    const item = await this.database.find(InventoryItem, petId);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }

@@ -59,8 +59,8 @@ export class OrdersController {
     },
     hideTryItPanel: true,
   })
-  list(@Query() query: ListOrdersQuery): Promise<Page<OrderDto>> {
-    return this.orders.list(query);
+  list(@Query() query: ListOrdersQuery, @SentBy() { owner }: Origin): Promise<Page<OrderDto>> {
+    return this.orders.list(query, owner);
   }
 
   @Post()

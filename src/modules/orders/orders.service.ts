@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader, PageReader, type Parameter, type Selection } from '#libs/database';
+import { Database, PageReader, type Parameter, type Selection } from '#libs/database';
 import { type Page } from '#libs/http';
 import { Order } from './order.entity';
 import { type ListOrdersQuery, type OrderDto, toOrderDto } from './orders.dto';
@@ -8,21 +8,19 @@ import { OrderNotFoundError } from './orders.errors';
 /** Reads of orders; the commands that change them have their own files. */
 @Injectable()
 export class OrdersService {
-  private readonly orders: RowReader<Order>;
   private readonly pages: PageReader<Order, ListOrdersQuery>;
 
-  constructor(database: Database) {
-    this.orders = new RowReader(database, Order);
+  constructor(private readonly database: Database) {
     this.pages = new PageReader(database, Order, selectOrders);
   }
 
-  async list(query: ListOrdersQuery): Promise<Page<OrderDto>> {
-    const { entries, lastId } = await this.pages.read(query);
+  async list(query: ListOrdersQuery, caller?: number): Promise<Page<OrderDto>> {
+    const { entries, lastId } = await this.pages.read(query, caller);
     return { entries: entries.map(toOrderDto), lastId };
   }
 
   async get(id: number): Promise<OrderDto> {
-    const order = await this.orders.find(id);
+    const order = await this.database.find(Order, id);
     if (order?.cancelledAt !== null) {
       throw new OrderNotFoundError(id);
     }

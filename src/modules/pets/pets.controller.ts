@@ -51,8 +51,8 @@ export class PetsController {
       'Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters.',
     answer: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
   })
-  list(@Query() query: ListPetsQuery): Promise<Page<PetDto>> {
-    return this.pets.list(query);
+  list(@Query() query: ListPetsQuery, @SentBy() { owner }: Origin): Promise<Page<PetDto>> {
+    return this.pets.list(query, owner);
   }
 
   @Post()

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader, PageReader } from '#libs/database';
+import { Database, PageReader } from '#libs/database';
 import { type Page, idBefore, pageOf } from '#libs/http';
 import { Pet } from './pet.entity';
 import { type ListPetsQuery, type PetDto, toPetDto } from './pets.dto';
@@ -9,35 +9,33 @@ import { selectPets } from './select-pets';
 /** Reads of pets; the commands that change them have their own files. */
 @Injectable()
 export class PetsService {
-  private readonly pets: RowReader<Pet>;
   private readonly pages: PageReader<Pet, ListPetsQuery>;
 
-  constructor(database: Database) {
-    this.pets = new RowReader(database, Pet);
+  constructor(private readonly database: Database) {
     this.pages = new PageReader(database, Pet, selectPets);
   }
 
   async get(id: number): Promise<PetDto> {
-    const pet = await this.pets.find(id);
+    const pet = await this.database.find(Pet, id);
     if (pet?.deletedAt !== null) {
       throw new PetNotFoundError(id);
     }
     return toPetDto(pet);
   }
 
-  async list(query: ListPetsQuery): Promise<Page<PetDto>> {
+  async list(query: ListPetsQuery, caller?: number): Promise<Page<PetDto>> {
     const { id, status, categoryId, name } = query;
     const onlyIds = status === undefined && categoryId === undefined && name === undefined;
     if (id !== undefined && onlyIds) {
       return this.listById(id, idBefore(query.cursor), query.limit);
     }
-    const { entries, lastId } = await this.pages.read(query);
+    const { entries, lastId } = await this.pages.read(query, caller);
     return { entries: entries.map(toPetDto), lastId };
   }
 
   private async listById(ids: number[], after: number, limit: number): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after);
-    const pets = await Promise.all(wanted.map((id) => this.pets.find(id)));
+    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id)));
     const found = pets.flatMap((pet) => (pet?.deletedAt === null ? toPetDto(pet) : []));
     return pageOf(
       found.sort((a, b) => a.id - b.id),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, RowReader, PageReader } from '#libs/database';
+import { Database, PageReader } from '#libs/database';
 import { type Page, pageOf } from '#libs/http';
 import type { WebhookOfClient } from './change-webhooks';
 import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
@@ -12,11 +12,9 @@ import type { ListWebhooksQuery } from './webhooks.dto';
 /** Reads of webhooks and their deliveries; the commands that change them have their own files. */
 @Injectable()
 export class WebhooksService {
-  private readonly webhooks: RowReader<Webhook>;
   private readonly pages: PageReader<Webhook, ListWebhooksQuery & { clientId: number }>;
 
   constructor(private readonly database: Database) {
-    this.webhooks = new RowReader(database, Webhook);
     this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
       statement: 'webhooks-page',
       conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
@@ -24,12 +22,12 @@ export class WebhooksService {
   }
 
   list(clientId: number, query: ListWebhooksQuery): Promise<Page<Webhook>> {
-    return this.pages.read({ ...query, clientId });
+    return this.pages.read({ ...query, clientId }, clientId);
   }
 
   /** @throws ApiError 404, also for a webhook of another client */
   async get({ id, clientId }: WebhookOfClient): Promise<Webhook> {
-    const webhook = await this.webhooks.find(id);
+    const webhook = await this.database.find(Webhook, id);
     if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
       throw new WebhookNotFoundError(id);
     }
@@ -40,7 +38,8 @@ export class WebhooksService {
   async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(which);
     const { names } = this.database.table(WebhookDelivery);
-    const rows = await this.database.rows(WebhookDelivery, deliveryListStatement(names, which.id, query));
+    const statement = deliveryListStatement(names, which.id, query);
+    const rows = await this.database.rows(WebhookDelivery, statement, which.clientId);
     const page = pageOf(rows, query.limit, ({ id }) => id);
     return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
   }

@@ -1,14 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#libs/clock';
-import { Turns } from '../coalescing/turns';
+import { ConcurrencyLimiter } from '../concurrency-limiter';
 import { Database, withRetries } from '../database';
 import { isRefusedStatement } from '../postgres-errors';
 import { ServiceUnavailableError } from '#libs/http';
 import { Batch } from './batch';
 import { type Entry, workedOn } from './batch-loader';
 import type { Command, Origin } from './command';
-import { FairQueue } from './fair-queue';
+import { FairQueue } from '../fair-queue';
 import { IdempotencyInProgressError } from './idempotency-records';
 import { BatchState, type Consequence, type Entity } from './state';
 
@@ -39,8 +39,8 @@ interface Waiting extends Entry, ReturnType<typeof workedOn> {
 @Injectable()
 export class CommandExecutor implements OnModuleDestroy {
   private readonly queue = new FairQueue<Waiting>(QUEUE);
-  private readonly turns = new Turns(() => this.takeBatch(), AT_ONCE);
-  private readonly heldTurns: Turns;
+  private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), AT_ONCE);
+  private readonly heldLimiter: ConcurrencyLimiter;
   /** Rows locked by other transactions, in order of discovery, and whether a batch is waiting for them. */
   private readonly held = new Map<string, boolean>();
   /** The rows that running batches work on. */
@@ -55,7 +55,7 @@ export class CommandExecutor implements OnModuleDestroy {
     private readonly clock: Clock,
   ) {
     const most = Math.max(1, Math.floor(database.poolUse.max * WAITING_SHARE));
-    this.heldTurns = new Turns(() => this.takeBatch(), most, most);
+    this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
   }
 
   onModuleDestroy(): void {
@@ -113,19 +113,19 @@ export class CommandExecutor implements OnModuleDestroy {
         return;
       }
       this.expiry ??= setInterval(() => this.refuseExpired(), QUEUE_TIMEOUT_MS / 10).unref();
-      this.turns.soon();
+      this.limiter.soon();
     });
   }
 
   private takeBatch(): void {
     const isFree = ({ rows, subjects }: Waiting): boolean =>
       !subjects.some((row) => this.busy.has(row)) && !rows.some((row) => this.held.has(row));
-    while (this.turns.free) {
-      const entries = this.queue.take(MAX_BATCH, isFree);
+    while (this.limiter.isFree) {
+      const entries = this.queue.take(isFree, MAX_BATCH);
       if (entries.length === 0) {
         break;
       }
-      void this.turns.take(entries[0]!.caller, () => this.work(entries, 'skip'));
+      void this.limiter.run(entries[0]!.caller, () => this.work(entries, 'skip'));
     }
     this.takeHeld();
   }
@@ -133,14 +133,14 @@ export class CommandExecutor implements OnModuleDestroy {
   /** Starts a waiting batch for each row that another transaction has locked. */
   private takeHeld(): void {
     for (const [row, isAwaited] of this.held) {
-      if (!isAwaited && this.heldTurns.free) {
+      if (!isAwaited && this.heldLimiter.isFree) {
         const entries = this.queue.take(
-          MAX_BATCH,
           ({ rows, subjects }) => rows.includes(row) && !subjects.some((subject) => this.busy.has(subject)),
+          MAX_BATCH,
         );
         if (entries.length > 0) {
           this.held.set(row, true);
-          void this.heldTurns.take(entries[0]!.caller, () =>
+          void this.heldLimiter.run(entries[0]!.caller, () =>
             this.work(entries, 'wait').finally(() => this.held.delete(row)),
           );
         } else {
@@ -185,7 +185,7 @@ export class CommandExecutor implements OnModuleDestroy {
 
   private refuseExpired(): void {
     const deadline = performance.now() - QUEUE_TIMEOUT_MS;
-    const expired = this.queue.take(Infinity, ({ since }) => since < deadline);
+    const expired = this.queue.take(({ since }) => since < deadline);
     expired.forEach(({ reject }) => reject(new ServiceUnavailableError()));
     if (this.queue.size === 0) {
       this.stopExpiry();

@@ -1,19 +1,157 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Reads } from '../../../../libs/database/src/reads';
-import type { Session } from '../../../../libs/database/src/session';
+import { Reads, type SharedRead } from '../../../../libs/database/src/reads';
+import type { Session, StoredRow } from '../../../../libs/database/src/session';
 
-test('reads that share a connection keep their own contexts, so each is in the trace of its request', async () => {
-  const context = new AsyncLocalStorage<string>();
-  const session: Pick<Session, 'together' | 'readWithRetry'> = {
-    together: (work) => work(),
-    readWithRetry: ({ text }) => Promise.resolve([[text, context.getStore()]]),
-  };
-  const sessions: (string | undefined)[] = [];
-  const reads = new Reads((work) => {
-    sessions.push(context.getStore());
-    return work(session as Session);
+/** A statement that was sent, and how the test answers it. */
+interface Sent {
+  text: string;
+  values: unknown[];
+  /** Whose trace shows it. */
+  context?: string;
+  succeed(rows: StoredRow[]): void;
+  fail(error: Error): void;
+}
+
+const context = new AsyncLocalStorage<string>();
+const aTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** The numbers of names, with a statement that is named like the read. */
+const numbers = (text: string): SharedRead<string, number | null> => ({
+  maxBatch: 3,
+  statementFor: (names) => ({ text, values: names as string[] }),
+  resultsOf: (rows, names) =>
+    names.map((name) => (rows.find(([found]) => found === name)?.[1] as number) ?? null),
+});
+
+describe('reads', () => {
+  let sent: Sent[];
+  let connections: (string | undefined)[];
+  let reads: Reads;
+  const shared = numbers('shared');
+
+  beforeEach(() => {
+    sent = [];
+    connections = [];
+    const session: Pick<Session, 'together' | 'readWithRetry'> = {
+      together: (work) => work(),
+      readWithRetry: ({ text }, values) =>
+        new Promise((succeed, fail) => {
+          sent.push({ text, values: values, context: context.getStore(), succeed, fail });
+        }),
+    };
+    reads = new Reads((work) => {
+      connections.push(context.getStore());
+      return work(session as Session);
+    });
   });
-  const read = (name: string) => context.run(name, () => reads.run({ name, text: name }, []));
-  expect(await Promise.all([read('one'), read('two')])).toEqual([[['one', 'one']], [['two', 'two']]]);
-  expect(sessions).toEqual(['one']);
+
+  const texts = () => sent.map(({ text, values }) => [text, ...values].join(' '));
+  const read = (key: string, caller = 1, kind = shared) => reads.run(kind, key, caller);
+  /** Keeps the queue from being idle, so that the next reads gather. */
+  async function aReadUnderWay(): Promise<void> {
+    void read('first', 1, numbers('other'));
+    await aTurn();
+    sent.shift();
+  }
+
+  it('sends a read at once when nothing else is under way', () => {
+    void read('a');
+    expect(texts()).toEqual(['shared a']);
+  });
+
+  it('reads the keys of a turn in one statement, and gives each request its own result', async () => {
+    await aReadUnderWay();
+    const results = Promise.all([read('a'), read('b'), read('a', 2)]);
+    await aTurn();
+    expect(texts()).toEqual(['shared a a b']);
+    sent[0]!.succeed([['a', 1]]);
+    expect(await results).toEqual([1, null, 1]);
+  });
+
+  it('runs one statement of a kind at a time, so no result is older than its request', async () => {
+    const first = read('a');
+    const second = read('a');
+    await aTurn();
+    expect(texts()).toEqual(['shared a']);
+    sent[0]!.succeed([['a', 1]]);
+    expect(await first).toBe(1);
+    await aTurn();
+    expect(texts()).toEqual(['shared a', 'shared a']);
+    sent[1]!.succeed([['a', 2]]);
+    expect(await second).toBe(2);
+  });
+
+  it('takes turns between callers, so hundreds of one do not delay another', async () => {
+    await aReadUnderWay();
+    const many = Array.from({ length: 300 }, (_none, index) => read(`a${index}`, 1));
+    const few = read('b0', 2);
+    await aTurn();
+    expect(texts()).toEqual(['shared a0 b0 a1']);
+    sent[0]!.succeed([['b0', 7]]);
+    expect(await few).toBe(7);
+    void Promise.allSettled(many);
+  });
+
+  it('sends different statements together, and each fails alone', async () => {
+    await aReadUnderWay();
+    const results = Promise.allSettled([read('a'), read('b', 1, numbers('another'))]);
+    await aTurn();
+    expect(connections).toHaveLength(2);
+    sent[0]!.fail(new Error('refused'));
+    sent[1]!.succeed([['b', 2]]);
+    expect(await results).toEqual([
+      { status: 'rejected', reason: new Error('refused') },
+      { status: 'fulfilled', value: 2 },
+    ]);
+  });
+
+  it('runs each statement in the context of the first request that it is for', async () => {
+    await aReadUnderWay();
+    const inContext = (name: string, key: string, kind = shared) =>
+      context.run(name, () => read(key, 1, kind));
+    void inContext('one', 'a');
+    void inContext('two', 'b');
+    void inContext('three', 'c', numbers('another'));
+    await aTurn();
+    expect(sent.map((statement) => statement.context)).toEqual(['one', 'three']);
+    expect(connections).toEqual([undefined, 'one']);
+  });
+
+  describe('while statements are unanswered', () => {
+    beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+    afterEach(() => jest.useRealTimers());
+
+    async function readSlowly(key: string): Promise<void> {
+      read(key).catch(() => undefined);
+      await aTurn();
+      await jest.advanceTimersByTimeAsync(101);
+    }
+
+    it('the next one of the kind starts after 100 ms, with at most four under way', async () => {
+      void readSlowly('a');
+      void read('b');
+      await jest.advanceTimersByTimeAsync(99);
+      expect(texts()).toEqual(['shared a']);
+      await jest.advanceTimersByTimeAsync(2);
+      expect(texts()).toEqual(['shared a', 'shared b']);
+      for (const key of ['c', 'd', 'e', 'f']) {
+        await readSlowly(key);
+      }
+      expect(sent).toHaveLength(4);
+      sent[1]!.succeed([]);
+      await aTurn();
+      expect(texts().slice(4)).toEqual(['shared e f']);
+    });
+
+    it('a read that has waited for five seconds is refused as if the database were unavailable', async () => {
+      for (const key of ['a', 'b', 'c', 'd']) {
+        await readSlowly(key);
+      }
+      const refused = expect(read('late')).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+      await jest.advanceTimersByTimeAsync(5_001);
+      sent[0]!.succeed([]);
+      await refused;
+      expect(sent).toHaveLength(4);
+    });
+  });
 });

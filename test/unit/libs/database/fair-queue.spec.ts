@@ -1,4 +1,4 @@
-import { FairQueue } from '../../../../libs/database/src/commands/fair-queue';
+import { FairQueue } from '../../../../libs/database/src/fair-queue';
 
 interface Item {
   owner: number;
@@ -12,7 +12,7 @@ describe('A fair queue', () => {
 
   const add = (owner: number, name: string, ...subjects: string[]) => queue.add({ owner, name, subjects });
   const take = (most: number, ...busy: string[]) =>
-    queue.take(most, ({ subjects }) => !subjects.some((one) => busy.includes(one))).map(({ name }) => name);
+    queue.take(({ subjects }) => !subjects.some((one) => busy.includes(one)), most).map(({ name }) => name);
 
   it('takes one item per owner in turn, and the items of one owner in order', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
@@ -63,7 +63,7 @@ describe('A fair queue', () => {
 
   it('puts returned items before all others of their owner', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
-    const taken = queue.take(2, () => true);
+    const taken = queue.take(() => true, 2);
     queue.putBack(taken);
     expect(queue.size).toBe(3);
     expect(take(5)).toEqual(['a1', 'a2', 'a3']);
