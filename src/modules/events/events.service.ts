@@ -23,6 +23,10 @@ export class EventsService {
    */
   async list(query: ListEventsQuery, client: number, hungUp: AbortSignal): Promise<Page<EventDto>> {
     const after = await this.positionOf(query.cursor);
+    if (query.cursor === NOW && query.wait === 0) {
+      // Always empty: its link is where the feed stands, before the caller has received any event.
+      return { entries: [], lastId: after };
+    }
     const { events, reached } = await (query.wait === 0
       ? this.events.after(after, query, query.limit)
       : this.wait(after, query, client, hungUp));

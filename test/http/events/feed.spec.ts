@@ -1,6 +1,6 @@
 import { Database, Retention } from '#libs/database';
 import { cursorAfter } from '#libs/http';
-import { EventTail } from '../../../src/modules/events';
+import { EventReader, EventTail } from '../../../src/modules/events';
 import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
@@ -47,6 +47,19 @@ describe('Pages', () => {
     await rename('Ada');
     expect(types(await follower.read(caller))).toEqual(['pet.updated']);
     expect(await follower.read(caller)).toEqual([]);
+  });
+
+  it('of `now` are empty even while events are committed, and their links miss none of them', async () => {
+    const events = service.app.get(EventReader);
+    const after = jest.spyOn(events, 'end').mockImplementationOnce(async () => {
+      after.mockRestore();
+      const end = await events.end();
+      await rename('Zoe');
+      return end;
+    });
+    const follower = new Follower('/events?cursor=now');
+    expect(await follower.read(caller)).toEqual([]);
+    expect((await follower.read(caller)).map(({ data }) => data.name)).toEqual(['Zoe']);
   });
 
   it('begin with the oldest event, and have the requested length', async () => {
