@@ -32,7 +32,7 @@ type Read = (
 ) => Promise<Answer<unknown>>;
 
 /** Shorter than the timeout of an attempt. */
-const MOST_WAIT_SECONDS = 25;
+const MAX_WAIT_SECONDS = 25;
 /** Pause after a page that returns empty before its wait is over (the service restarts, or too many requests wait). */
 const PAUSE_MS = 1_000;
 
@@ -48,7 +48,10 @@ export class EventStream<Type extends EventType = EventType> implements AsyncIte
     this.position = input.cursor;
   }
 
-  /** Where to continue later. It advances after all events of a page were read, so the last ones may be repeated. */
+  /**
+   * Where to continue later. It advances after all events of a page were read, so the last ones may be repeated. `now`
+   * becomes a position with the first response, before any event.
+   */
   get cursor(): string | undefined {
     return this.position;
   }
@@ -85,7 +88,9 @@ export class EventStream<Type extends EventType = EventType> implements AsyncIte
   ): Promise<{ events: EventOf<Type>[]; cursor: string | undefined }> {
     const { types, petId, follow = false } = this.input;
     const patience = Math.floor(this.configuration.attemptTimeoutSeconds) - 5;
-    const wait = follow ? Math.max(0, Math.min(MOST_WAIT_SECONDS, patience)) : 0;
+    // Who breaks off during a wait from `now` would have no cursor to return to.
+    const mayWait = follow && this.position !== 'now';
+    const wait = mayWait ? Math.max(0, Math.min(MAX_WAIT_SECONDS, patience)) : 0;
     const query = { limit: 100, type: types, petId, cursor: this.position, wait };
     const { data, response } = await this.read('/events', { params: { query }, signal });
     return { events: data as EventOf<Type>[], cursor: nextCursor(response.headers) ?? this.position };
