@@ -1,4 +1,4 @@
-import type { Answer, ApiClient } from './api-client';
+import type { Answer, ApiClient, ErrorBody } from './api-client';
 import type { TestService } from './service';
 
 export const MINUTE = 60_000;
@@ -45,6 +45,18 @@ export async function statuses(caller: ApiClient, times: number, path = COUNTED)
 
 export async function standing(caller: ApiClient): Promise<RateLimitStatus> {
   return (await caller.get<RateLimitStatus>('/rate-limit')).body;
+}
+
+/**
+ * Has a caller that has used up its limit earn a ban: refusals count from a second after the first of them.
+ * @returns the answer that bans
+ */
+export async function earnBan(caller: ApiClient, ...services: TestService[]): Promise<Answer<ErrorBody>> {
+  const refused = await call<ErrorBody>(caller, 1);
+  services.forEach(({ clock }) => clock.advance(1_000));
+  refused.push(...(await call<ErrorBody>(caller, 11)));
+  expect(refused.map(({ status }) => status)).toEqual([...Array<number>(11).fill(429), 403]);
+  return refused.at(-1)!;
 }
 
 /** Moves on to a minute, and a day when asked for, in which nobody has called yet. */

@@ -12,7 +12,7 @@ export interface PetStoreOptions {
   maxWaitSeconds?: number;
   /** Timeout of one attempt, in seconds. Default 30. */
   attemptTimeoutSeconds?: number;
-  /** Maximum concurrent requests. Default 10: the eleventh refused request would earn a ban. */
+  /** Maximum concurrent requests. Default 10. */
   maxConcurrent?: number;
   /** Called once for each deprecated operation that is used. Default: a warning of the process, or on the console. */
   onDeprecation?: (notice: DeprecationNotice) => void;

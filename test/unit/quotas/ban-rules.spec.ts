@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {
   BAN_DURATIONS_MS,
   FORGIVENESS_MS,
+  NOTICE_MS,
   ban,
   banLevel,
   endSeries,
@@ -22,45 +23,79 @@ function strikes(count: number, bans: BanState, now = NOW, resetAt = RESET): boo
   return Array.from({ length: count }, () => strike(bans, now, resetAt));
 }
 
+/** One refusal that gives notice, and those that count. @returns when they were refused */
+function earnBan(bans: BanState, now = NOW, resetAt = RESET): number {
+  strikes(1, bans, now, resetAt);
+  expect(strikes(11, bans, now + NOTICE_MS, resetAt).at(-1)).toBe(true);
+  return now + NOTICE_MS;
+}
+
 describe('a series of refused requests', () => {
-  it('bans at the 11th, not earlier', () => {
+  it('counts from a second after its first one, and bans at the 11th that counts', () => {
     const bans = newBanState();
-    const left = Array.from({ length: 10 }, () => [strike(bans, NOW, RESET), refusalsBeforeBan(bans, NOW)]);
+    expect(strikes(30, bans)).not.toContain(true);
+    expect(strikes(30, bans, NOW + NOTICE_MS - 1)).not.toContain(true);
+    expect(refusalsBeforeBan(bans, NOW)).toBe(11);
+    const left = Array.from({ length: 10 }, () => [
+      strike(bans, NOW + NOTICE_MS, RESET),
+      refusalsBeforeBan(bans, NOW + NOTICE_MS),
+    ]);
     expect(left).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((count) => [false, count]));
-    expect(strike(bans, NOW, RESET)).toBe(true);
-    expect(isBanned(bans, NOW)).toBe(true);
+    expect(strike(bans, NOW + NOTICE_MS, RESET)).toBe(true);
+    expect(isBanned(bans, NOW + NOTICE_MS)).toBe(true);
   });
 
-  it('ends with the announced wait', () => {
+  it('ends with the announced wait, an allowed request or a ban; the next one gives notice again', () => {
     const bans = newBanState();
-    strikes(10, bans);
+    strikes(1, bans);
+    strikes(10, bans, RESET - 1);
     expect(refusalsBeforeBan(bans, RESET - 1)).toBe(1);
     expect(refusalsBeforeBan(bans, RESET)).toBe(11);
-    expect(strike(bans, RESET, RESET + 60_000)).toBe(false);
-    expect(refusalsBeforeBan(bans, RESET)).toBe(10);
+    expect(strikes(30, bans, RESET, RESET + 60_000)).not.toContain(true);
+    strikes(10, bans, RESET + NOTICE_MS, RESET + 60_000);
+    endSeries(bans);
+    expect(strikes(30, bans, RESET + 2 * NOTICE_MS, RESET + 60_000)).not.toContain(true);
+    endSeries(bans);
+    earnBan(bans, RESET, RESET + 10 * FORGIVENESS_MS);
+    expect(isBanned(bans, bans.bannedUntil - 1)).toBe(true);
+    expect(isBanned(bans, bans.bannedUntil)).toBe(false);
+    expect(strikes(30, bans, bans.bannedUntil, bans.bannedUntil + 1)).not.toContain(true);
   });
 
   it('lasts as long as the longest wait announced in it', () => {
     const bans = newBanState();
     strike(bans, NOW, RESET + 3_600_000);
-    strikes(9, bans);
+    strikes(10, bans, NOW + NOTICE_MS);
     expect(strike(bans, RESET + 1, RESET + 60_001)).toBe(true);
   });
 
-  it('is ended by an allowed request', () => {
-    const bans = newBanState();
-    strikes(10, bans);
-    endSeries(bans);
-    expect(strikes(10, bans)).not.toContain(true);
-  });
-
-  it('restarts after a ban', () => {
-    const bans = newBanState();
-    strikes(11, bans, NOW, NOW + 10 * FORGIVENESS_MS);
-    const later = bans.bannedUntil;
-    expect(isBanned(bans, later - 1)).toBe(true);
-    expect(isBanned(bans, later)).toBe(false);
-    expect(refusalsBeforeBan(bans, later)).toBe(11);
+  it('bans as a naive count of its refusals does, while time goes forward', () => {
+    const refusal = fc.record({
+      pause: fc.oneof(fc.constantFrom(0, 999, 1_000), fc.nat(3_000)),
+      wait: fc.nat(20_000),
+      isAllowed: fc.integer({ min: 0, max: 20 }).map((one) => one === 0),
+    });
+    fc.assert(
+      fc.property(fc.array(refusal, { maxLength: 60, size: 'max' }), (all) => {
+        const bans = newBanState();
+        let [now, end, series] = [NOW, 0, [] as number[]];
+        return all.every(({ pause, wait, isAllowed }) => {
+          now += pause;
+          if (isBanned(bans, now)) return true;
+          if (isAllowed) {
+            endSeries(bans);
+            series = [];
+            return true;
+          }
+          if (now >= end) series = [];
+          end = Math.max(series.length > 0 ? end : 0, now + wait);
+          series.push(now);
+          const isBan = series.filter((at) => at >= series[0]! + NOTICE_MS).length === 11;
+          if (isBan) series = [];
+          return strike(bans, now, now + wait) === isBan;
+        });
+      }),
+    );
   });
 });
 
@@ -70,8 +105,8 @@ describe('the duration of bans', () => {
     let now = NOW;
     const durations = Array.from({ length: 7 }, () => {
       const announced = nextBanMs(bans, now);
-      strikes(11, bans, now, now + 60_000);
-      expect(bans.bannedUntil - now).toBe(announced);
+      const bannedAt = earnBan(bans, now, now + 60_000);
+      expect(bans.bannedUntil - bannedAt).toBe(announced);
       now = bans.bannedUntil;
       return announced / 60_000;
     });
@@ -100,7 +135,7 @@ describe('the duration of bans', () => {
           now += pause;
           unforgiven = Math.max(0, unforgiven - Math.floor(pause / FORGIVENESS_MS));
           expect(nextBanMs(bans, now) / 60_000).toBe(MINUTES[Math.min(unforgiven, 4)]);
-          strikes(11, bans, now, now + 1);
+          earnBan(bans, now, now + 2 * NOTICE_MS);
           unforgiven = Math.min(5, unforgiven + 1);
           now = bans.bannedUntil;
         }
@@ -120,13 +155,13 @@ describe('manually', () => {
 
   it('lifting a ban ends it at once and removes its level; lifting none changes nothing', () => {
     const bans = newBanState();
-    strikes(11, bans);
+    const now = earnBan(bans) + 1;
     const before = { ...bans };
     unban(bans, bans.bannedUntil);
     expect(bans).toEqual(before);
-    unban(bans, NOW + 1);
-    expect(isBanned(bans, NOW + 1)).toBe(false);
-    expect(nextBanMs(bans, NOW + 1)).toBe(BAN_DURATIONS_MS[0]);
-    expect(refusalsBeforeBan(bans, NOW + 1)).toBe(11);
+    unban(bans, now);
+    expect(isBanned(bans, now)).toBe(false);
+    expect(nextBanMs(bans, now)).toBe(BAN_DURATIONS_MS[0]);
+    expect(refusalsBeforeBan(bans, now)).toBe(11);
   });
 });

@@ -14,6 +14,11 @@ function decideTimes(count: number, windows: WindowState, bans: BanState | null,
   return Array.from({ length: count }, () => decide(windows, bans, LIMITS, now));
 }
 
+/** Uses up both requests, and all refusals that bring a ban but the last. */
+function decideToTheBrink(windows: WindowState, bans: BanState): Decision[] {
+  return [...decideTimes(3, windows, bans), ...decideTimes(10, windows, bans, NOW + 1_000)];
+}
+
 describe('an allowed request', () => {
   it('counts in both windows, needs no wait and can be refunded', () => {
     const windows = newWindowState(NOW);
@@ -39,9 +44,9 @@ describe('an allowed request', () => {
   it('ends a series of refusals', () => {
     const windows = newWindowState(NOW);
     const bans = newBanState();
-    decideTimes(12, windows, bans);
-    expect(decide(windows, bans, { perMinute: 3, perDay: 100 }, NOW).outcome).toBe('allowed');
-    expect(decideTimes(10, windows, bans).map((d) => d.outcome)).not.toContain('banned');
+    decideToTheBrink(windows, bans);
+    expect(decide(windows, bans, { perMinute: 3, perDay: 100 }, NOW + 1_000).outcome).toBe('allowed');
+    expect(decideTimes(20, windows, bans, NOW + 1_000).map((d) => d.outcome)).not.toContain('banned');
   });
 });
 
@@ -54,19 +59,20 @@ describe('a refused request', () => {
       outcome: 'limited',
       exhausted: 'minute',
       retryAfterSeconds: 1,
-      refusalsBeforeBan: 10,
+      refusalsBeforeBan: 11,
       nextBanSeconds: 120,
       takenAt: NOTHING_TAKEN,
     });
   });
 
-  it('bans the key at the 11th, and reports the ban', () => {
+  it('bans the key at the 11th that counts, and reports the ban', () => {
     const windows = newWindowState(NOW);
-    const decisions = decideTimes(13, windows, newBanState()).slice(2);
-    expect(decisions.slice(0, 10).map((d) => [d.outcome, d.refusalsBeforeBan])).toEqual(
+    const bans = newBanState();
+    const decisions = decideToTheBrink(windows, bans).slice(3);
+    expect(decisions.map((d) => [d.outcome, d.refusalsBeforeBan])).toEqual(
       Array.from({ length: 10 }, (_none, index) => ['limited', 10 - index]),
     );
-    expect(decisions[10]).toMatchObject({
+    expect(decide(windows, bans, LIMITS, NOW + 1_000)).toMatchObject({
       outcome: 'banned',
       earnedBanLevel: 1,
       exhausted: null,
@@ -88,9 +94,10 @@ describe('a request with a banned key', () => {
   it('uses no quota and does not extend the ban', () => {
     const windows = newWindowState(NOW);
     const bans = newBanState();
-    decideTimes(13, windows, bans);
+    decideToTheBrink(windows, bans);
+    decide(windows, bans, LIMITS, NOW + 1_000);
     const [counts, until] = [windows.dayCount, bans.bannedUntil];
-    for (let now = NOW + 500; now < until; now += 1_000) {
+    for (let now = NOW + 1_500; now < until; now += 1_000) {
       expect(decide(windows, bans, LIMITS, now)).toMatchObject({
         outcome: 'banned',
         earnedBanLevel: 0,
@@ -104,7 +111,7 @@ describe('a request with a banned key', () => {
 
   it('does not affect other keys of the client', () => {
     const windows = newWindowState(NOW);
-    decideTimes(13, windows, newBanState());
+    decideToTheBrink(windows, newBanState());
     expect(decide(windows, newBanState(), LIMITS, NOW).outcome).toBe('limited');
     expect(decide(windows, newBanState(), LIMITS, NOW + 60_000).outcome).toBe('allowed');
   });

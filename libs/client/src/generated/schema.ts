@@ -532,7 +532,7 @@ export interface components {
       until?: string;
       /**
        * Format: int32
-       * @description Refused requests left before the next ban. Waiting for `Retry-After` resets the count.
+       * @description Refused requests left before the next ban, counted from one second after the first 429. Waiting for `Retry-After` resets the count.
        * @example 11
        */
       refusalsBeforeBan: number;

@@ -60,12 +60,12 @@ export function takeOverDay(known: ClientEntry, read: ClientEntry): void {
 }
 
 export function keyEntry(client: ClientEntry, bans: BanState, now: number): KeyEntry {
-  const { refusals, refusalsUntil, level, bannedUntil } = bans;
-  return { client, refusals, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
+  const { refusals, refusedSince, refusalsUntil, level, bannedUntil } = bans;
+  return { client, refusals, refusedSince, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
 }
 
-export function bansOf({ refusals, refusalsUntil, level, bannedUntil }: KeyEntry): BanState {
-  return { refusals, refusalsUntil, level, bannedUntil };
+export function bansOf({ refusals, refusedSince, refusalsUntil, level, bannedUntil }: KeyEntry): BanState {
+  return { refusals, refusedSince, refusalsUntil, level, bannedUntil };
 }
 
 /** The absolute difference, so that setting back the clock does not keep entries indefinitely. */

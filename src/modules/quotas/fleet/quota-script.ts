@@ -1,4 +1,4 @@
-import { BAN_DURATIONS_MS, FORGIVENESS_MS, REFUSALS_BEFORE_BAN } from '../rules/ban-rules';
+import { BAN_DURATIONS_MS, FORGIVENESS_MS, NOTICE_MS, REFUSALS_BEFORE_BAN } from '../rules/ban-rules';
 import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS } from '../rules/rate-window';
 import { BAN_FIELDS, RESET_AT, STALE, WINDOW_FIELDS } from './redis-state';
 
@@ -29,7 +29,7 @@ function list(fields: Record<string, string>): string {
 export const QUOTA_SCRIPT = `
 local MINUTE, DAY, STEP_BACK = ${MINUTE_MS}, ${DAY_MS}, ${CLOCK_STEP_MS}
 local NOT_STARTED = -MINUTE
-local REFUSALS, FORGIVENESS = ${REFUSALS_BEFORE_BAN}, ${FORGIVENESS_MS}
+local REFUSALS, NOTICE, FORGIVENESS = ${REFUSALS_BEFORE_BAN}, ${NOTICE_MS}, ${FORGIVENESS_MS}
 local BANS = {${BAN_DURATIONS_MS.join(', ')}}
 local redis_call, to_number, floor, max, min = redis.call, tonumber, math.floor, math.max, math.min
 
@@ -56,7 +56,8 @@ end
 
 -- Sets a key's bans from the database. The windows were not read from it, so they do not change.
 local function ban(key_bans, level, banned)
-  redis_call('HSET', key_bans, '${B.refusals}', 0, '${B.refusalsUntil}', 0, '${B.level}', level, '${B.bannedUntil}', banned)
+  redis_call('HSET', key_bans, '${B.refusals}', 0, '${B.refusedSince}', 0, '${B.refusalsUntil}', 0,
+    '${B.level}', level, '${B.bannedUntil}', banned)
   redis_call('HDEL', key_bans, '${STALE}')
   redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY))
   return {'unknown'}
@@ -72,14 +73,15 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
   local start, minute, minute_refunds = to_number(w[1]), to_number(w[2]), to_number(w[3] or 0)
   local day, used, day_refunds = to_number(w[4]), to_number(w[5]), to_number(w[6] or 0)
   local windows_stale, known_reset = w[7], w[8]
-  local refusals, until_, level, banned = 0, 0, 0, 0
+  local refusals, since, until_, level, banned = 0, 0, 0, 0, 0
   local b
   if key_bans then
     b = redis_call('HMGET', key_bans, ${list(B)}, '${STALE}')
-    local know_windows, know_bans = start and not windows_stale, b[1] and not b[5]
+    local know_windows, know_bans = start and not windows_stale, b[1] and not b[6]
     if not asked and not (know_windows and know_bans) then return {'unknown'} end
     if b[1] then
-      refusals, until_, level, banned = to_number(b[1]), to_number(b[2]), to_number(b[3]), to_number(b[4])
+      refusals, since, until_ = to_number(b[1]), to_number(b[2] or 0), to_number(b[3])
+      level, banned = to_number(b[4]), to_number(b[5])
     end
     if not know_bans then
       level, banned = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])
@@ -129,12 +131,13 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
         exhausted = minute_full and 'minute' or 'day'
         if minute_full and day_full then exhausted = minute_end > day_end and 'minute' or 'day' end
         if key_bans then
-          if now >= until_ then refusals, until_ = 0, 0 end
-          refusals = refusals + 1
+          if now >= until_ then refusals, since, until_ = 0, 0, 0 end
+          if since == 0 or now < since then since = now end
+          if now >= since + NOTICE then refusals = refusals + 1 end
           if refusals >= REFUSALS then
             level = min(current_level(level, banned) + 1, #BANS)
             banned = now + BANS[level]
-            refusals, until_ = 0, 0
+            refusals, since, until_ = 0, 0, 0
             outcome, exhausted, newly = 'banned', '', 1
           else
             until_ = max(until_, exhausted == 'minute' and minute_end or day_end)
@@ -144,7 +147,7 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
         if start == NOT_STARTED then start = now end
         minute = minute + 1
         if per_day >= 0 then used = used + 1 end
-        if refusals > 0 then refusals, until_ = 0, 0 end
+        refusals, since, until_ = 0, 0, 0
       end
     end
   elseif step == 'refund' then
@@ -163,13 +166,16 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
     '${W.day}', day, '${W.dayCount}', used, '${W.dayRefunds}', day_refunds)
   if begun then redis_call('PEXPIRE', windows, key_bans and 2 * DAY or MINUTE) end
   if key_bans then
-    local changed = refusals ~= to_number(b[1]) or until_ ~= to_number(b[2]) or level ~= to_number(b[3]) or banned ~= to_number(b[4])
+    local changed = refusals ~= to_number(b[1]) or since ~= to_number(b[2]) or until_ ~= to_number(b[3])
+      or level ~= to_number(b[4]) or banned ~= to_number(b[5])
     if changed then
-      redis_call('HSET', key_bans, '${B.refusals}', refusals, '${B.refusalsUntil}', until_, '${B.level}', level, '${B.bannedUntil}', banned)
+      redis_call('HSET', key_bans, '${B.refusals}', refusals, '${B.refusedSince}', since, '${B.refusalsUntil}', until_,
+        '${B.level}', level, '${B.bannedUntil}', banned)
     end
     if changed or begun then redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY)) end
   end
-  return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used, day_refunds, refusals, until_, level, banned}
+  return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used, day_refunds,
+    refusals, since, until_, level, banned}
 end
 
 local function answer(step, windows, key_bans, at, asked)

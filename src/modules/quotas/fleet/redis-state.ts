@@ -17,6 +17,7 @@ export const WINDOW_FIELDS = {
 /** Fields of the hash of a key's bans. QUOTA_SCRIPT returns their values after those of the windows, in this order. */
 export const BAN_FIELDS = {
   refusals: 'r',
+  refusedSince: 'f',
   refusalsUntil: 'u',
   level: 'l',
   bannedUntil: 'b',
@@ -50,8 +51,8 @@ export function windowsFrom(values: readonly number[]): WindowState {
 
 /** @param values of BAN_FIELDS, in their order */
 export function bansFrom(values: readonly number[]): BanState {
-  const [refusals = 0, refusalsUntil = 0, level = 0, bannedUntil = 0] = values;
-  return { refusals, refusalsUntil, level, bannedUntil };
+  const [refusals = 0, refusedSince = 0, refusalsUntil = 0, level = 0, bannedUntil = 0] = values;
+  return { refusals, refusedSince, refusalsUntil, level, bannedUntil };
 }
 
 /** What QUOTA_SCRIPT returns for one step. */

@@ -1,9 +1,11 @@
-// Strikes and bans: the 11th refused request before `Retry-After` has passed bans the key, each time for longer.
+// Strikes and bans: the 11th refusal that counts before `Retry-After` has passed bans the key, each time for longer.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 export const REFUSALS_BEFORE_BAN = 11;
+/** Refusals count from this long after the first one: requests sent before had no chance to know of it. */
+export const NOTICE_MS = 1_000;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,
   10 * MINUTE_MS,
@@ -19,8 +21,10 @@ const HIGHEST_LEVEL = BAN_DURATIONS_MS.length;
 
 /** The ban state of a key. Addresses are never banned. Times are unix milliseconds. */
 export interface BanState {
-  /** Refused requests in the current series. */
+  /** Refused requests in the current series that count. */
   refusals: number;
+  /** When the first request of the series was refused; 0 for none. */
+  refusedSince: number;
   /** When the announced wait of the series ends. */
   refusalsUntil: number;
   /** The level at the end of the last ban, 0 to 5; `banLevel` subtracts what has been forgiven since. */
@@ -29,7 +33,7 @@ export interface BanState {
 }
 
 export function newBanState(): BanState {
-  return { refusals: 0, refusalsUntil: 0, level: 0, bannedUntil: 0 };
+  return { refusals: 0, refusedSince: 0, refusalsUntil: 0, level: 0, bannedUntil: 0 };
 }
 
 export function isBanned(bans: BanState, now: number): boolean {
@@ -47,15 +51,17 @@ export function nextBanMs(bans: BanState, now: number): number {
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
-/** Refused requests left, including the one that triggers the ban. */
+/** Refused requests that count left, including the one that triggers the ban. */
 export function refusalsBeforeBan(bans: BanState, now: number): number {
   return now < bans.refusalsUntil ? REFUSALS_BEFORE_BAN - bans.refusals : REFUSALS_BEFORE_BAN;
 }
 
-/** Counts a refused request whose window ends at `resetAt`. @returns true if it triggers a ban */
+/** Notes a refused request whose window ends at `resetAt`. @returns true if it triggers a ban */
 export function strike(bans: BanState, now: number, resetAt: number): boolean {
   if (now >= bans.refusalsUntil) endSeries(bans);
-  bans.refusals += 1;
+  // A clock that was set back starts the notice again.
+  if (bans.refusedSince === 0 || now < bans.refusedSince) bans.refusedSince = now;
+  if (now >= bans.refusedSince + NOTICE_MS) bans.refusals += 1;
   if (bans.refusals >= REFUSALS_BEFORE_BAN) {
     ban(bans, now);
     return true;
@@ -67,8 +73,9 @@ export function strike(bans: BanState, now: number, resetAt: number): boolean {
 
 /** An allowed request ends the series, for instance after an upgrade. */
 export function endSeries(bans: BanState): void {
-  if (bans.refusals === 0) return;
+  if (bans.refusalsUntil === 0) return;
   bans.refusals = 0;
+  bans.refusedSince = 0;
   bans.refusalsUntil = 0;
 }
 

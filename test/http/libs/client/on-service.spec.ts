@@ -3,6 +3,7 @@ import { ClientsService } from '../../../../src/modules/auth';
 import { agreedPlan } from '../../../../src/modules/quotas';
 import { useService } from '../../../support/use-service';
 import { failureOf, onService } from './support/on-service';
+import { earnBan } from '../../../support/limits';
 import { eventually } from '../../../support/eventually';
 
 const service = useService();
@@ -59,9 +60,7 @@ describe('A ban', () => {
     const { client, key, statuses, waits } = await onService(service, { perMinute: 1, perDay: 100 });
     await client.GET('/categories');
     const caller = service.anonymous().with({ 'X-API-Key': key });
-    for (let refused = 0; refused < 11; refused += 1) {
-      await caller.get('/categories');
-    }
+    await earnBan(caller, service);
     const error = await failureOf(client.GET('/categories'));
     expect(error).toMatchObject({ code: 'api_key_banned', status: 403, retryAfterSeconds: 120 });
     expect([statuses, waits]).toEqual([[200, 403], []]);

@@ -1,5 +1,6 @@
 import { QuotaStore } from '../../../../src/modules/quotas';
 import type { ApiClient } from '../../../support/api-client';
+import { earnBan } from '../../../support/limits';
 import { until } from '../../../support/eventually';
 import { RedisServer } from '../../../support/redis-server';
 import { type TestService, startService } from '../../../support/service';
@@ -80,10 +81,8 @@ test('a ban earned during an outage of Redis applies when it is back', async () 
   const offender = await service.caller({ plan: 'enterprise', perMinute: 2, perDay: 1_000 });
   await offender.get('/categories');
   redis.pause();
-  for (let request = 0; request < 12; request += 1) {
-    await offender.get('/categories');
-  }
-  expect((await offender.get('/categories')).status).toBe(403);
+  await offender.get('/categories');
+  await earnBan(offender, service);
   redis.resume();
   await until(async () => !(await degraded()));
   expect((await offender.get('/categories')).status).toBe(403);
@@ -97,10 +96,8 @@ test('a restarted Redis is empty, but the day and the bans are kept', async () =
 
   const { key: banned, keyId } = await service.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
   const offender = service.anonymous().with({ 'X-API-Key': banned });
-  for (let request = 0; request < 12; request += 1) {
-    await offender.get('/categories');
-  }
-  expect((await offender.get('/categories')).status).toBe(403);
+  await offender.get('/categories');
+  await earnBan(offender, service);
   await until(async () => {
     const { rowCount } = await service.database.pool.query('SELECT FROM key_bans WHERE key_id = $1', [keyId]);
     const { rows } = await service.database.pool.query<{ n: string }>(

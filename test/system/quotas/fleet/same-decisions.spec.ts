@@ -40,8 +40,8 @@ const FORGETFUL = {
   remembered: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0 }),
 } as unknown as QuotaRecords;
 
-/** The ends of windows, bans and forgiveness, and the moments around them. */
-const MOMENTS = [60, 120, 600, 3_600, 86_400, 259_200, 90_000_000 / 1000]
+/** The ends of a series' notice, windows, bans and forgiveness, and the moments around them. */
+const MOMENTS = [1, 60, 120, 600, 3_600, 86_400, 259_200, 90_000_000 / 1000]
   .flatMap((seconds) => [seconds * 1000 - 1, seconds * 1000, seconds * 1000 + 1])
   .concat(-3_600_000, -3_600_001);
 
@@ -53,6 +53,7 @@ function requests(gap: fc.Arbitrary<number>, times = fc.integer({ min: 1, max: 1
 const step = fc.oneof(
   { weight: 4, arbitrary: requests(fc.nat(400)) },
   { weight: 3, arbitrary: requests(fc.nat(200_000)) },
+  { weight: 4, arbitrary: requests(fc.integer({ min: 900, max: 1_200 }), fc.integer({ min: 4, max: 16 })) },
   { weight: 2, arbitrary: requests(fc.integer({ min: -7_200_000, max: 300_000_000 })) },
   { weight: 6, arbitrary: requests(fc.constantFrom(...MOMENTS), fc.constant(16)) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('refund' as const), gap: fc.nat(1_000) }) },
