@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, map } from 'rxjs';
-import { type Representation, representationOf } from '#libs/http';
+import { type Representation, UnsentResponses, representationOf } from '#libs/http';
 import { AnswerHeaders } from './answer-headers';
 
 /**
@@ -12,6 +12,7 @@ import { AnswerHeaders } from './answer-headers';
 @Injectable()
 export class AnswerInterceptor implements NestInterceptor {
   private readonly representations = new Map<unknown, Representation>();
+  private readonly unsent = new UnsentResponses();
 
   constructor(private readonly headers: AnswerHeaders) {}
 
@@ -22,6 +23,9 @@ export class AnswerInterceptor implements NestInterceptor {
     return next.handle().pipe(
       map((result) => {
         const body = represent(result, request, reply);
+        if (typeof body === 'string') {
+          this.unsent.hold(request.caller?.holder?.clientId ?? request.ip, reply.raw, body);
+        }
         const written = this.headers.write(request, reply, reply.statusCode);
         // Nest awaits a promise from the stream; flattening it in the stream would slow down every other request.
         return written instanceof Promise ? written.then(() => body) : body;

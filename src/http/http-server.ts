@@ -9,6 +9,7 @@ import {
   repairRequestTarget,
   requestIdOf,
   takeOverNodeAnswers,
+  takeTurn,
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
@@ -66,7 +67,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   (app.getHttpAdapter() as unknown as FastifyAdapter).setOnRequestHook((request, reply, done) => {
     void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
-    done();
+    takeTurn(request.raw, done);
   });
   const admission = app.get(Admission);
   allowOrigins(fastify, settings);

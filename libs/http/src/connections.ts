@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { noteAnswers, openAnswers } from './pipelined-answers';
+import { openResponses, trackResponses } from './pipelining';
 
 /** After the server stops listening, a request that has begun to arrive has this long to become complete. */
 const GRACE_MS = 1_000;
@@ -12,7 +12,7 @@ export class Connections {
 
   /** @param server must not listen yet: existing connections would not be tracked */
   constructor(private readonly server: Server) {
-    noteAnswers(server);
+    trackResponses(server);
     server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
@@ -26,7 +26,7 @@ export class Connections {
 
   /** Number of requests in progress. */
   get requestsInProgress(): number {
-    return [...this.sockets].reduce((sum, socket) => sum + openAnswers(socket).length, 0);
+    return [...this.sockets].reduce((sum, socket) => sum + openResponses(socket).length, 0);
   }
 
   /**
@@ -38,9 +38,9 @@ export class Connections {
       return;
     }
     this.ending = true;
-    this.sockets.forEach((socket) => endWithLast(openAnswers(socket)));
-    this.server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
-      endWithLast([...openAnswers(socket), answer]);
+    this.sockets.forEach((socket) => endWithLast(openResponses(socket)));
+    this.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      endWithLast([...openResponses(socket), response]);
     });
   }
 
@@ -72,13 +72,13 @@ export class Connections {
 }
 
 /** All pipelined requests are answered; the last response closes the connection. */
-function endWithLast(answers: ServerResponse[]): void {
-  answers.forEach((answer, index) => (answer.shouldKeepAlive = index < answers.length - 1));
+function endWithLast(responses: ServerResponse[]): void {
+  responses.forEach((response, index) => (response.shouldKeepAlive = index < responses.length - 1));
 }
 
 /** A response whose header was written before the end was announced has kept its connection open. */
 function closeWhenUnused(socket: Socket): void {
-  const [next] = openAnswers(socket);
+  const [next] = openResponses(socket);
   if (next === undefined) {
     socket.destroySoon();
   } else {

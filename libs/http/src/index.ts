@@ -58,4 +58,5 @@ export { requestIdOf } from './request-id';
 export { repairRequestTarget } from './request-target';
 export { WithRouteConfig, routeOf } from './route';
 export { IfMatch, SingleResource } from './single-resource';
-export { takeOverNodeAnswers, type SocketAnswer } from './socket-errors';
+export { takeOverNodeAnswers, takeTurn, type SocketAnswer } from './socket-errors';
+export { UnsentResponses } from './unsent-responses';

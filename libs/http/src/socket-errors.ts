@@ -11,7 +11,7 @@ import {
   RequestTimeoutError,
 } from './errors';
 import { headDefect } from './request-head';
-import { MAX_PIPELINED, isCrowded, newestAnswer, noteAnswers } from './pipelined-answers';
+import { MAX_PIPELINED, isCrowded, newestResponse, startInTurn, trackResponses } from './pipelining';
 import { MAX_BODY_BYTES, loseBody } from './read-json';
 
 /** The response to a request that Node refused while parsing: the error and its header fields. */
@@ -91,7 +91,7 @@ function answerOnSocket(describe: SocketAnswer) {
     }
     refuseFurtherRequests(socket);
     const error = refusalFor(parserError);
-    const newest = newestAnswer(socket);
+    const newest = newestResponse(socket);
     if (newest && !newest.req.complete) {
       failInBody(newest, error, socket);
       return;
@@ -147,7 +147,7 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   server.on('clientError', (error, socket) => {
     answer(error, socket as Socket).catch(() => socket.destroy());
   });
-  noteAnswers(server);
+  trackResponses(server);
   // Node caches the address when it is first read. After a reset it would be unknown.
   server.on('connection', (socket) => {
     if (socket.remoteAddress === undefined) {
@@ -166,19 +166,30 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
       .then(({ error, headers }) => write(socket, error, headers))
       .catch(() => socket.destroy());
   });
-  fastify.addHook('onRequest', lookOver);
+  fastify.addHook('onRequest', rejectDefective);
 }
 
-/** Refuses requests on crowded connections and requests with a defective head before any other work. */
-const lookOver: onRequestHookHandler = (request, reply, done) => {
-  const { socket } = request.raw;
+/** Requests that arrived when too many others were waiting on their connection. */
+const excess = new WeakSet<IncomingMessage>();
+
+/** The requests of a connection start one after the other. Call it in the first hook of all. */
+export function takeTurn(request: IncomingMessage, start: () => void): void {
+  const { socket } = request;
   if (isCrowded(socket)) {
     refuseFurtherRequests(socket);
+    excess.add(request);
+  }
+  startInTurn(socket, start);
+}
+
+/** Refuses requests in excess and requests with a defective head before any other work. */
+const rejectDefective: onRequestHookHandler = ({ raw }, reply, done) => {
+  if (excess.has(raw)) {
     reply.raw.shouldKeepAlive = false;
     done(
-      new BadRequestError(`More than ${MAX_PIPELINED} requests wait on this connection for their answers.`),
+      new BadRequestError(`More than ${MAX_PIPELINED} requests wait on this connection for their responses.`),
     );
     return;
   }
-  done(headDefect(request.raw));
+  done(headDefect(raw));
 };

@@ -14,10 +14,10 @@ export class EventsController {
 
   @Get()
   @RequiresScope('read')
-  @Paged(
-    'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
-    'event',
-  )
+  @Paged({
+    link: 'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
+    kind: 'event',
+  })
   @Operation({
     id: 'listEvents',
     summary: 'Follow what happens',

@@ -37,7 +37,7 @@ export class InventoryController {
 
   @Get()
   @RequiresScope('read')
-  @Paged()
+  @Paged({ idOf: ({ petId }: InventoryItemDto) => petId })
   @Operation({
     id: 'listInventory',
     summary: 'List stock counts',

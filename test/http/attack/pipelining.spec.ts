@@ -46,6 +46,39 @@ describe('pipelined requests', () => {
   });
 });
 
+it('A request starts only when the response before it was taken, and never if the client has left', async () => {
+  const { key } = await service.issueKey();
+  const asked = (path: string) => requestText(`GET ${path}`, [`X-API-Key: ${key}`]);
+  const remaining = async () => {
+    const { headers } = await exchange(service.port, asked('/rate-limit'));
+    return Number(headers['x-ratelimit-remaining']);
+  };
+  const before = await remaining();
+  let arrived = 0;
+  const count = () => (arrived += 1);
+  const server = service.app.getHttpServer() as Server;
+  server.on('request', count);
+  const flood = new Flood(service.port);
+  try {
+    // More than the system takes for a client that reads nothing.
+    const large = requestText('GET /docs/swagger-ui-bundle.js').repeat(MOST - 1);
+    const [reader, leaver] = await flood.open(2);
+    flood.sockets.forEach((socket) => socket.pause().write(large + asked('/pets')));
+    await until(() => arrived === 2 * MOST);
+    expect(await remaining()).toBe(before);
+    leaver!.destroy();
+    let received = '';
+    reader!
+      .on('data', (chunk: Buffer) => (received = (received + chunk.toString('latin1')).slice(-20_000)))
+      .resume();
+    await until(() => received.includes('x-ratelimit-remaining'));
+    expect(await remaining()).toBe(before - 1);
+  } finally {
+    server.off('request', count);
+    flood.close();
+  }
+});
+
 it('A connection whose client does not read responses is closed', async () => {
   const server = impatient.app.getHttpServer() as Server;
   let accepted = 0;

@@ -22,15 +22,53 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
   return { entries, lastId: rows.length > limit && last !== undefined ? idOf(last) : null };
 }
 
+/** A page whose body would be larger ends early, with at least one entry. */
+const MAX_PAGE_BYTES = 256 * 1024;
+
+interface PageOptions {
+  /** The meaning of its `Link`, if that is more than the next page of a list. */
+  link?: string;
+  /** The kind of its cursors. Pages of events have been ended by size when they were read. */
+  kind?: CursorKind;
+  /** The id of an entry as it is sent; `id` by default. */
+  idOf?: (entry: never) => number;
+}
+
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
-function pageWith(kind: CursorKind) {
-  return ({ entries, lastId }: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string => {
+function pageWith({ kind = 'after', idOf = ({ id }: { id: number }) => id }: PageOptions) {
+  return (page: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string => {
+    const { body, lastId } = kind === 'after' ? bounded(page, idOf) : serialized(page);
     if (lastId !== null) {
       void reply.header('Link', `<${nextTarget(request, cursorAfter(lastId, kind))}>; rel="next"`);
     }
     void reply.type(JSON_TYPE);
-    return JSON.stringify(entries);
+    return body;
   };
+}
+
+function serialized({ entries, lastId }: Page<unknown>): { body: string; lastId: number | null } {
+  return { body: JSON.stringify(entries), lastId };
+}
+
+function bounded(page: Page<unknown>, idOf: (entry: never) => number): ReturnType<typeof serialized> {
+  const whole = serialized(page);
+  if (Buffer.byteLength(whole.body) <= MAX_PAGE_BYTES) {
+    return whole;
+  }
+  const texts: string[] = [];
+  // The brackets; each entry has a comma as well.
+  let bytes = 2;
+  for (const entry of page.entries) {
+    const text = JSON.stringify(entry);
+    bytes += Buffer.byteLength(text) + 1;
+    if (texts.length > 0 && bytes > MAX_PAGE_BYTES) {
+      break;
+    }
+    texts.push(text);
+  }
+  const isWhole = texts.length === page.entries.length;
+  const lastId = isWhole ? page.lastId : idOf(page.entries[texts.length - 1] as never);
+  return { body: `[${texts.join(',')}]`, lastId };
 }
 
 /**
@@ -52,12 +90,12 @@ function pathOf(request: FastifyRequest): string {
   );
 }
 
-/** The operation returns a Page. @param link the meaning of its `Link`, if that is more than the next page of a list */
-export function Paged(link?: string, kind: CursorKind = 'after'): MethodDecorator {
-  const example = `<{path}?cursor=${cursorAfter(20, kind)}>; rel="next"`;
+/** The operation returns a Page. */
+export function Paged(options: PageOptions = {}): MethodDecorator {
+  const example = `<{path}?cursor=${cursorAfter(20, options.kind)}>; rel="next"`;
   return applyDecorators(
-    RepresentedBy(pageWith(kind)),
-    documentHeaders('success', { name: 'Link', example, description: link }),
+    RepresentedBy(pageWith(options)),
+    documentHeaders('success', { name: 'Link', example, description: options.link }),
     documentErrors(InvalidCursorError),
   );
 }

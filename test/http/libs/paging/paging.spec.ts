@@ -143,4 +143,18 @@ describe('a list', () => {
     expect(await sizeOf('/categories?limit=1')).toBe(1);
     expect(await sizeOf('/categories?limit=100')).toBe(100);
   });
+
+  it('ends a page early that would grow past 256 KiB, and continues in Link', async () => {
+    await service.database.pool.query(
+      `INSERT INTO categories (name, description) SELECT 'n' || n, repeat('🐕', 2000) FROM generate_series(1, 70) AS n`,
+    );
+    const pages = await pagesFrom('/categories?limit=100');
+    expect(pages.flat()).toEqual(Array.from({ length: 70 }, (_, index) => `n${index + 1}`));
+    expect(pages.length).toBeGreaterThan(2);
+    const whole = await caller.get(`/categories?limit=${pages[0]!.length}`);
+    const larger = await caller.get(`/categories?limit=${pages[0]!.length + 1}`);
+    expect(larger.text).toBe(whole.text);
+    expect(Buffer.byteLength(whole.text)).toBeLessThanOrEqual(256 * 1024);
+    expect(Buffer.byteLength(whole.text)).toBeGreaterThan(240 * 1024);
+  });
 });
