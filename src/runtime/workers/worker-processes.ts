@@ -63,6 +63,7 @@ export class WorkerProcesses {
 
   private async fork(): Promise<{ port: number } | null> {
     const worker = cluster.fork(this.environment);
+    closeUndelivered(worker);
     this.onStart(worker);
     worker.once('exit', (code: number, signal: string | null) =>
       this.onExit(worker, signal ?? `code ${code}`),
@@ -93,4 +94,22 @@ export class WorkerProcesses {
       await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
     }
   }
+}
+
+/**
+ * Closes the connection that was on its way to a worker when it died. Node hands them over one by one, keeps each open until
+ * the worker has confirmed it, and closes none of a worker that no longer can: its caller would wait for ever.
+ */
+function closeUndelivered(worker: Worker): void {
+  const child = worker.process as { send(...parts: unknown[]): boolean };
+  const send = child.send.bind(child);
+  let last: { close(): void } | undefined;
+  child.send = (message, handle, ...rest) => {
+    if (typeof handle === 'object' && handle !== null) {
+      last = handle as typeof last;
+    }
+    return send(message, handle, ...rest);
+  };
+  // Nothing happens to one that is closed already.
+  worker.once('exit', () => last?.close());
 }

@@ -81,11 +81,21 @@ it('adds up the metrics of all workers', async () => {
   expect(text).toContain('petstore_limits_degraded 0\n');
 });
 
-it('replaces a killed worker, and keeps the counts', async () => {
+it('replaces a killed worker, keeps the counts, and leaves no caller waiting', async () => {
   const key = await newKey('bereft');
   await statusesOf(key, 40);
   const before = workers();
+  process.kill(before[0]!, 'SIGSTOP');
+  let answered = 0;
+  const live = async () => {
+    await fetch(`${service.url}/health/live`, { headers: { Connection: 'close' } });
+    answered += 1;
+  };
+  const callers = Promise.allSettled(Array.from({ length: 4 }, live));
+  // The stopped worker has not confirmed that it took one of the connections.
+  await until(() => answered === 3);
   process.kill(before[0]!, 'SIGKILL');
+  expect(tally((await callers).map(({ status }) => status))).toEqual({ fulfilled: 3, rejected: 1 });
   await until(() => {
     const now = workers();
     return (
