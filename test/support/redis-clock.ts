@@ -1,11 +1,9 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '#libs/clock';
 
-const TIME_OF_REDIS = "redis_call('TIME')";
-/** The last argument, in the form in which Redis tells its time: seconds, and microseconds of the next. */
-const TIME_OF_CLOCK = `(function(ms)
-  return {math.floor(ms / 1000), ms % 1000 * 1000}
-end)(tonumber(table.remove(ARGV)))`;
+const TIME_OF_REDIS = 'local now = clock';
+/** The last argument. Deadlines stay on the clock of Redis. */
+const TIME_OF_CLOCK = 'local now = tonumber(table.remove(ARGV))';
 
 type Command = (...args: unknown[]) => unknown;
 

@@ -18,11 +18,12 @@ function list(fields: Record<string, string>): string {
  * One call runs all steps of one turn of the event loop; each belongs to one subject and is independent.
  * KEYS: for each step the windows of the client or address, then, for a client, the bans of the key. Both have the
  * client's hash tag, so that a cluster keeps them together.
- * ARGV: for each step its name (take, refund, look, ban, reset, mark stale), its number of keys, requests per minute,
+ * ARGV: the deadline on the clock of Redis, from which on nothing is done, because the caller has given up; then for each
+ * step its name (take, refund, look, ban, reset, mark stale), its number of keys, requests per minute,
  * requests per day (-1 for none), for refund the time when the request was taken, and the number of values from the
  * database that follow: none if it was not read, or five: day, requests of that day, level and end of the ban, the last
  * reset of the windows.
- * Returns for each step {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly
+ * Returns the time of Redis and, before the deadline, for each step {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly
  * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}; or {'unknown'} if the state is missing and must be
  * read from the database; or {'failed', why}.
  */
@@ -34,7 +35,9 @@ local BANS = {${BAN_DURATIONS_MS.join(', ')}}
 local redis_call, to_number, floor, max, min = redis.call, tonumber, math.floor, math.max, math.min
 
 local time = redis_call('TIME')
-local now = to_number(time[1]) * 1000 + floor(to_number(time[2]) / 1000)
+local clock = to_number(time[1]) * 1000 + floor(to_number(time[2]) / 1000)
+if clock >= to_number(ARGV[1]) then return {clock} end
+local now = clock
 local today = floor(now / DAY)
 
 -- Every notified instance sends this; only the first one may take effect.
@@ -185,8 +188,8 @@ local function answer(step, windows, key_bans, at, asked)
   return run(step, windows, key_bans, to_number(ARGV[at + 2]), to_number(ARGV[at + 3]), to_number(ARGV[at + 4]), asked)
 end
 
-local answers = {}
-local key, at = 1, 1
+local answers = {clock}
+local key, at = 1, 2
 while at <= #ARGV do
   local keys, values = to_number(ARGV[at + 1]), to_number(ARGV[at + 5])
   local asked = values > 0 and at + 6 or nil

@@ -1,10 +1,18 @@
+import { performance } from 'node:perf_hooks';
 import { Cluster, type Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
 import { QUOTA_SCRIPT } from './quota-script';
+import { RedisClock } from './redis-clock';
 import type { Reply } from './redis-state';
 import { withinBudget } from './within-budget';
 
 /** Limited, because Redis is single-threaded. */
 const STEPS_PER_CALL = 100;
+
+/** Clocks of a cluster are kept by subject, because only the cluster knows which node a subject is on. */
+const MAX_CLOCKS = 10_000;
+/** A timer may fire this much early. */
+const EARLY_MS = 1;
 
 /** Redis did not answer in time, or returned an error. */
 export class RedisUnavailableError extends Error {
@@ -34,14 +42,18 @@ interface WaitingStep {
 }
 
 interface WithScript {
-  quota(...args: (string | number)[]): Promise<Reply[]>;
+  quota(...args: (string | number)[]): Promise<[time: number, ...replies: Reply[]]>;
 }
 
-/** Batches all steps of one turn of the event loop into one call of the script, because a call costs more than a step. */
+/**
+ * Batches all steps of one turn of the event loop into one call of the script, because a call costs more than a step. Each
+ * call carries its deadline on the clock of Redis: a call that Redis runs after its caller gave up does nothing.
+ */
 export class ScriptCalls {
   private readonly redis: WithScript;
   private readonly isCluster: boolean;
   private waiting: WaitingStep[] = [];
+  private readonly clocks = new LRUCache<string, RedisClock>({ max: MAX_CLOCKS });
 
   constructor(
     client: Redis | Cluster,
@@ -50,6 +62,9 @@ export class ScriptCalls {
     client.defineCommand('quota', { lua: QUOTA_SCRIPT });
     this.redis = client as unknown as WithScript;
     this.isCluster = client instanceof Cluster;
+    // Another node may have another clock.
+    client.on('close', () => this.clocks.clear());
+    client.on('-node', () => this.clocks.clear());
   }
 
   /**
@@ -77,27 +92,63 @@ export class ScriptCalls {
 
   private async call(waiting: WaitingStep[]): Promise<void> {
     try {
-      const replies = this.redis.quota(...this.argumentsFor(waiting));
-      const inTime = await withinBudget(replies, this.budgetMs, (late) => {
-        waiting.forEach(({ onLate }, index) => onLate?.(late[index]!));
-      });
-      waiting.forEach((one, index) => settle(one, inTime[index]!));
+      const replies = await this.send(waiting, await this.deadlineFor(waiting));
+      waiting.forEach((one, index) => settle(one, replies[index]!));
     } catch (error) {
       const unavailable = new RedisUnavailableError(error);
       waiting.forEach(({ reject }) => reject(unavailable));
     }
   }
 
-  private argumentsFor(waiting: WaitingStep[]): (string | number)[] {
-    const keys: string[] = [];
-    const values: (string | number)[] = [];
+  /** A call without a deadline has no steps: it only asks for the time. */
+  private async send(waiting: WaitingStep[], deadline?: number): Promise<Reply[]> {
+    const clock = this.clockOf(waiting);
+    const sentAt = performance.now();
+    const sent = this.redis.quota(...argumentsFor(waiting, deadline)).then(([time, ...replies]) => {
+      clock.learn(sentAt, time);
+      return replies;
+    });
+    const replies = await withinBudget(sent, this.budgetMs, (late) => {
+      late.forEach((reply, index) => waiting[index]!.onLate?.(reply));
+    });
+    if (deadline !== undefined && replies.length < waiting.length) {
+      throw new Error('Redis ran the call after its deadline');
+    }
+    return replies;
+  }
+
+  private async deadlineFor(waiting: WaitingStep[]): Promise<number> {
+    const clock = this.clockOf(waiting);
+    if (clock.in(0) === undefined) {
+      await this.send(waiting);
+    }
+    return clock.in(this.budgetMs - EARLY_MS)!;
+  }
+
+  private clockOf([first]: WaitingStep[]): RedisClock {
+    const name = this.isCluster ? first!.step.keys[0]! : '';
+    let clock = this.clocks.get(name);
+    if (clock === undefined) {
+      clock = new RedisClock();
+      this.clocks.set(name, clock);
+    }
+    return clock;
+  }
+}
+
+function argumentsFor(waiting: WaitingStep[], deadline: number | undefined): (string | number)[] {
+  const keys: string[] = [];
+  const values: (string | number)[] = [];
+  if (deadline === undefined) {
+    keys.push(...waiting[0]!.step.keys);
+  } else {
     for (const { step } of waiting) {
       keys.push(...step.keys);
       values.push(step.name, step.keys.length, step.perMinute, step.perDay, step.takenAt);
       values.push(step.remembered.length, ...step.remembered);
     }
-    return [keys.length, ...keys, ...values];
   }
+  return [keys.length, ...keys, deadline ?? Number.MAX_SAFE_INTEGER, ...values];
 }
 
 function settle({ resolve, reject }: WaitingStep, reply: Reply): void {

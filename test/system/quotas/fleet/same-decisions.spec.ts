@@ -18,11 +18,13 @@ const START = Date.UTC(2026, 10, 21, 23, 58);
 const clock = new ManualClock(START);
 let server: RedisServer;
 let client: Redis;
+let redis: RedisQuotaStore;
 let clients = 0;
 
 beforeAll(async () => {
   server = await RedisServer.start();
   client = onClock(new Redis(server.url), clock);
+  redis = new RedisQuotaStore(client, FORGETFUL, BUDGET_MS);
 });
 
 afterAll(async () => {
@@ -85,7 +87,7 @@ function aSubject(limits: Limits): Subject {
 }
 
 /** Runs the steps in both stores and holds their answers against each other. */
-async function compare(redis: RedisQuotaStore, memory: MemoryQuotaStore, run: History) {
+async function compare(memory: MemoryQuotaStore, run: History) {
   const subject = aSubject(run.limits);
   let lastTaken = NOTHING_TAKEN;
   const refundLast = async () => {
@@ -119,10 +121,9 @@ test('Redis and this process decide every history alike', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (run) => {
       clock.set(START);
-      const redis = new RedisQuotaStore(client, FORGETFUL, BUDGET_MS);
       const memory = new MemoryQuotaStore(FORGETFUL, clock);
       try {
-        await compare(redis, memory, run);
+        await compare(memory, run);
       } finally {
         memory.onModuleDestroy();
       }
