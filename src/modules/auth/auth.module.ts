@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { ApiKeyGuard } from './api-key.guard';
 import { Authenticator } from './authenticator';
 import { AdministrationModule } from './administration.module';
@@ -6,7 +6,8 @@ import { KeyController } from './key.controller';
 import { KeyDirectory } from './key-directory';
 import { KeyUse } from './key-use';
 
-/** Authentication: clients, their keys, the guard, and `GET /key`. */
+/** Authentication: clients, their keys, the guard, and `GET /key`. Global, so that any controller can use it. */
+@Global()
 @Module({
   imports: [AdministrationModule],
   controllers: [KeyController],

@@ -37,6 +37,18 @@ export class Authenticator {
     this.identified(request, holder);
   }
 
+  /**
+   * Looks the key of a request up again, in the database: for a request that has waited.
+   * @throws ApiError 401 if the key is not valid any more
+   */
+  async confirm(request: FastifyRequest): Promise<void> {
+    const key = keyOrRefusal(request);
+    const holder = key instanceof ApiError ? null : await this.directory.lookUp(digestOf(key));
+    if (holder === null || holder.expiresAt <= this.clock.now()) {
+      throw INVALID;
+    }
+  }
+
   private identified(request: FastifyRequest, holder: KeyHolder | null): void {
     request.caller = this.callerOf(holder);
     request.commandOwner = holder?.clientId;

@@ -1,17 +1,52 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { CommandExecutor, type Entity, type RowChange, type State } from '#libs/database';
-import { EventBell } from './event-bell';
-import { EVENT_JOURNAL } from './event-journal';
-import { EVENT_TYPES, type EventType } from './event-types';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CommandExecutor, Database, type Entity, type RowChange, type State } from '#libs/database';
+import { EVENT_JOURNAL, EVENT_TYPES, type RecordedEvent } from './event-blocks';
+
+/** Notified when there are new events. */
+export const EVENTS_CHANNEL = 'petstore_events';
+/** A notification for every commit would cost as much as the events themselves. */
+const PAUSE_MS = 20;
 
 /** An event before it is stored. */
-export interface Occurrence {
-  type: EventType;
+export interface Occurrence extends Pick<RecordedEvent, 'type' | 'data'> {
   /** The pet concerned, if any. */
   petId?: number;
-  /** The resource as GET returns it right after the event, or right before it was removed. */
-  data: object;
+}
+
+/** Notifies all processes of new events, at most once every 20 ms. */
+@Injectable()
+export class EventNotifier implements OnModuleDestroy {
+  private readonly logger = new Logger(EventNotifier.name);
+  private isPending = false;
+  private sending?: Promise<void>;
+
+  constructor(private readonly database: Database) {}
+
+  notify(): void {
+    this.isPending = true;
+    this.sending ??= this.send();
+  }
+
+  /** Sends a pending notification. */
+  async onModuleDestroy(): Promise<void> {
+    await this.sending;
+  }
+
+  private async send(): Promise<void> {
+    while (this.isPending) {
+      this.isPending = false;
+      try {
+        await this.database.query(`NOTIFY ${EVENTS_CHANNEL}`);
+      } catch (error) {
+        // No event is lost: followers read the feed with their next request, and deliveries poll it.
+        this.logger.warn(`New events could not be announced: ${String(error)}`);
+      }
+      await pause(PAUSE_MS);
+    }
+    this.sending = undefined;
+  }
 }
 
 /** Modules register here which changes of their rows are events. Events are written in the transaction of the change. */
@@ -22,7 +57,7 @@ export class EventLog {
 
   constructor(
     private readonly commands: CommandExecutor,
-    private readonly bell: EventBell,
+    private readonly notifier: EventNotifier,
   ) {}
 
   /** @param eventsOf maps a changed row to its events, if any; the state is that after the command */
@@ -35,7 +70,7 @@ export class EventLog {
         state.append(EVENT_JOURNAL, { id: randomUUID().replaceAll('-', ''), type, petId, data });
         state.afterCommit(() => {
           this.written[type]! += 1;
-          this.bell.ring();
+          this.notifier.notify();
         });
       }
     });

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DatabaseUrl, NotificationListener } from '#libs/database';
-import { EVENTS_CHANNEL } from './event-bell';
-import { type EventFilter, EventReader } from './event-reader';
-import { EventWatch } from './event-watch';
+import { type EventFilter, type StoredEvent, matches } from './event-blocks';
+import { EVENTS_CHANNEL } from './event-log';
+import { EventReader } from './event-reader';
 
 /** Events read at a time. */
 const BATCH = 500;
@@ -11,6 +11,66 @@ const RETRY_MS = 1_000;
 /** Maximum number of waiting requests, in total and per client. */
 const MAX_WATCHES = 2_000;
 const MAX_OF_CLIENT = 50;
+
+/** A request that waits at the end of the feed. */
+export interface Watcher {
+  /** Position of the last event that it has seen. */
+  after: number;
+  filter: EventFilter;
+  /** Maximum number of events. */
+  most: number;
+  client: number;
+}
+
+/** The wait of a request, and the events that it has found. */
+export class EventWatch {
+  private readonly found: StoredEvent[] = [];
+  private settle?: () => void;
+  private ended = false;
+
+  constructor(
+    readonly watcher: Watcher,
+    private readonly onClose: () => void,
+  ) {}
+
+  /** Adds new events, which must be in order and without gaps. */
+  show(events: readonly StoredEvent[]): void {
+    const { after, filter, most } = this.watcher;
+    const wanted = events.filter((event) => event.position > after && matches(event, filter));
+    this.found.push(...wanted.slice(0, most - this.found.length));
+    if (this.found.length > 0) {
+      this.settle?.();
+    }
+  }
+
+  /** Ends the wait. */
+  end(): void {
+    this.ended = true;
+    this.settle?.();
+  }
+
+  close(): void {
+    this.onClose();
+  }
+
+  /**
+   * The matching events since the watch began, as soon as there are any; none after the timeout or the end of the wait.
+   * @param signal also ends the wait
+   */
+  async next(milliseconds: number, signal: AbortSignal): Promise<StoredEvent[]> {
+    if (this.found.length === 0 && !this.ended && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, milliseconds);
+        this.settle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        signal.addEventListener('abort', this.settle, { once: true });
+      });
+    }
+    return this.found;
+  }
+}
 
 /**
  * The end of the feed, for waiting requests. New events are read once, however many requests wait, and matched in
@@ -68,23 +128,17 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Starts to watch for events after a position, before it resolves. A caller that then reads the feed and finds
-   * nothing has missed nothing.
-   * @param client the watching client
+   * Starts to watch for events, before it resolves. A caller that then reads the feed and finds nothing has missed
+   * nothing.
    * @returns undefined if there are too many watches, or the service is stopping
    * @throws what the driver throws
    */
-  async watch(
-    after: number,
-    filter: EventFilter,
-    most: number,
-    client: number,
-  ): Promise<EventWatch | undefined> {
-    const ofClient = [...this.watches].filter((watch) => watch.client === client).length;
+  async watch(watcher: Watcher): Promise<EventWatch | undefined> {
+    const ofClient = [...this.watches].filter((watch) => watch.watcher.client === watcher.client).length;
     if (this.ended || this.watches.size >= MAX_WATCHES || ofClient >= MAX_OF_CLIENT) {
       return undefined;
     }
-    const watch = new EventWatch(after, filter, most, client, () => this.watches.delete(watch));
+    const watch = new EventWatch(watcher, () => this.watches.delete(watch));
     this.watches.add(watch);
     if (this.head === undefined) {
       await this.catchUp().catch((error: unknown) => {

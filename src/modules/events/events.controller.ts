@@ -1,8 +1,9 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { type Origin, SentBy } from '#libs/database';
 import { HungUp, Operation, MAX_PAGE_SIZE, Paged, type Page } from '#libs/http';
-import { RequiresScope } from '../auth';
+import { Authenticator, RequiresScope } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, ListEventsQuery } from './events.dto';
 import { EventsService } from './events.service';
@@ -10,7 +11,10 @@ import { EventsService } from './events.service';
 @ApiTags('Events')
 @Controller('events')
 export class EventsController {
-  constructor(private readonly events: EventsService) {}
+  constructor(
+    private readonly events: EventsService,
+    private readonly authenticator: Authenticator,
+  ) {}
 
   @Get()
   @RequiresScope('read')
@@ -35,7 +39,9 @@ export class EventsController {
     @Query() query: ListEventsQuery,
     @SentBy() { owner }: Origin,
     @HungUp() hungUp: AbortSignal,
+    @Req() request: FastifyRequest,
   ): Promise<Page<EventDto>> {
-    return this.events.list(query, owner, hungUp);
+    const confirmKey = () => this.authenticator.confirm(request);
+    return this.events.list(query, { client: owner, hungUp, confirmKey });
   }
 }

@@ -7,8 +7,7 @@ import {
   integer,
   oneOf,
 } from '#libs/http';
-import { EVENT_TYPES, type EventType } from './event-types';
-import type { StoredEvent } from './stored-event';
+import { EVENT_TYPES, type EventType, type StoredEvent } from './event-blocks';
 
 /** An event in a response. */
 export interface EventDto {

@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
 import { RetentionModule } from '#libs/database';
-import { EventBell } from './event-bell';
-import { EventLog } from './event-log';
+import { EventLog, EventNotifier } from './event-log';
 import { EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 import { EventsService } from './events.service';
 
 /** Writing and reading events: for the modules that report them, and for the command line. */
-@Module({ providers: [EventBell, EventLog, EventReader], exports: [EventLog, EventReader] })
+@Module({ providers: [EventNotifier, EventLog, EventReader], exports: [EventLog, EventReader] })
 export class EventLogModule {}
 
 /** Includes today, so that events are kept for at least 30 days. */

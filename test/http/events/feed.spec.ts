@@ -1,6 +1,7 @@
 import { Database, Retention } from '#libs/database';
 import { cursorAfter } from '#libs/http';
 import { EventReader, EventTail } from '../../../src/modules/events';
+import { KeysService } from '../../../src/modules/auth';
 import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
@@ -84,6 +85,57 @@ describe('Pages', () => {
     const ofPet = all!.events.filter(({ data }) => data.petId === pet.id);
     expect([placed.length, ofPet.length]).toEqual([120, 120]);
     expect(others.map(({ events }) => events)).toEqual([all!.events, placed, ofPet]);
+  });
+
+  describe('of large events', () => {
+    const KIB = 1_024;
+    let before: string;
+    beforeAll(async () => {
+      before = (await atTheEnd()).target;
+      const data = { id: 1, name: 'Large', description: '🐟'.repeat(2_000) };
+      const events = [{ id: '0'.repeat(32), type: 'category.updated', petId: null, data }];
+      await service.database.pool.query(
+        `INSERT INTO event_blocks (size, types, pets, events) SELECT 1, 16, '{}', $1 FROM generate_series(1, 200)`,
+        [JSON.stringify(events)],
+      );
+    });
+
+    it('end at 256 KiB, and the link goes on', async () => {
+      const follower = new Follower(`${before}&limit=100`);
+      const lengths: number[] = [];
+      for (let count = 1; count > 0; lengths.push(count)) {
+        count = (await follower.read(caller)).length;
+      }
+      const largest = Buffer.byteLength(JSON.stringify(follower.events.slice(0, lengths[0])));
+      expect(follower.events).toHaveLength(200);
+      expect([largest <= 256 * KIB, largest > 240 * KIB]).toEqual([true, true]);
+    });
+
+    it.each(['type=category.updated&limit=1', 'type=category.updated&petId=1', 'limit=100'])(
+      'read no more than that from the database: %s',
+      async (query) => {
+        const read = jest.spyOn(service.app.get(Database), 'read');
+        await caller.get(`${before}&${query}`);
+        const rows = (await Promise.all(read.mock.results.map(({ value }) => value as unknown))).flat(2);
+        read.mockRestore();
+        const texts = rows.filter((value): value is string => typeof value === 'string');
+        expect(texts.join('').length).toBeLessThanOrEqual(256 * KIB);
+      },
+    );
+
+    it('do not share a block when they are written together', async () => {
+      const description = '🐟'.repeat(2_000);
+      const { target } = await atTheEnd();
+      const names = Array.from({ length: 40 }, (_none, index) => `Large ${index}`);
+      await Promise.all(names.map((name) => caller.post('/categories', { name, description })));
+      const { rows } = await service.database.pool.query<{ bytes: number }>(
+        `SELECT max(octet_length(events)) AS bytes FROM event_blocks`,
+      );
+      const follower = new Follower(target);
+      await follower.readAll(caller);
+      expect(rows[0]!.bytes).toBeLessThanOrEqual(128 * KIB + 2);
+      expect(follower.events.map(({ data }) => data.name).sort()).toEqual([...names].sort());
+    });
   });
 
   it('have the same header fields without the body', async () => {
@@ -183,6 +235,23 @@ describe('A request that waits', () => {
     await rename('Gina');
     const { remaining } = limitsIn(await answer);
     expect(remaining).toBe(57);
+  });
+
+  it.each(['revoked', 'expired'])('is answered with 401, and no event, when its key is %s', async (what) => {
+    const expiresAt = new Date(service.clock.now() + 60_000);
+    const { key, keyId } = await service.issueKey({ expiresAt });
+    const { target } = await atTheEnd('&wait=30');
+    const before = tail().waiting;
+    const answer = service.anonymous().with({ 'X-API-Key': key }).get<ErrorBody>(target);
+    await until(() => tail().waiting > before);
+    if (what === 'revoked') {
+      await service.app.get(KeysService).revoke(keyId);
+    } else {
+      service.clock.set(expiresAt.getTime());
+    }
+    await rename('Late');
+    const { status, body } = await answer;
+    expect([status, body.code]).toEqual([401, 'invalid_api_key']);
   });
 
   it('holds no connection to the database', async () => {
