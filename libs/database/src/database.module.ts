@@ -3,15 +3,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { defaults } from 'pg';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { Database } from './database';
+import { DatabaseUrl } from './database-url';
+import { NotificationListener } from './notification-listener';
 
 // By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
 // (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
 defaults.parseInputDatesAsUTC = true;
-
-/** The URL of the database, for code that needs its own connection. */
-export abstract class DatabaseUrl {
-  abstract readonly value: string;
-}
 
 @Module({})
 export class DatabaseModule {
@@ -34,8 +31,8 @@ export class DatabaseModule {
           dataSourceFactory: () => connect(options),
         }),
       ],
-      providers: [Database, { provide: DatabaseUrl, useValue: { value: url } }],
-      exports: [Database, DatabaseUrl, TypeOrmModule],
+      providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: { value: url } }],
+      exports: [Database, DatabaseUrl, NotificationListener, TypeOrmModule],
     };
   }
 }

@@ -16,12 +16,12 @@ export type { Entity, Figure, Journal, RowChange, State } from './commands/state
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { type CopiedTable, CopyMismatchError, type CopyOptions, copyDatabase } from './copy-database';
 export { Database, type Transaction, withRetries } from './database';
-export { DatabaseModule, DatabaseUrl } from './database.module';
+export { DatabaseModule } from './database.module';
 export { type EntityTable, type RowLock } from './entity-table';
 export { GeneratedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate, migrationStates, type MigrationState } from './migrations';
-export { NotificationListener, type NotificationListenerOptions } from './notification-listener';
+export { NotificationListener, type Subscription } from './notification-listener';
 export { catalogTables } from './table-catalog';
 export { namePrefix, type PreparedStatement } from './prepared';
 export {

@@ -1,14 +1,16 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Client, type QueryResult } from 'pg';
+import { RepeatingTask } from '#libs/clock';
+import { DatabaseUrl } from './database-url';
 
-export interface NotificationListenerOptions {
-  url: string;
-  channels: string[];
+export interface Subscription {
+  channels: readonly string[];
   onNotification: (payload: string, channel: string) => void;
   /** Called when listening starts (true) and when it is lost (false). Notifications in between are missed. */
-  onState: (listening: boolean) => void;
-  /** Runs once in each session, before it listens. */
+  onState?: (listening: boolean) => void;
+  /** SQL that runs once in each session, before it listens. */
   setUp?: string;
-  /** Sent when listening starts, and then about three times a second to check the connection. */
+  /** Sent when listening starts, and then about three times a second. */
   pulse?: { sql: string; onAnswer: (answer: QueryResult) => void };
 }
 
@@ -18,112 +20,147 @@ export interface NotificationListenerOptions {
  */
 const PULSE_MS = 300;
 const ANSWER_MS = 400;
-/** First pause before listening again; doubles up to 16 times that. */
+/** First pause before connecting again; doubles up to 16 times that. */
 const RETRY_MS = 250;
+const CONNECT_MS = 5_000;
 
-/** Listens to channels of PostgreSQL (LISTEN/NOTIFY) on a connection of its own, and reconnects when that is lost. */
-export class NotificationListener {
+/**
+ * Listens to channels of PostgreSQL (LISTEN/NOTIFY) for the whole process, on one connection of its own that opens with the
+ * first subscription. Connects again when it is lost.
+ */
+@Injectable()
+export class NotificationListener implements OnApplicationShutdown {
+  private readonly subscriptions = new Set<Subscription>();
+  /** Those that the current session listens for. */
+  private readonly active = new Set<Subscription>();
   private client: Client | null = null;
-  private retry: NodeJS.Timeout | null = null;
-  private pulse: NodeJS.Timeout | null = null;
   private failures = 0;
-  private closed = false;
-  private state = false;
+  private isClosed = false;
+  private readonly task = new RepeatingTask({
+    name: 'Listening to the database',
+    work: () => this.check(),
+    everyMs: () => (this.failures === 0 ? PULSE_MS : RETRY_MS * 2 ** Math.min(this.failures - 1, 4)),
+  });
 
-  constructor(private readonly options: NotificationListenerOptions) {}
+  constructor(private readonly url: DatabaseUrl) {}
 
+  /** False while no notifications arrive. */
   get listening(): boolean {
-    return this.state;
+    return this.active.size > 0;
   }
 
-  /** Resolves after the first attempt, whether it succeeded or not; further attempts follow automatically. */
-  async start(): Promise<void> {
-    const client = new Client({
-      connectionString: this.options.url,
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-    });
-    this.client = client;
-    client.on('notification', ({ payload, channel }) => this.options.onNotification(payload ?? '', channel));
-    client.on('error', () => this.lost(client));
-    client.on('end', () => this.lost(client));
-    try {
-      await client.connect();
-      const listen = this.options.channels.map((channel) => `LISTEN ${client.escapeIdentifier(channel)}`);
-      const { setUp = [] } = this.options;
-      await client.query(listen.concat(setUp).join('; '));
-      await this.ask(client);
-      this.failures = 0;
-      this.changeState(true);
-      this.feelPulse(client);
-    } catch {
-      this.lost(client);
-    }
+  /**
+   * Subscribes until the returned function is called. Resolves after the first attempt, whether it succeeded or not;
+   * further attempts follow automatically.
+   */
+  async subscribe(subscription: Subscription): Promise<() => Promise<void>> {
+    this.subscriptions.add(subscription);
+    await this.task.start().runNow();
+    return () => this.unsubscribe(subscription);
   }
 
-  async close(): Promise<void> {
-    this.closed = true;
-    clearTimeout(this.retry ?? undefined);
-    clearTimeout(this.pulse ?? undefined);
-    this.changeState(false);
+  /** Late in the shutdown, because requests in flight still depend on notifications. */
+  async onApplicationShutdown(): Promise<void> {
+    this.isClosed = true;
+    this.active.clear();
+    void this.task.stop();
     await this.client?.end().catch(() => undefined);
   }
 
-  private async ask(client: Client): Promise<void> {
-    const { sql = 'SELECT 1', onAnswer } = this.options.pulse ?? {};
-    const answer = await client.query(sql);
-    onAnswer?.(answer);
-  }
-
-  private feelPulse(client: Client): void {
-    this.pulse = setTimeout(() => {
-      // A reply may have arrived while this process was busy: read it before giving up the connection.
-      const deadline = setTimeout(() => setImmediate(() => answered || this.lost(client)), ANSWER_MS);
-      deadline.unref();
-      let answered = false;
-      const settle = (): void => {
-        answered = true;
-        clearTimeout(deadline);
-      };
-      this.ask(client).then(
-        () => {
-          settle();
-          if (client === this.client && !this.closed) {
-            this.feelPulse(client);
-          }
-        },
-        () => {
-          settle();
-          this.lost(client);
-        },
-      );
-    }, PULSE_MS);
-    this.pulse.unref();
-  }
-
-  private lost(client: Client): void {
-    if (client !== this.client) {
-      return;
+  private async unsubscribe(subscription: Subscription): Promise<void> {
+    this.subscriptions.delete(subscription);
+    if (this.active.delete(subscription)) {
+      const needed = [...this.subscriptions].flatMap(({ channels }) => channels);
+      const ended = subscription.channels.filter((channel) => !needed.includes(channel));
+      await this.client?.query(statements('UNLISTEN', ended)).catch(() => undefined);
     }
-    this.client = null;
-    clearTimeout(this.pulse ?? undefined);
-    client.end().catch(() => undefined);
-    this.changeState(false);
-    if (!this.closed) {
-      const pause = RETRY_MS * 2 ** Math.min(this.failures, 4);
+  }
+
+  /** Connects if necessary, listens to new channels, and asks whether the connection still works. */
+  private async check(): Promise<void> {
+    this.client ??= await this.connect();
+    const { client } = this;
+    const added = [...this.subscriptions].filter((subscription) => !this.active.has(subscription));
+    try {
+      await within(added.length > 0 ? CONNECT_MS : ANSWER_MS, this.listenAndAsk(client, added));
+    } catch (error) {
+      this.lose(client);
+      throw error;
+    }
+    if (client === this.client) {
+      this.failures = 0;
+      const begun = added.filter((subscription) => this.subscriptions.has(subscription));
+      begun.forEach((subscription) => this.active.add(subscription));
+      begun.forEach(({ onState }) => onState?.(true));
+    }
+  }
+
+  private async listenAndAsk(client: Client, added: readonly Subscription[]): Promise<void> {
+    for (const { channels, setUp } of added) {
+      await client.query(`${statements('LISTEN', channels)}; ${setUp ?? ''}`);
+    }
+    const pulses = [...this.active, ...added].flatMap(({ pulse }) => pulse ?? []);
+    if (pulses.length === 0) {
+      await client.query('SELECT 1');
+    }
+    for (const { sql, onAnswer } of pulses) {
+      onAnswer(await client.query(sql));
+    }
+  }
+
+  private async connect(): Promise<Client> {
+    const client = new Client({
+      connectionString: this.url.value,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS,
+    });
+    client.on('notification', ({ payload = '', channel }) => {
+      const wanted = [...this.active].filter(({ channels }) => channels.includes(channel));
+      wanted.forEach(({ onNotification }) => onNotification(payload, channel));
+    });
+    client.on('error', () => this.lose(client));
+    client.on('end', () => this.lose(client));
+    try {
+      await client.connect();
+    } catch (error) {
       this.failures += 1;
-      this.retry = setTimeout(() => void this.start(), pause);
-      this.retry.unref();
+      throw error;
     }
+    if (this.isClosed) {
+      await client.end();
+    }
+    return client;
   }
 
-  private changeState(listening: boolean): void {
-    if (this.state !== listening) {
-      this.state = listening;
-      // A closed listener reports nothing.
-      if (!this.closed) {
-        this.options.onState(listening);
-      }
+  private lose(client: Client): void {
+    if (client === this.client) {
+      this.client = null;
+      this.failures += 1;
+      const lost = [...this.active];
+      this.active.clear();
+      lost.forEach(({ onState }) => onState?.(false));
+      client.end().catch(() => undefined);
     }
+  }
+}
+
+/** One statement for each channel. */
+function statements(verb: 'LISTEN' | 'UNLISTEN', channels: readonly string[]): string {
+  return channels.map((channel) => `${verb} "${channel}"`).join('; ');
+}
+
+/** @throws Error if the work takes longer */
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      // A reply may have arrived while this process was busy: read it first.
+      setImmediate(() => reject(new Error(`The database has not answered for ${milliseconds} ms.`)));
+    }, milliseconds).unref();
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -17,21 +17,19 @@ export async function followEvents(
   report: (event: EventDto) => void,
 ): Promise<void> {
   const { EventReader, EVENTS_CHANNEL, toEventDto } = await import('../../modules/events/index.js');
-  const { DatabaseUrl, NotificationListener } = await import('#libs/database');
+  const { NotificationListener } = await import('#libs/database');
   const { Alarm } = await import('#libs/clock');
   await administer((services) =>
     interruptible('no more events are shown', async (signal) => {
       const events = services.get(EventReader);
       const news = new Alarm();
       signal.addEventListener('abort', () => news.ring());
-      const listener = new NotificationListener({
-        url: services.get(DatabaseUrl).value,
+      const unsubscribe = await services.get(NotificationListener).subscribe({
         channels: [EVENTS_CHANNEL],
         onNotification: () => news.ring(),
         // Reads events that were missed while not listening.
         onState: (listening) => listening && news.ring(),
       });
-      await listener.start();
       try {
         let position = await events.end();
         const earlier = (await events.newest(filter, most)).filter((event) => event.position <= position);
@@ -46,7 +44,7 @@ export async function followEvents(
           }
         }
       } finally {
-        await listener.close();
+        await unsubscribe();
       }
     }),
   );

@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Database, DatabaseUrl, NotificationListener, type SharedRead, int8ToNumber } from '#libs/database';
+import { Database, NotificationListener, type SharedRead, int8ToNumber } from '#libs/database';
 import type { KeyHolder, Scope } from './caller';
 
 /** Notified by triggers on the tables clients and api_keys; the payload is the client's id. */
@@ -46,11 +46,11 @@ const HOLDERS: SharedRead<string, KeyHolder | null> = {
 
 /** Looks up keys: a bounded cache in front of the database, invalidated by its notifications. */
 @Injectable()
-export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
+export class KeyDirectory implements OnModuleInit {
   private readonly logger = new Logger(KeyDirectory.name);
   private readonly known = new LRUCache<string, KeyHolder>({ max: MAX_KNOWN });
   private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN });
-  private readonly listener: NotificationListener;
+  private isListening = false;
   /** Cache statistics. */
   readonly uses = { hit: 0, miss: 0 };
   /** Increases with each change, so that a lookup which a change has overtaken is not cached. */
@@ -58,28 +58,20 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     private readonly database: Database,
-    databaseUrl: DatabaseUrl,
-  ) {
-    this.listener = new NotificationListener({
-      url: databaseUrl.value,
+    private readonly listener: NotificationListener,
+  ) {}
+
+  /** False while notifications do not arrive; the cache then keeps entries for less than a second. */
+  get listening(): boolean {
+    return this.isListening;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.listener.subscribe({
       channels: [KEYS_CHANNEL],
       onNotification: (clientId) => this.forget(Number(clientId)),
       onState: (listening) => this.changeOfState(listening),
     });
-  }
-
-  /** False while notifications do not arrive; the cache then keeps entries for less than a second. */
-  get listening(): boolean {
-    return this.listener.listening;
-  }
-
-  async onModuleInit(): Promise<void> {
-    await this.listener.start();
-  }
-
-  /** Late in the shutdown, because requests in flight still need it. */
-  async onApplicationShutdown(): Promise<void> {
-    await this.listener.close();
   }
 
   /** The cached holder of a key; null if the key is cached as invalid, undefined if it is not cached. */
@@ -98,9 +90,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
     const startedAt = performance.now();
     const holder = await this.database.share(HOLDERS, digest);
     // The data is as old as the start of the read.
-    const ttl = this.listener.listening
-      ? undefined
-      : Math.floor(startedAt + BLIND_TTL_MS - performance.now());
+    const ttl = this.isListening ? undefined : Math.floor(startedAt + BLIND_TTL_MS - performance.now());
     if (generation === this.generation && (ttl === undefined || ttl > 0)) {
       if (holder) {
         this.known.set(digest, holder, { ttl });
@@ -123,6 +113,7 @@ export class KeyDirectory implements OnModuleInit, OnApplicationShutdown {
 
   /** Notifications may have been missed, so the whole cache is dropped. */
   private changeOfState(listening: boolean): void {
+    this.isListening = listening;
     this.generation += 1;
     this.known.clear();
     this.unknown.clear();

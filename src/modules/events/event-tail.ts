@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { DatabaseUrl, NotificationListener } from '#libs/database';
+import { NotificationListener } from '#libs/database';
 import { type EventFilter, type StoredEvent, matches } from './event-blocks';
 import { EVENTS_CHANNEL } from './event-log';
 import { EventReader } from './event-reader';
@@ -79,7 +79,6 @@ export class EventWatch {
 @Injectable()
 export class EventTail implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(EventTail.name);
-  private readonly listener: NotificationListener;
   private readonly watches = new Set<EventWatch>();
   /** All waiting requests have seen the events up to this position; undefined if it is unknown. */
   private head?: number;
@@ -91,10 +90,15 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly events: EventReader,
-    databaseUrl: DatabaseUrl,
-  ) {
-    this.listener = new NotificationListener({
-      url: databaseUrl.value,
+    private readonly listener: NotificationListener,
+  ) {}
+
+  get waiting(): number {
+    return this.watches.size;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.listener.subscribe({
       channels: [EVENTS_CHANNEL],
       onNotification: () => this.wake(),
       // Reads events that were missed while not listening.
@@ -102,18 +106,9 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  get waiting(): number {
-    return this.watches.size;
-  }
-
-  async onModuleInit(): Promise<void> {
-    await this.listener.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
+  onModuleDestroy(): void {
     this.end();
     clearTimeout(this.retryTimer);
-    await this.listener.close();
   }
 
   /** Registers a callback for possible new events, for callers that read the feed themselves. */

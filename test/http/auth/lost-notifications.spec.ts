@@ -70,10 +70,13 @@ async function administer(statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
+/** The last statement of a connection that listens, between two checks. */
+const LISTENS = `datname = current_database() AND pid <> pg_backend_pid() AND query ~ '^(LISTEN|SELECT FROM pg_locks)'`;
+
 async function terminateListening(): Promise<void> {
   const { rowCount } = await database.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ~ '^(LISTEN|SELECT 1$)'`,
+     WHERE ${LISTENS}`,
   );
   expect(rowCount).toBeGreaterThan(0);
 }
@@ -92,6 +95,11 @@ async function aKnownCaller(): Promise<{ caller: ApiClient; revoke: () => Promis
 function isClosed(caller: ApiClient): Promise<void> {
   return until(async () => (await caller.get('/rate-limit')).status === 401);
 }
+
+it('one connection listens for the whole process', async () => {
+  const { rows } = await database.pool.query(`SELECT pid FROM pg_stat_activity WHERE ${LISTENS}`);
+  expect(rows).toHaveLength(1);
+});
 
 it.each([
   ['is terminated', terminateListening],

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { type Clock, SystemClock } from '#libs/clock';
-import { Database, DatabaseUrl } from '#libs/database';
+import { Database, NotificationListener } from '#libs/database';
 import { AuditTrail } from '../../../src/modules/audit';
 import { ClientsService, KeysService } from '../../../src/modules/auth';
 import { BanRegister, QuotaOverview, QuotaResets, UsageRanking, limitsOf } from '../../../src/modules/quotas';
@@ -30,7 +30,7 @@ function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOvervi
   const { app } = service;
   const settings = readSettings({ REDIS_URL });
   const reader = new CounterReader(app.get(QuotaRecords), app.get(Database), clock, settings);
-  const questions = new StandingQuestions(app.get(Database), app.get(DatabaseUrl));
+  const questions = new StandingQuestions(app.get(Database), app.get(NotificationListener));
   return new QuotaOverview(app.get(ClientsService), app.get(KeysService), reader, questions);
 }
 

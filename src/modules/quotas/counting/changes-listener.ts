@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { Database, DatabaseUrl, NotificationListener } from '#libs/database';
+import { Database, NotificationListener } from '#libs/database';
 import { InstanceWatch } from './instance-watch';
 import { RetryingTasks } from './retrying-tasks';
 import { QuotaStore } from './quota-store';
@@ -14,19 +14,20 @@ const RESETS_CHANNEL = 'petstore_quota_resets';
 @Injectable()
 export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(ChangesListener.name);
-  private readonly listener: NotificationListener;
   private readonly changes = new RetryingTasks((change, error) => {
     this.logger.warn(`${change} could not be applied; will retry: ${String(error)}`);
   });
 
   constructor(
     private readonly store: QuotaStore,
-    instances: InstanceWatch,
+    private readonly instances: InstanceWatch,
     private readonly database: Database,
-    databaseUrl: DatabaseUrl,
-  ) {
-    this.listener = new NotificationListener({
-      url: databaseUrl.value,
+    private readonly listener: NotificationListener,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const { instances } = this;
+    await this.listener.subscribe({
       channels: [BANS_CHANNEL, RESETS_CHANNEL, QUESTIONS_CHANNEL],
       onNotification: (payload, channel) => this.take(payload, channel),
       onState: (listening) => listening && this.takeOverAll(),
@@ -36,13 +37,8 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  async onModuleInit(): Promise<void> {
-    await this.listener.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
+  onModuleDestroy(): void {
     this.changes.close();
-    await this.listener.close();
   }
 
   private take(payload: string, channel: string): void {

@@ -1,7 +1,7 @@
 // Without Redis only the running instances know the current minute. Other processes ask them, by way of the database.
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, DatabaseUrl, NotificationListener } from '#libs/database';
+import { Database, NotificationListener } from '#libs/database';
 import { RUNNING_INSTANCES, type RunningInstance } from './running-instances';
 import type { WindowStanding } from '../rules/rate-window';
 import type { QuotaStore } from './quota-store';
@@ -29,7 +29,7 @@ export async function answerQuestion(question: string, store: QuotaStore, databa
 export class StandingQuestions {
   constructor(
     private readonly database: Database,
-    private readonly url: DatabaseUrl,
+    private readonly listener: NotificationListener,
   ) {}
 
   /** The standings of each instance that answers; null if none runs. */
@@ -41,25 +41,24 @@ export class StandingQuestions {
     }
     const replyTo = `${QUESTIONS_CHANNEL}_${randomUUID()}`;
     const answers: WindowStanding[][] = [];
+    let unsubscribe: (() => Promise<void>) | undefined;
+    let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      const listener = new NotificationListener({
-        url: this.url.value,
-        channels: [replyTo],
-        onNotification: (answer) => {
-          answers.push(JSON.parse(answer) as WindowStanding[]);
-          if (answers.length >= expected) finish();
-        },
-        onState: (listening) => {
-          if (listening) void this.send({ subject, replyTo }).catch(finish);
-        },
-      });
-      const timer = setTimeout(() => finish(), ANSWER_MS);
-      const finish = (): void => {
-        clearTimeout(timer);
-        void listener.close().then(resolve);
+      timer = setTimeout(resolve, ANSWER_MS);
+      const onNotification = (answer: string): void => {
+        answers.push(JSON.parse(answer) as WindowStanding[]);
+        if (answers.length >= expected) {
+          resolve();
+        }
       };
-      void listener.start();
+      this.listener
+        .subscribe({ channels: [replyTo], onNotification })
+        .then((end) => (unsubscribe = end))
+        .then(() => this.send({ subject, replyTo }))
+        .catch(() => resolve());
     });
+    clearTimeout(timer);
+    await unsubscribe?.();
     return answers;
   }
 
