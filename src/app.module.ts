@@ -3,7 +3,7 @@ import { ConfigModule } from '@nestjs/config';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
 import { CommandsModule, DatabaseModule } from '#libs/database';
-import { AllowedMethods, JsonBodyGuard, RequestValidationPipe, UnknownQueryGuard } from '#libs/http';
+import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
 import { AuditModule } from './modules/audit';
 import { ApiKeyGuard, AuthModule } from './modules/auth';
 import { CategoriesModule } from './modules/categories';
@@ -33,8 +33,7 @@ const PIPELINE = [
   { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // limits and bans (429, 403)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // key and scope (401, 403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // sunset of the operation (410)
-  { provide: APP_GUARD, useClass: UnknownQueryGuard }, // unknown query parameters (400)
-  { provide: APP_GUARD, useClass: JsonBodyGuard }, // unreadable bodies (400, 413, 415)
+  { provide: APP_GUARD, useClass: InputGuard }, // unknown query parameters, unreadable bodies (400, 413, 415)
   { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor }, // ETag (304), Link, rate limit and deprecation headers
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur

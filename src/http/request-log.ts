@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { routeOf } from '#libs/http';
 
 declare module 'fastify' {
@@ -16,20 +16,31 @@ export function logRequests(fastify: FastifyInstance): void {
   // A child logger per request costs more than the line, which has the request id itself.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {
-    const holder = request.caller?.holder;
-    request.log.info(
-      {
-        reqId: request.id,
-        method: request.method,
-        operation: routeOf(request).url ?? 'unknown',
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        clientId: holder?.clientId,
-        keyId: holder?.keyId,
-        traceId: request.traceId,
-      },
-      'request',
-    );
+    log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });
     done();
   });
+  fastify.addHook('onRequestAbort', (request, done) => {
+    // A request that was waiting for others on its connection has not started, and was not counted.
+    if (request.caller !== undefined) {
+      log(request, { disconnected: true });
+    }
+    done();
+  });
+}
+
+/** @param outcome the status and the duration, or that the caller disconnected before the response was sent */
+function log(request: FastifyRequest, outcome: object): void {
+  const holder = request.caller?.holder;
+  request.log.info(
+    {
+      reqId: request.id,
+      method: request.method,
+      operation: routeOf(request).url ?? 'unknown',
+      ...outcome,
+      clientId: holder?.clientId,
+      keyId: holder?.keyId,
+      traceId: request.traceId,
+    },
+    'request',
+  );
 }

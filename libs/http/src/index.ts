@@ -26,7 +26,6 @@ export { AnswerField, Field, QueryField, RepeatableQueryField } from './validati
 export { IdParam } from './validation/id-param.decorator';
 export { RequestValidationPipe, validated } from './validation/request-validation.pipe';
 export { boolean, except, identifier, integer, oneOf, text, timestamp, type Rule } from './validation/rules';
-export { UnknownQueryGuard } from './validation/unknown-query.guard';
 export { Deprecated, deprecationHeadersOf, deprecationOf } from './deprecation/deprecated.decorator';
 export { OperationGoneError, announcementOf, isSunset, type Deprecation } from './deprecation/deprecation';
 export { InvalidCursorError, cursorAfter, idBefore } from './paging/cursor';
@@ -51,7 +50,7 @@ export {
   ValidationFailedError,
 } from './errors';
 export { HungUp } from './hung-up.decorator';
-export { JsonBodyGuard, deferBodyParsing } from './json-body.guard';
+export { InputGuard, deferBodyParsing } from './input.guard';
 export { MAX_BODY_BYTES, parseJson } from './read-json';
 export { JSON_TYPE, RepresentedBy, representationOf, type Representation } from './representation';
 export { requestIdOf } from './request-id';

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import secureJson from 'secure-json-parse';
 import type { ApiError } from './errors/api-error';
 import { BadRequestError, MalformedJsonError, PayloadTooLargeError, ValidationFailedError } from './errors';
@@ -16,13 +16,16 @@ export function loseBody(request: IncomingMessage, reason: ApiError): void {
 }
 
 /**
- * Reads the whole body of a request.
+ * Reads the whole body of a request, and invites the caller to send it (`100 Continue`) if it waits for that.
  * @throws ApiError 413 above MAX_BODY_BYTES (Node discards the rest when the response is sent), 400 or 408 if the body
  * is incomplete.
  */
-export function readBody(request: IncomingMessage): Promise<Buffer> {
+export function readBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
   if (Number(request.headers['content-length']) > MAX_BODY_BYTES) {
     return Promise.reject(new PayloadTooLargeError(MAX_BODY_BYTES));
+  }
+  if (expectsContinue(request)) {
+    response.writeContinue();
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -52,6 +55,10 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       gone();
     }
   });
+}
+
+function expectsContinue({ headers, httpVersionMinor }: IncomingMessage): boolean {
+  return httpVersionMinor > 0 && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect ?? '');
 }
 
 // The parser ignores one byte order mark, as RFC 8259 (section 8.1) lets it; the decoder would ignore another.

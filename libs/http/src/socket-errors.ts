@@ -158,6 +158,13 @@ export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAn
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });
+  // Node would invite every body. The service reads it only once its caller is admitted, and invites it then.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // A refusal closes the connection, and the body may have been sent all the same.
+    const { socket } = request;
+    socket.destroySoon = () => endAndLinger(socket);
+    server.emit('request', request, response);
+  });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node has removed its own listener, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy());

@@ -82,13 +82,23 @@ describe('Expect: 100-continue', () => {
     connection.close();
   });
 
-  it('is 401 without a key, before the body was sent', async () => {
-    bench.forgetAddress();
-    const connection = await bench.open();
-    connection.write(requestText('POST /categories', fields));
-    expect((await connection.answer()).status).toBe(100);
-    expectError(await connection.answer(), 401, 'missing_api_key', 'address');
-    connection.close();
+  it('is not invited when the request is refused, and the connection is closed', async () => {
+    const sized = fields.map((field) => field.replace(' 12', ` ${LIMIT + 1}`));
+    const text = fields.map((field) => field.replace('json', 'xml'));
+    const key = await bench.keyField();
+    for (const [line, status, given] of [
+      ['POST /categories', 401, fields],
+      ['POST /categories', 413, [key, ...sized]],
+      ['POST /categories', 415, [key, ...text]],
+      ['POST /nope', 404, [key, ...fields]],
+      ['DELETE /categories/1', 400, [key, ...fields]],
+    ] as const) {
+      const connection = await bench.open();
+      connection.write(requestText(line, [...given]));
+      expect(await connection.answer()).toMatchObject({ status, headers: { connection: 'close' } });
+      connection.write('{"name":"A"}');
+      await connection.closed();
+    }
   });
 
   it('is ignored for any other expectation (RFC 9110, section 10.1.1)', async () => {

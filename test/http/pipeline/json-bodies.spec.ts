@@ -83,10 +83,12 @@ describe('an accepted body', () => {
   });
 });
 
-describe('a method without a body', () => {
-  test.each(['GET /categories', 'DELETE /categories/999'])('ignores a body: %s', async (line) => {
-    const plain = await bench.withKey(line);
-    const loaded = await bench.withKey(line, ['Content-Type: text/plain', 'Content-Length: 1'], '{');
-    expect([loaded.status, loaded.text]).toEqual([plain.status, plain.text]);
+describe('an operation without a body refuses one', () => {
+  test.each(['GET /categories', 'DELETE /categories/999', 'POST /webhooks/1/test'])('%s', async (line) => {
+    const plain = await bench.withKey(line, ['Content-Length: 0']);
+    const loaded = await bench.withKey(line, ['Content-Type: application/json', 'Content-Length: 2'], '{}');
+    expect(plain.text).not.toContain('body');
+    expectError(loaded, 400, 'validation_failed', 'key');
+    expect(loaded.text).toContain('takes no body');
   });
 });

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { Bench } from './support/bench';
 import { aPet } from '../../support/builders';
-import { RawConnection } from '../../support/raw-http';
+import { until } from '../../support/eventually';
+import { RawConnection, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 
 const service = useService();
@@ -98,6 +101,19 @@ describe('The log line of a request', () => {
     ]);
     expect(line).toMatchObject({ operation: 'unknown', status: 404 });
   });
+});
+
+test('A caller that leaves before its response is sent has a line that says so, without a status', async () => {
+  const { key, keyId } = await service.issueKey();
+  const connection = await RawConnection.open(service.port);
+  const arrival = once(service.app.getHttpServer() as Server, 'request');
+  const fields = [`X-API-Key: ${key}`, 'X-Request-Id: left'];
+  connection.write(requestText('GET /events?cursor=now&wait=30', fields));
+  await arrival;
+  connection.close();
+  await until(() => service.log.lines.some(({ reqId }) => reqId === 'left'));
+  expect(lineOf('left')).toMatchObject({ operation: '/events', disconnected: true, keyId });
+  expect(lineOf('left')).not.toHaveProperty('status');
 });
 
 test('No key, body, path, query or header is logged', async () => {

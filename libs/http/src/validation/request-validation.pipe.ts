@@ -70,11 +70,11 @@ function listed(problems: string[]): string {
 
 function unknownField(name: string, fields: readonly string[]): string {
   const allowed = fields.length === 0 ? '' : ` (allowed: ${fields.join(', ')})`;
-  return `${printable(name)} is not allowed here${allowed}`;
+  return `${quoted(name)} is not allowed here${allowed}`;
 }
 
 /** A name chosen by the caller, made safe for a message. */
-export function printable(name: string): string {
+export function quoted(name: string): string {
   const short = name.length > 40 ? `${name.slice(0, 40)}…` : name;
   return JSON.stringify(short.toWellFormed());
 }

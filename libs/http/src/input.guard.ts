@@ -1,0 +1,121 @@
+import { type IncomingHttpHeaders, METHODS } from 'node:http';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { UnsupportedMediaTypeError, ValidationFailedError } from './errors';
+import { parseJson, readBody } from './read-json';
+import { quoted } from './validation/request-validation.pipe';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent; absent without one. */
+    rawBody?: Buffer;
+  }
+}
+
+const JSON_TYPES = ['application/json'];
+const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
+
+/**
+ * Keeps Fastify from parsing bodies before the guards run. Otherwise the body of a caller without a key, or over the limit,
+ * would be read first, and an error in its JSON would be reported instead.
+ */
+export function deferBodyParsing(fastify: FastifyInstance): void {
+  // Fastify knows methods (QUERY) that the parser of an older Node rejects.
+  for (const method of fastify.supportedMethods.filter((name) => METHODS.includes(name))) {
+    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+}
+
+/** The parts of a request that a handler reads. */
+interface Input {
+  query: boolean;
+  body: boolean;
+}
+
+/**
+ * Refuses a query or a body that the operation does not have, because no pipe would validate it. Reads the others: only
+ * JSON, which it sets as `request.body` and `request.rawBody`. The last guard: it runs once the caller is admitted.
+ */
+@Injectable()
+export class InputGuard implements CanActivate {
+  private readonly inputs = new Map<unknown, Input>();
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    assertDecodable(request.url);
+    for (const name in request.query as object) {
+      if (!this.inputOf(context).query) {
+        throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
+      }
+      break;
+    }
+    if (!hasBody(request.headers)) {
+      return true;
+    }
+    if (!this.inputOf(context).body) {
+      throw new ValidationFailedError('The operation takes no body. Send the request without one.');
+    }
+    return read(request, http.getResponse<FastifyReply>());
+  }
+
+  private inputOf(context: ExecutionContext): Input {
+    const handler = context.getHandler();
+    let input = this.inputs.get(handler);
+    if (input === undefined) {
+      const metadata: unknown = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), handler.name);
+      const keys = Object.keys(metadata ?? {});
+      const has = (kind: RouteParamtypes) => keys.some((key) => key.startsWith(`${kind}:`));
+      input = { query: has(RouteParamtypes.QUERY), body: has(RouteParamtypes.BODY) };
+      this.inputs.set(handler, input);
+    }
+    return input;
+  }
+}
+
+/** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. */
+function assertDecodable(target: string): void {
+  const query = target.slice(target.indexOf('?') + 1);
+  if (query.length < target.length && query.includes('%')) {
+    try {
+      decodeURIComponent(query);
+    } catch {
+      throw new ValidationFailedError('The query has an invalid percent escape.');
+    }
+  }
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}
+
+async function read(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const { headers } = request;
+  const expected = request.method === 'PATCH' ? PATCH_TYPES : JSON_TYPES;
+  if (!isExpected(headers['content-type'], expected) || isCoded(headers)) {
+    throw new UnsupportedMediaTypeError(expected.join(' or '));
+  }
+  const body = await readBody(request.raw, reply.raw);
+  request.body = body.length === 0 ? undefined : parseJson(body);
+  request.rawBody = body;
+  return true;
+}
+
+function isExpected(contentType: string | undefined, expected: string[]): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  return expected.includes(type.trim()) && parameters.every(isUtf8Parameter);
+}
+
+function isUtf8Parameter(parameter: string): boolean {
+  const [name = '', value = ''] = parameter.split('=').map((part) => part.trim());
+  return name !== 'charset' || value.replaceAll('"', '') === 'utf-8';
+}
+
+/** True for a content coding, or for a transfer coding that Node does not decode. */
+function isCoded(headers: IncomingHttpHeaders): boolean {
+  const content = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const transfer = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';
+  return content !== 'identity' || transfer !== 'chunked';
+}
