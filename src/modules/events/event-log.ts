@@ -66,13 +66,16 @@ export class EventLog {
     eventsOf: (change: RowChange<Row>, state: State) => Occurrence[],
   ): void {
     this.commands.onChange(entity, (change, state) => {
-      for (const { type, petId = null, data } of eventsOf(change, state)) {
-        state.append(EVENT_JOURNAL, { id: randomUUID().replaceAll('-', ''), type, petId, data });
-        state.afterCommit(() => {
-          this.written[type]! += 1;
-          this.notifier.notify();
-        });
-      }
+      eventsOf(change, state).forEach((occurrence) => this.add(state, occurrence));
+    });
+  }
+
+  /** Adds an event to those of a command. */
+  add(state: State, { type, petId, data }: Occurrence): void {
+    state.append(EVENT_JOURNAL, { id: randomUUID().replaceAll('-', ''), type, petId: petId ?? null, data });
+    state.afterCommit(() => {
+      this.written[type]! += 1;
+      this.notifier.notify();
     });
   }
 }

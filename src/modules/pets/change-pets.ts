@@ -24,15 +24,29 @@ export function createPet(body: NewPetDto, lifecycle: PetLifecycle): Command<Pet
 }
 
 /** Replaces all fields; a field that is left out gets the default of a new pet. */
-export function replacePet(id: number, body: NewPetDto, precondition: Precondition): Command<PetDto> {
-  return updatePet(id, fieldsOf(body), precondition);
+export function replacePet(
+  id: number,
+  body: NewPetDto,
+  precondition: Precondition,
+  lifecycle: PetLifecycle,
+): Command<PetDto> {
+  return updatePet(id, fieldsOf(body), precondition, lifecycle);
 }
 
 /** Changes only the given fields. */
-export function updatePet(id: number, changes: PetPatchDto, precondition: Precondition): Command<PetDto> {
-  const { categoryId } = changes;
+export function updatePet(
+  id: number,
+  changes: PetPatchDto,
+  precondition: Precondition,
+  lifecycle: PetLifecycle,
+): Command<PetDto> {
+  const { categoryId, status } = changes;
   return {
-    needs: [PetCatalog.lock(id), ...(categoryId === undefined ? [] : [CategoryCatalog.keep(categoryId)])],
+    needs: [
+      PetCatalog.lock(id),
+      ...(categoryId === undefined ? [] : [CategoryCatalog.keep(categoryId)]),
+      ...(status === undefined ? [] : lifecycle.statusNeeds(id)),
+    ],
     decide: (state) => {
       const pet = foundPet(state, id, precondition);
       const changed: Pet = { ...pet, ...changes };

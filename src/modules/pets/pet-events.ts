@@ -1,16 +1,29 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { RowChange } from '#libs/database';
+import type { RowChange, State } from '#libs/database';
 import { EventLog, type Occurrence } from '../events';
+import { PetLifecycle } from './pet-lifecycle';
 import { Pet } from './pet.entity';
 import { toPetDto } from './pets.dto';
 
 /** The events of pets, whether a caller, an order or the stock changed them. */
 @Injectable()
 export class PetEvents implements OnModuleInit {
-  constructor(private readonly log: EventLog) {}
+  constructor(
+    private readonly log: EventLog,
+    private readonly lifecycle: PetLifecycle,
+  ) {}
 
   onModuleInit(): void {
-    this.log.report(Pet, eventsOf);
+    this.log.report(Pet, (change, state) => {
+      this.reportStatus(change, state);
+      return eventsOf(change);
+    });
+  }
+
+  private reportStatus({ before, after }: RowChange<Pet>, state: State): void {
+    if (before !== null && before.status !== after!.status) {
+      this.lifecycle.statusChanged(state, after!);
+    }
   }
 }
 

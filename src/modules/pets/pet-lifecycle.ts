@@ -5,6 +5,10 @@ import type { KnownPet } from './pet-catalog';
 /** How another module takes part in a pet's lifecycle. Called within the pet's command; an error rejects the command. */
 export interface PetLifecycleListener {
   petCreated?(state: State, pet: KnownPet): void;
+  /** The data that `statusChanged` needs. */
+  statusNeeds?(petId: number): Need[];
+  /** Called after the command, with the changed status. */
+  statusChanged?(state: State, pet: KnownPet): void;
   /** The data that `petDeleting` needs. */
   deletionNeeds?(petId: number): Need[];
   /** Throws an error to prevent the deletion. */
@@ -12,7 +16,7 @@ export interface PetLifecycleListener {
 }
 
 /**
- * Lets modules that depend on pets take part in a pet's creation and deletion. They register when the application
+ * Lets modules that depend on pets take part in a pet's creation, change of status and deletion. They register when the application
  * starts.
  */
 @Injectable()
@@ -25,6 +29,14 @@ export class PetLifecycle {
 
   created(state: State, pet: KnownPet): void {
     this.listeners.forEach((listener) => listener.petCreated?.(state, pet));
+  }
+
+  statusNeeds(petId: number): Need[] {
+    return this.listeners.flatMap((listener) => listener.statusNeeds?.(petId) ?? []);
+  }
+
+  statusChanged(state: State, pet: KnownPet): void {
+    this.listeners.forEach((listener) => listener.statusChanged?.(state, pet));
   }
 
   deletionNeeds(petId: number): Need[] {

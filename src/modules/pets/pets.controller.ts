@@ -112,7 +112,7 @@ export class PetsController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<PetDto> {
-    return this.commands.run(replacePet(petId, body, precondition), origin);
+    return this.commands.run(replacePet(petId, body, precondition, this.lifecycle), origin);
   }
 
   @Patch(':petId')
@@ -137,7 +137,7 @@ export class PetsController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<PetDto> {
-    return this.commands.run(updatePet(petId, body, precondition), origin);
+    return this.commands.run(updatePet(petId, body, precondition, this.lifecycle), origin);
   }
 
   @Delete(':petId')

@@ -49,10 +49,25 @@ const WRITES: [
   ],
   [
     'PUT /pets/{petId}: the pet',
-    () => caller.put(at('/pets'), { name: 'Ada', categoryId: pet.categoryId, status: 'sold' }),
+    () => caller.put(at('/pets'), { name: 'Ada', categoryId: pet.categoryId }),
     () => [thePet()],
   ],
+  [
+    'PUT /pets/{petId} with another status: the stock, too',
+    () => caller.put(at('/pets'), { name: pet.name, categoryId: pet.categoryId, status: 'sold' }),
+    () => [theStock(), thePet()],
+  ],
   ['PATCH /pets/{petId}: the pet', () => caller.patch(at('/pets'), { name: 'Ada' }), () => [thePet()]],
+  [
+    'PATCH /pets/{petId} with another status: the stock, too',
+    () => caller.patch(at('/pets'), { status: 'pending' }),
+    () => [theStock(), thePet()],
+  ],
+  [
+    'PATCH /pets/{petId} with the same status: the pet',
+    () => caller.patch(at('/pets'), { name: 'Ada', status: 'available' }),
+    () => [thePet()],
+  ],
   [
     'POST /categories: the category',
     () => caller.post<Category>('/categories', { name: 'Cats', description: 'Quiet.' }),
@@ -121,9 +136,9 @@ describe('an order that takes the last units', () => {
     await expectTold(['order.updated', orderOf(order.id)]);
   });
 
-  it('PATCH: is reported as complete, and its pet as sold', async () => {
+  it('PATCH: is reported as complete, and its pet and stock as sold', async () => {
     await caller.patch(target(), { complete: true });
-    await expectTold(['order.completed', orderOf(order.id)], ['pet.updated', petOf(pet.id)]);
+    await expectTold(['order.completed', orderOf(order.id)], theStock(), thePet());
   });
 
   it('PATCH: is reported twice when it gets a date and is completed', async () => {
@@ -131,7 +146,8 @@ describe('an order that takes the last units', () => {
     await expectTold(
       ['order.updated', orderOf(order.id)],
       ['order.completed', orderOf(order.id)],
-      ['pet.updated', petOf(pet.id)],
+      theStock(),
+      thePet(),
     );
   });
 

@@ -38,6 +38,8 @@ export interface State {
   readonly now: Date;
   /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
   find<Found extends object>(entity: Entity<Found>, id: number): Found | null;
+  /** True if this command has changed the row. */
+  isChanged(entity: Entity, id: number): boolean;
   newId(entity: Entity): number;
   figure(figure: Figure, id: number): number;
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void;
@@ -124,6 +126,10 @@ class Draft implements State {
       throw new Error(`The needs of the command do not include ${entity.name} ${id}.`);
     }
     return row as Found | null;
+  }
+
+  isChanged(entity: Entity, id: number): boolean {
+    return this.changes.get(entity, id) !== undefined;
   }
 
   newId(entity: Entity): number {
