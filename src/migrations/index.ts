@@ -9,6 +9,7 @@ import { RotationOverlap1795420000000 } from './1795420000000-rotation-overlap';
 import { Events1795500000000 } from './1795500000000-events';
 import { Webhooks1795550000000 } from './1795550000000-webhooks';
 import { EventBlocks1795600000000 } from './1795600000000-event-blocks';
+import { BansByOperators1795650000000 } from './1795650000000-bans-by-operators';
 
 /** In the order of execution. */
 export const MIGRATIONS = [
@@ -23,4 +24,5 @@ export const MIGRATIONS = [
   Events1795500000000,
   Webhooks1795550000000,
   EventBlocks1795600000000,
+  BansByOperators1795650000000,
 ];

@@ -22,7 +22,7 @@ export const HEADERS: SharedParts['headers'] = {
     example: 59,
   },
   'X-RateLimit-Reset': {
-    description: 'Unix timestamp at which that window resets.',
+    description: 'Unix timestamp at which that window resets; during a ban, the end of the ban.',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: LAST_SECOND },
     example: 1795253460,
   },

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { Operation } from '#libs/http';
-import { type KeyHolder, RequiresScope } from '../auth';
+import { type KeyHolder, RequiresKey, RequiresScope } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
 import { Counted } from './counted.decorator';
 import type { WindowStanding } from './rules/rate-window';
@@ -35,12 +35,12 @@ export class AccountController {
 
   @Get('rate-limit')
   @Counted('without a valid key')
-  @RequiresScope('read')
+  @RequiresKey()
   @Operation({
     id: 'getRateLimit',
     summary: 'Get your rate limit status',
     description:
-      'Returns your plan, both windows and the bans of your key. Requests with a valid key never count, and a banned key may call it too. Without a valid key the request counts for the address, and is refused past its limit.',
+      'Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.',
     answer: {
       description: 'Your rate limit status.',
       type: RateLimitStatusDto,

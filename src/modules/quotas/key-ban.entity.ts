@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { int8 } from '#libs/database';
-import type { BanState } from './rules/ban-rules';
+import type { StoredBan } from './rules/ban-rules';
 
 /** The last ban of a key. Kept after its end, because the next ban depends on its level. */
 @Entity('key_bans')
@@ -13,8 +13,11 @@ export class KeyBan {
 
   @Column({ name: 'banned_until', type: 'timestamptz' })
   bannedUntil!: Date;
+
+  @Column('boolean', { name: 'by_operator' })
+  byOperator!: boolean;
 }
 
-export function toBanState({ level, bannedUntil }: KeyBan): Pick<BanState, 'level' | 'bannedUntil'> {
-  return { level, bannedUntil: bannedUntil.getTime() };
+export function toStoredBan({ level, bannedUntil, byOperator }: KeyBan): StoredBan {
+  return { level, bannedUntil: bannedUntil.getTime(), byOperator };
 }

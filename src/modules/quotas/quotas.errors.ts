@@ -18,6 +18,7 @@ const EXAMPLE: Decision = {
   retryAfterSeconds: 42,
   refusalsBeforeBan: 11,
   nextBanSeconds: 120,
+  bannedByOperator: false,
   earnedBanLevel: 0,
   takenAt: -1,
   decidedAt: 0,
@@ -50,9 +51,11 @@ export const DailyQuotaExceededError = defineError({
 export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
-  when: 'The API key is temporarily banned because it kept sending requests after a 429. Wait for `Retry-After` seconds. Requests during a ban do not extend it.',
-  message: ({ retryAfterSeconds }: Decision) =>
-    `The API key is banned for another ${retryAfterSeconds} seconds because it kept sending requests after a 429.`,
+  when: 'The API key is temporarily banned, because it kept sending requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds. Requests during a ban do not extend it.',
+  message: ({ retryAfterSeconds, bannedByOperator }: Decision) =>
+    bannedByOperator
+      ? `An operator of this service has banned the API key for another ${retryAfterSeconds} seconds.`
+      : `The API key is banned for another ${retryAfterSeconds} seconds because it kept sending requests after a 429.`,
   headers: retryAfter,
   example: [{ ...EXAMPLE, outcome: 'banned', retryAfterSeconds: 120 }],
 });

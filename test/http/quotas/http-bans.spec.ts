@@ -78,20 +78,26 @@ describe('a ban', () => {
       expect(answers.map((answer) => [answer.status, limitsIn(answer).retryAfter])).toEqual(
         Array.from({ length: 15 }, () => [403, left]),
       );
-      expect(answers[0]!.body.message).toContain(`another ${left} seconds`);
+      expect(answers[0]!.body.message).toMatch(`another ${left} seconds because it kept sending requests`);
     }
     service.clock.advance(1);
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
-  it('uses no quota, even for unknown paths, and reports the windows', async () => {
+  it('uses no quota, even for unknown paths, and has its end as the reset of all windows', async () => {
     const caller = await service.caller({ perMinute: 1, perDay: 50 });
     await statuses(caller, 1);
     await earnBan(caller, service);
     service.clock.advance(MINUTE);
     const answer = await caller.get('/no/such/path');
     expect(answer.status).toBe(403);
-    expect(limitsIn(answer)).toMatchObject({ limit: 1, remaining: 1, retryAfter: 60 });
+    expect(limitsIn(answer)).toMatchObject({
+      limit: 50,
+      remaining: 0,
+      retryAfter: 60,
+      reset: service.clock.now() / 1_000 + 60,
+      state: '"minute";r=0;t=60, "day";r=0;t=60',
+    });
     expect((await standing(caller)).day.remaining).toBe(49);
   });
 

@@ -1,7 +1,7 @@
 import { KeysService } from '../../../src/modules/auth';
 import { BanRegister } from '../../../src/modules/quotas';
-import type { ApiClient } from '../../support/api-client';
-import { earnBan } from '../../support/limits';
+import type { ApiClient, ErrorBody } from '../../support/api-client';
+import { earnBan, limitsIn } from '../../support/limits';
 import { until } from '../../support/eventually';
 import { MODES, useTwoInstances } from './support/use-two-instances';
 
@@ -22,7 +22,13 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     expect(end.getTime()).toBe(here.clock.now() + 7_200_000);
     for (const caller of callers) {
       await becomes(caller, 403);
-      expect((await caller.get('/categories')).headers.get('retry-after')).toBe('7200');
+      const banned = await caller.get<ErrorBody>('/categories');
+      expect(limitsIn(banned)).toMatchObject({
+        remaining: 0,
+        reset: end.getTime() / 1_000,
+        retryAfter: 7_200,
+      });
+      expect(banned.body.message).toMatch(/^An operator of this service has banned the API key/);
     }
     await there.app.get(BanRegister).unban(keyId);
     for (const caller of callers) {

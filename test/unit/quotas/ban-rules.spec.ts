@@ -147,10 +147,12 @@ describe('the duration of bans', () => {
 describe('manually', () => {
   it('a ban lasts as long as the operator sets and counts as one; one during a ban replaces it', () => {
     const bans = newBanState();
-    ban(bans, NOW, 5_000);
-    expect(bans).toMatchObject({ bannedUntil: NOW + 5_000, level: 1 });
-    ban(bans, NOW + 1, 6_000);
+    ban(bans, NOW, { durationMs: 5_000, byOperator: true });
+    expect(bans).toMatchObject({ bannedUntil: NOW + 5_000, level: 1, byOperator: true });
+    ban(bans, NOW + 1, { durationMs: 6_000, byOperator: true });
     expect(bans).toMatchObject({ bannedUntil: NOW + 6_001, level: 1 });
+    earnBan(bans, bans.bannedUntil, bans.bannedUntil + MINUTES[0]! * 60_000);
+    expect(bans).toMatchObject({ level: 2, byOperator: false });
   });
 
   it('lifting a ban ends it at once and removes its level; lifting none changes nothing', () => {

@@ -33,6 +33,7 @@ describe('an allowed request', () => {
       retryAfterSeconds: 0,
       refusalsBeforeBan: 0,
       nextBanSeconds: 0,
+      bannedByOperator: false,
       earnedBanLevel: 0,
       takenAt: NOW,
       decidedAt: NOW,

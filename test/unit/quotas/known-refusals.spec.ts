@@ -19,6 +19,7 @@ function aDecision(fields: Partial<Decision>): Decision {
     retryAfterSeconds: 120,
     refusalsBeforeBan: 0,
     nextBanSeconds: 600,
+    bannedByOperator: false,
     earnedBanLevel: 1,
     takenAt: -1,
     decidedAt: DECIDED_AT,

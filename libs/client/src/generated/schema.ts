@@ -34,7 +34,7 @@ export interface paths {
     };
     /**
      * Get your rate limit status
-     * @description Returns your plan, both windows and the bans of your key. Requests with a valid key never count, and a banned key may call it too. Without a valid key the request counts for the address, and is refused past its limit.
+     * @description Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.
      */
     get: operations['getRateLimit'];
     put?: never;

@@ -3,7 +3,7 @@ import { MoreThan } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { KeyBan, toBanState } from '../key-ban.entity';
+import { KeyBan, toStoredBan } from '../key-ban.entity';
 import { type BanState, ban, isBanned, newBanState, unban } from '../rules/ban-rules';
 
 /** Bans, for operators. Changes apply on every instance within a second. */
@@ -23,7 +23,7 @@ export class BanRegister {
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
       const bans = await stateOf(keyId, transaction);
-      ban(bans, this.clock.now(), durationMs);
+      ban(bans, this.clock.now(), { durationMs, byOperator: true });
       await save(keyId, bans, transaction);
       const details = { level: bans.level, bannedUntil: toText(bans) };
       await this.trail.record(transaction, { action: 'key.banned', keyId, details });
@@ -62,8 +62,8 @@ export class BanRegister {
   /** Copies a ban to the key that replaces the banned one; otherwise rotation would lift bans. */
   async inherit(transaction: Transaction, fromKeyId: number, toKeyId: number): Promise<void> {
     await transaction.query(
-      `INSERT INTO key_bans (key_id, level, banned_until)
-       SELECT $2, level, banned_until FROM key_bans WHERE key_id = $1`,
+      `INSERT INTO key_bans (key_id, level, banned_until, by_operator)
+       SELECT $2, level, banned_until, by_operator FROM key_bans WHERE key_id = $1`,
       [fromKeyId, toKeyId],
     );
   }
@@ -71,12 +71,14 @@ export class BanRegister {
 
 async function stateOf(keyId: number, transaction: Transaction): Promise<BanState> {
   const stored = await transaction.findOne(KeyBan, { where: { keyId }, lock: { mode: 'pessimistic_write' } });
-  return { ...newBanState(), ...(stored ? toBanState(stored) : {}) };
+  return { ...newBanState(), ...(stored ? toStoredBan(stored) : {}) };
 }
 
 async function save(keyId: number, bans: BanState, transaction: Transaction): Promise<void> {
-  const { level, bannedUntil } = bans;
-  await transaction.upsert(KeyBan, { keyId, level, bannedUntil: new Date(bannedUntil) }, ['keyId']);
+  const { level, bannedUntil, byOperator } = bans;
+  await transaction.upsert(KeyBan, { keyId, level, bannedUntil: new Date(bannedUntil), byOperator }, [
+    'keyId',
+  ]);
 }
 
 function toText({ bannedUntil }: BanState): string {

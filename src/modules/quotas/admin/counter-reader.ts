@@ -3,7 +3,7 @@ import { In } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { SETTINGS, type Settings } from '../../../settings';
-import { KeyBan, toBanState } from '../key-ban.entity';
+import { KeyBan, toStoredBan } from '../key-ban.entity';
 import { type BanState, newBanState } from '../rules/ban-rules';
 import { DAY_MS, type WindowState, newWindowState } from '../rules/rate-window';
 import { QuotaRecords } from '../counting/quota-records';
@@ -58,7 +58,7 @@ export class CounterReader {
     const windows = newWindowState(now);
     const { requests } = await this.records.usedOf(clientId, Math.floor(now / DAY_MS));
     const stored = await this.database.reader.findBy(KeyBan, { keyId: In(keyIds) });
-    const bans = new Map(stored.map((one) => [one.keyId, { ...newBanState(), ...toBanState(one) }]));
+    const bans = new Map(stored.map((one) => [one.keyId, { ...newBanState(), ...toStoredBan(one) }]));
     return { redis: 'off', windows: { ...windows, dayCount: requests }, bans, now };
   }
 }

@@ -55,10 +55,11 @@ export class EarnedBans {
     await this.database.transaction(async (transaction) => {
       const written = await transaction.query<{ key_id: string }[]>(
         // Skips keys that have been deleted: one of them would make the batch fail repeatedly.
-        `INSERT INTO key_bans (key_id, level, banned_until)
-         SELECT banned.* FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
+        `INSERT INTO key_bans (key_id, level, banned_until, by_operator)
+         SELECT banned.*, false FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
          WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
-         ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until
+         ON CONFLICT (key_id) DO UPDATE
+         SET level = excluded.level, banned_until = excluded.banned_until, by_operator = excluded.by_operator
          RETURNING key_id`,
         [
           [...batch.keys()],

@@ -3,14 +3,16 @@ import { MoreThan } from 'typeorm';
 import { Clock, utcDate } from '#libs/clock';
 import { Database, int8ToNumber, WriteBehind } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { KeyBan, toBanState } from '../key-ban.entity';
+import { KeyBan, toStoredBan } from '../key-ban.entity';
 import { QuotaReset } from '../quota-reset.entity';
-import type { BanState } from '../rules/ban-rules';
+import type { BanState, StoredBan } from '../rules/ban-rules';
 import { DAY_MS } from '../rules/rate-window';
 import { EarnedBans } from './earned-bans';
 import type { CountWriter } from './unwritten-counts';
 
 const INTERVAL_MS = 1_000;
+
+const NEVER_BANNED: StoredBan = { level: 0, bannedUntil: 0, byOperator: false };
 
 /** The requests that count against the day's limit, and the last reset (unix milliseconds, 0 for never). */
 interface Used {
@@ -23,9 +25,10 @@ interface BanRow {
   key_id: string;
   level: number;
   banned_until: Date;
+  by_operator: boolean;
 }
 
-type KnownBan = Pick<BanState, 'level' | 'bannedUntil'> & { clientId: number; keyId: number };
+type KnownBan = StoredBan & { clientId: number; keyId: number };
 
 interface DayCount {
   clientId: number;
@@ -94,7 +97,7 @@ export class QuotaRecords implements OnApplicationShutdown {
    */
   async bans(keyId?: number): Promise<KnownBan[]> {
     const rows = await this.database.query<BanRow>(
-      `SELECT api_keys.client_id, key_id, level, banned_until FROM key_bans JOIN api_keys ON api_keys.id = key_id
+      `SELECT api_keys.client_id, key_id, level, banned_until, by_operator FROM key_bans JOIN api_keys ON api_keys.id = key_id
        WHERE key_id = $1 OR ($1 IS NULL AND (banned_until > now() OR changed_at > now() - interval '4 days'))`,
       [keyId ?? null],
     );
@@ -103,6 +106,7 @@ export class QuotaRecords implements OnApplicationShutdown {
       keyId: int8ToNumber(row.key_id),
       level: row.level,
       bannedUntil: row.banned_until.getTime(),
+      byOperator: row.by_operator,
     }));
   }
 
@@ -136,19 +140,16 @@ export class QuotaRecords implements OnApplicationShutdown {
     return resets.map((one) => ({ clientId: one.clientId, resetAt: one.resetAt.getTime() }));
   }
 
-  async readBan(keyId: number): Promise<Pick<BanState, 'level' | 'bannedUntil'> | null> {
+  async readBan(keyId: number): Promise<StoredBan | null> {
     const stored = await this.database.reader.findOneBy(KeyBan, { keyId });
-    return stored && toBanState(stored);
+    return stored && toStoredBan(stored);
   }
 
   /** Today's count and the key's ban from the database, for a counter that does not have them. */
-  async remembered(
-    clientId: number,
-    keyId: number,
-  ): Promise<Used & { day: number; level: number; bannedUntil: number }> {
+  async remembered(clientId: number, keyId: number): Promise<Used & StoredBan & { day: number }> {
     const day = Math.floor(this.clock.now() / DAY_MS);
     const [used, ban] = await Promise.all([this.usedOf(clientId, day), this.readBan(keyId)]);
-    return { day, ...used, level: ban?.level ?? 0, bannedUntil: ban?.bannedUntil ?? 0 };
+    return { day, ...used, ...(ban ?? NEVER_BANNED) };
   }
 
   /** Writes what is pending; resolves to false if not all of it could be written. Never rejects. */

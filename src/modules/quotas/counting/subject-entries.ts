@@ -60,12 +60,22 @@ export function takeOverDay(known: ClientEntry, read: ClientEntry): void {
 }
 
 export function keyEntry(client: ClientEntry, bans: BanState, now: number): KeyEntry {
-  const { refusals, refusedSince, refusalsUntil, level, bannedUntil } = bans;
-  return { client, refusals, refusedSince, refusalsUntil, level, bannedUntil, seenAt: secondsOf(now) };
+  const { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator } = bans;
+  return {
+    client,
+    refusals,
+    refusedSince,
+    refusalsUntil,
+    level,
+    bannedUntil,
+    byOperator,
+    seenAt: secondsOf(now),
+  };
 }
 
-export function bansOf({ refusals, refusedSince, refusalsUntil, level, bannedUntil }: KeyEntry): BanState {
-  return { refusals, refusedSince, refusalsUntil, level, bannedUntil };
+export function bansOf(key: KeyEntry): BanState {
+  const { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator } = key;
+  return { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator };
 }
 
 /** The absolute difference, so that setting back the clock does not keep entries indefinitely. */

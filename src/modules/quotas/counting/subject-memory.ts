@@ -19,7 +19,7 @@ const SWEEP_MS = 10_000;
 /** Clients and keys idle for this long are evicted; their day and bans are in the database. */
 const IDLE_SECONDS = (10 * MINUTE_MS) / 1000;
 
-const NEVER_BANNED = { level: 0, bannedUntil: 0 };
+const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false };
 
 /** Cached state of recent clients, keys and addresses; loaded from the database on first use. */
 export class SubjectMemory {
@@ -67,11 +67,11 @@ export class SubjectMemory {
   /** Reloads the ban of a key, or all bans that may have changed. */
   async reloadBans(keyId?: number): Promise<void> {
     this.changes += 1;
-    for (const { keyId: id, level, bannedUntil } of await this.records.bans(keyId)) {
+    for (const { keyId: id, level, bannedUntil, byOperator } of await this.records.bans(keyId)) {
       const key = this.keys.known(id);
       // A ban that is not yet written is newer than the database.
       if (key && !this.records.hasUnsavedBan(id)) {
-        Object.assign(key, { level, bannedUntil });
+        Object.assign(key, { level, bannedUntil, byOperator });
       }
     }
   }

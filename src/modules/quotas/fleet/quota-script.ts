@@ -21,7 +21,7 @@ function list(fields: Record<string, string>): string {
  * ARGV: the deadline on the clock of Redis, from which on nothing is done, because the caller has given up; then for each
  * step its name (take, refund, look, ban, reset, mark stale), its number of keys, requests per minute,
  * requests per day (-1 for none), for refund the time when the request was taken, and the number of values from the
- * database that follow: none if it was not read, or five: day, requests of that day, level and end of the ban, the last
+ * database that follow: none if it was not read, or six: day, requests of that day, level, end and origin of the ban, the last
  * reset of the windows.
  * Returns the time of Redis and, before the deadline, for each step {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly
  * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}; or {'unknown'} if the state is missing and must be
@@ -58,9 +58,9 @@ local function mark_stale(windows, key_bans)
 end
 
 -- Sets a key's bans from the database. The windows were not read from it, so they do not change.
-local function ban(key_bans, level, banned)
+local function ban(key_bans, level, banned, by_operator)
   redis_call('HSET', key_bans, '${B.refusals}', 0, '${B.refusedSince}', 0, '${B.refusalsUntil}', 0,
-    '${B.level}', level, '${B.bannedUntil}', banned)
+    '${B.level}', level, '${B.bannedUntil}', banned, '${B.byOperator}', by_operator)
   redis_call('HDEL', key_bans, '${STALE}')
   redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY))
   return {'unknown'}
@@ -76,23 +76,23 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
   local start, minute, minute_refunds = to_number(w[1]), to_number(w[2]), to_number(w[3] or 0)
   local day, used, day_refunds = to_number(w[4]), to_number(w[5]), to_number(w[6] or 0)
   local windows_stale, known_reset = w[7], w[8]
-  local refusals, since, until_, level, banned = 0, 0, 0, 0, 0
+  local refusals, since, until_, level, banned, by_operator = 0, 0, 0, 0, 0, 0
   local b
   if key_bans then
     b = redis_call('HMGET', key_bans, ${list(B)}, '${STALE}')
-    local know_windows, know_bans = start and not windows_stale, b[1] and not b[6]
+    local know_windows, know_bans = start and not windows_stale, b[1] and not b[7]
     if not asked and not (know_windows and know_bans) then return {'unknown'} end
     if b[1] then
       refusals, since, until_ = to_number(b[1]), to_number(b[2] or 0), to_number(b[3])
-      level, banned = to_number(b[4]), to_number(b[5])
+      level, banned, by_operator = to_number(b[4]), to_number(b[5]), to_number(b[6] or 0)
     end
     if not know_bans then
-      level, banned = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])
+      level, banned, by_operator = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3]), to_number(ARGV[asked + 4])
       redis_call('HDEL', key_bans, '${STALE}')
     end
     if not know_windows then
       local remembered = to_number(ARGV[asked]) == today and to_number(ARGV[asked + 1]) or 0
-      local reset_at = ARGV[asked + 4]
+      local reset_at = ARGV[asked + 5]
       if not start or to_number(known_reset or 0) < to_number(reset_at) then
         start, minute, used = NOT_STARTED, 0, remembered
         minute_refunds, day_refunds = 0, 0
@@ -139,7 +139,7 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
           if now >= since + NOTICE then refusals = refusals + 1 end
           if refusals >= REFUSALS then
             level = min(current_level(level, banned) + 1, #BANS)
-            banned = now + BANS[level]
+            banned, by_operator = now + BANS[level], 0
             refusals, since, until_ = 0, 0, 0
             outcome, exhausted, newly = 'banned', '', 1
           else
@@ -170,21 +170,21 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
   if begun then redis_call('PEXPIRE', windows, key_bans and 2 * DAY or MINUTE) end
   if key_bans then
     local changed = refusals ~= to_number(b[1]) or since ~= to_number(b[2]) or until_ ~= to_number(b[3])
-      or level ~= to_number(b[4]) or banned ~= to_number(b[5])
+      or level ~= to_number(b[4]) or banned ~= to_number(b[5]) or by_operator ~= to_number(b[6])
     if changed then
       redis_call('HSET', key_bans, '${B.refusals}', refusals, '${B.refusedSince}', since, '${B.refusalsUntil}', until_,
-        '${B.level}', level, '${B.bannedUntil}', banned)
+        '${B.level}', level, '${B.bannedUntil}', banned, '${B.byOperator}', by_operator)
     end
     if changed or begun then redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY)) end
   end
   return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used, day_refunds,
-    refusals, since, until_, level, banned}
+    refusals, since, until_, level, banned, by_operator}
 end
 
 local function answer(step, windows, key_bans, at, asked)
-  if step == 'reset' then return reset(windows, ARGV[asked + 4]) end
+  if step == 'reset' then return reset(windows, ARGV[asked + 5]) end
   if step == 'mark stale' then return mark_stale(windows, key_bans) end
-  if step == 'ban' then return ban(key_bans, to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3])) end
+  if step == 'ban' then return ban(key_bans, to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3]), ARGV[asked + 4]) end
   return run(step, windows, key_bans, to_number(ARGV[at + 2]), to_number(ARGV[at + 3]), to_number(ARGV[at + 4]), asked)
 end
 

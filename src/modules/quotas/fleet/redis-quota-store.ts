@@ -59,9 +59,9 @@ export class RedisQuotaStore extends QuotaStore {
   /** Copies bans from the database to Redis. Every notified instance does so; it is idempotent. */
   async reloadBans(keyId?: number): Promise<void> {
     const bans = await this.records.bans(keyId);
-    await inSlices(bans, async ({ clientId, keyId: id, level, bannedUntil }) => {
+    await inSlices(bans, async ({ clientId, keyId: id, level, bannedUntil, byOperator }) => {
       if (!this.records.hasUnsavedBan(id)) {
-        const remembered = ['', '', level, bannedUntil, ''];
+        const remembered = ['', '', level, bannedUntil, Number(byOperator), ''];
         await this.calls.run(aStep('ban', keysOfClient(clientId, id), remembered));
       }
     });
@@ -76,7 +76,7 @@ export class RedisQuotaStore extends QuotaStore {
   /** Applies resets. Every notified instance does so; it is idempotent. */
   async reloadResets(clientId?: number): Promise<void> {
     for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
-      await this.calls.run(aStep('reset', [windowsOfClient(id)], ['', '', '', '', resetAt]));
+      await this.calls.run(aStep('reset', [windowsOfClient(id)], ['', '', '', '', '', resetAt]));
     }
   }
 
@@ -108,8 +108,9 @@ export class RedisQuotaStore extends QuotaStore {
 
   /** For a client that Redis does not have: passes its day and bans from the database. */
   private async runRemembering(subject: ClientSubject, step: SubjectStep): Promise<StateAfter> {
-    const { day, requests, level, bannedUntil, resetAt } = await this.remembered(subject);
-    return toState(await this.call(subject, step, [day, requests, level, bannedUntil, resetAt]), true);
+    const { day, requests, level, bannedUntil, byOperator, resetAt } = await this.remembered(subject);
+    const remembered = [day, requests, level, bannedUntil, Number(byOperator), resetAt];
+    return toState(await this.call(subject, step, remembered), true);
   }
 
   /** Concurrent requests share one read: after an outage all keys need it at once. */

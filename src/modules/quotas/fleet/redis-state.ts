@@ -21,6 +21,7 @@ export const BAN_FIELDS = {
   refusalsUntil: 'u',
   level: 'l',
   bannedUntil: 'b',
+  byOperator: 'o',
 } as const satisfies Record<keyof BanState, string>;
 
 /** In both hashes: the state must be reloaded from the database before use. */
@@ -51,8 +52,8 @@ export function windowsFrom(values: readonly number[]): WindowState {
 
 /** @param values of BAN_FIELDS, in their order */
 export function bansFrom(values: readonly number[]): BanState {
-  const [refusals = 0, refusedSince = 0, refusalsUntil = 0, level = 0, bannedUntil = 0] = values;
-  return { refusals, refusedSince, refusalsUntil, level, bannedUntil };
+  const [refusals = 0, refusedSince = 0, refusalsUntil = 0, level = 0, bannedUntil = 0, byOperator] = values;
+  return { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator: byOperator === 1 };
 }
 
 /** What QUOTA_SCRIPT returns for one step. */

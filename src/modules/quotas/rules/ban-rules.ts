@@ -30,10 +30,15 @@ export interface BanState {
   /** The level at the end of the last ban, 0 to 5; `banLevel` subtracts what has been forgiven since. */
   level: number;
   bannedUntil: number;
+  /** Whether an operator started the last ban. */
+  byOperator: boolean;
 }
 
+/** What outlasts a series of refusals. */
+export type StoredBan = Pick<BanState, 'level' | 'bannedUntil' | 'byOperator'>;
+
 export function newBanState(): BanState {
-  return { refusals: 0, refusedSince: 0, refusalsUntil: 0, level: 0, bannedUntil: 0 };
+  return { refusals: 0, refusedSince: 0, refusalsUntil: 0, level: 0, bannedUntil: 0, byOperator: false };
 }
 
 export function isBanned(bans: BanState, now: number): boolean {
@@ -79,12 +84,17 @@ export function endSeries(bans: BanState): void {
   bans.refusalsUntil = 0;
 }
 
-/** Starts a ban. Manual bans (with a duration) raise the level like automatic ones. */
-export function ban(bans: BanState, now: number, durationMs: number = nextBanMs(bans, now)): void {
+/** Starts a ban. An operator's ban raises the level like an earned one. */
+export function ban(
+  bans: BanState,
+  now: number,
+  { durationMs = nextBanMs(bans, now), byOperator = false } = {},
+): void {
   const level = banLevel(bans, now);
   // A ban during a ban replaces it, so it does not raise the level again.
   bans.level = isBanned(bans, now) ? level : Math.min(level + 1, HIGHEST_LEVEL);
   bans.bannedUntil = now + durationMs;
+  bans.byOperator = byOperator;
   endSeries(bans);
 }
 

@@ -14,6 +14,7 @@ export type Outcome = 'allowed' | 'limited' | 'banned';
 
 export interface Decision {
   outcome: Outcome;
+  /** During a ban, no window has requests left before its end. */
   standings: WindowStanding[];
   /** On `limited`, the exhausted window with the longest wait. */
   exhausted: WindowName | null;
@@ -23,6 +24,8 @@ export interface Decision {
   refusalsBeforeBan: number;
   /** How long the next ban would last; 0 when allowed, and for an address. */
   nextBanSeconds: number;
+  /** Whether an operator started the ban; false unless banned. */
+  bannedByOperator: boolean;
   /** Level of the ban that this request triggered, 1 to 5; 0 for none. */
   earnedBanLevel: number;
   /** For `refund`; -1 if nothing was taken. */
@@ -56,7 +59,13 @@ function banned(
   earnedBanLevel: number,
 ): Decision {
   const wait = wholeSeconds(bans.bannedUntil - now);
-  return decision('banned', standings(windows, limits, now), null, wait, bans, now, earnedBanLevel);
+  const closed = standings(windows, limits, now).map(({ name, limit }) => ({
+    name,
+    limit,
+    remaining: 0,
+    resetAt: bans.bannedUntil,
+  }));
+  return decision('banned', closed, null, wait, bans, now, earnedBanLevel);
 }
 
 function decision(
@@ -76,6 +85,7 @@ function decision(
     retryAfterSeconds,
     refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
     nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
+    bannedByOperator: outcome === 'banned' && bans!.byOperator,
     earnedBanLevel,
     takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
     decidedAt: now,

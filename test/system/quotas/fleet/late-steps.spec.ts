@@ -16,7 +16,8 @@ const saveBan = jest.fn();
 const RECORDS = {
   count: () => undefined,
   saveBan,
-  remembered: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0 }),
+  remembered: () =>
+    Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0, byOperator: false }),
 } as unknown as QuotaRecords;
 
 let server: RedisServer;

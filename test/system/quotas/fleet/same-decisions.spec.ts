@@ -39,7 +39,8 @@ const FORGETFUL = {
   saveBan: () => undefined,
   usedOf: () => Promise.resolve({ requests: 0, resetAt: 0 }),
   readBan: () => Promise.resolve(null),
-  remembered: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0 }),
+  remembered: () =>
+    Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0, byOperator: false }),
 } as unknown as QuotaRecords;
 
 /** The ends of a series' notice, windows, bans and forgiveness, and the moments around them. */
