@@ -49,7 +49,7 @@ export {
   UnsupportedMediaTypeError,
   ValidationFailedError,
 } from './errors';
-export { HungUp } from './hung-up.decorator';
+export { ClientDisconnected } from './client-disconnected.decorator';
 export { InputGuard, deferBodyParsing } from './input.guard';
 export { MAX_BODY_BYTES, parseJson } from './read-json';
 export { JSON_TYPE, RepresentedBy, representationOf, type Representation } from './representation';

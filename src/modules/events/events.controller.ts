@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { type Origin, SentBy } from '#libs/database';
-import { HungUp, Operation, MAX_PAGE_SIZE, Paged, type Page } from '#libs/http';
+import { ClientDisconnected, Operation, MAX_PAGE_SIZE, Paged, type Page } from '#libs/http';
 import { Authenticator, RequiresScope } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, ListEventsQuery } from './events.dto';
@@ -38,7 +38,7 @@ export class EventsController {
   list(
     @Query() query: ListEventsQuery,
     @SentBy() { owner }: Origin,
-    @HungUp() hungUp: AbortSignal,
+    @ClientDisconnected() hungUp: AbortSignal,
     @Req() request: FastifyRequest,
   ): Promise<Page<EventDto>> {
     const confirmKey = () => this.authenticator.confirm(request);
