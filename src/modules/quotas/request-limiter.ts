@@ -1,12 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import type { ApiError } from '#libs/http';
+import { SETTINGS, type Settings } from '../../settings';
 import { type Decision, NOTHING_TAKEN } from './rules/decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { rateLimitHeaders } from './rules/rate-limit-headers';
 import { QuotaStore, type Standing, type Taken } from './counting/quota-store';
-import { type Subject, addressSubject, subjectOf } from './counting/subject';
+import { type Subject, addressSubject, subjectOf, unreadableSubject } from './counting/subject';
 
 /** The limiter's decision on one request, and what its response reports. */
 export interface Verdict {
@@ -41,6 +42,7 @@ export class RequestLimiter {
   constructor(
     private readonly store: QuotaStore,
     private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** Counts the request against its sender's limits. @returns the error if it is refused */
@@ -77,11 +79,12 @@ export class RequestLimiter {
   }
 
   /**
-   * Counts malformed HTTP against the sender's address.
+   * Counts malformed HTTP, which never became a request.
+   * @param ip the address that it came from, which may be a proxy's
    * @returns the error if the address is over its limit, and the headers
    */
   async takeAddress(ip: string): Promise<{ refusal: ApiError | null; headers: Record<string, string> }> {
-    const decision = await this.store.take(addressSubject(ip));
+    const decision = await this.store.take(unreadableSubject(ip, this.settings.trustProxy.length > 0));
     const { standings, decidedAt, exhausted } = decision;
     return { refusal: refusalOf(decision), headers: rateLimitHeaders(standings, decidedAt, exhausted) };
   }

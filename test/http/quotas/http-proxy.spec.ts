@@ -1,3 +1,4 @@
+import { exchange } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { COUNTED, call, freshMinute, limitsIn } from '../../support/limits';
 
@@ -71,6 +72,17 @@ describe('behind a trusted proxy', () => {
     }
     expect(left).toEqual([59, 58, 57]);
   });
+});
+
+test('malformed HTTP names no caller: it is limited, but not at the expense of requests with the address of the proxy', async () => {
+  const malformed = async () => {
+    const { status, headers } = await exchange(service.port, 'garbage\r\n\r\n');
+    return [status, headers['x-ratelimit-remaining']];
+  };
+  expect(await malformed()).toEqual([400, '59']);
+  for (let sent = 0; sent < 59; sent += 1) await malformed();
+  expect(await malformed()).toEqual([429, '0']);
+  expect(limitsIn(await service.anonymous().get(COUNTED)).remaining).toBe(59);
 });
 
 describe.each([

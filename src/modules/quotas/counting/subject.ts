@@ -35,6 +35,15 @@ export function addressSubject(ip: string): AddressSubject {
   return { kind: 'address', address: normalizeIp(address, IPV6_PREFIX), limits: ADDRESS_LIMITS };
 }
 
+/**
+ * The sender of what could not be read as a request. Behind a proxy it names no caller, and is counted apart from the requests
+ * that have the proxy's address.
+ */
+export function unreadableSubject(ip: string, isBehindProxy: boolean): AddressSubject {
+  const subject = addressSubject(ip);
+  return isBehindProxy ? { ...subject, address: `unreadable from ${subject.address}` } : subject;
+}
+
 function withoutPort(text: string): string {
   const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
   const address = ipv6 ?? ipv4 ?? '';
