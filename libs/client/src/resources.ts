@@ -64,7 +64,15 @@ type BodyArguments<Id extends OperationId> = operations[Id] extends {
   requestBody: { content: { 'application/json': infer Body } };
 }
   ? [body: Body]
-  : [];
+  : (typeof ROUTES)[Id]['takesBody'] extends true
+    ? [body?: OptionalBody<operations[Id]>]
+    : [];
+
+type OptionalBody<Operation> = Operation extends {
+  requestBody?: { content: { 'application/json': infer Body } };
+}
+  ? Body
+  : never;
 
 type QueryArguments<Id extends OperationId> = (typeof ROUTES)[Id]['takesQuery'] extends true
   ? [query?: NonNullable<Parameters<Id>['query']>]

@@ -23,6 +23,7 @@ export {
 export { type SharedParts } from './openapi/shared-parts';
 export { BodyExamples } from './validation/body-examples.decorator';
 export { AnswerField, Field, QueryField, RepeatableQueryField } from './validation/field.decorator';
+export { OptionalBody } from './validation/fields';
 export { IdParam } from './validation/id-param.decorator';
 export { RequestValidationPipe, validated } from './validation/request-validation.pipe';
 export { boolean, except, identifier, integer, oneOf, text, timestamp, type Rule } from './validation/rules';

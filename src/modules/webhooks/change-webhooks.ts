@@ -4,7 +4,13 @@ import { newSecret, rotated } from './webhook-secrets';
 import type { SecretVault } from './secret-vault';
 import { Webhook } from './webhook.entity';
 import { TooManyWebhooksError, WebhookNotFoundError } from './webhooks.errors';
-import { type NewWebhookDto, type WebhookDto, type WebhookPatchDto, toWebhookDto } from './webhooks.dto';
+import {
+  type NewWebhookDto,
+  type SecretRotationDto,
+  type WebhookDto,
+  type WebhookPatchDto,
+  toWebhookDto,
+} from './webhooks.dto';
 
 /** A webhook of a client. To other clients it does not exist. */
 export interface WebhookOfClient {
@@ -74,12 +80,16 @@ export function deleteWebhook(which: WebhookOfClient, precondition: Precondition
   };
 }
 
-export function rotateSecret(which: WebhookOfClient, vault: SecretVault): Command<Sealed> {
+export function rotateSecret(
+  which: WebhookOfClient,
+  { secret = newSecret() }: SecretRotationDto,
+  vault: SecretVault,
+): Command<Sealed> {
   return {
     needs: [lockOf(which)],
     decide: (state) => {
       const webhook = foundWebhook(state, which);
-      const sealed = vault.seal(newSecret(), which.id);
+      const sealed = vault.seal(secret, which.id);
       const secrets = rotated(webhook.secrets, sealed, state.now);
       state.update(Webhook, which.id, { ...webhook, secrets });
       return { ...toWebhookDto(webhook), secret: sealed };

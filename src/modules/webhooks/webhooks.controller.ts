@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
 import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
 import {
   Created,
@@ -23,6 +23,7 @@ import { WebhooksService } from './webhooks.service';
 import {
   ListWebhooksQuery,
   NewWebhookDto,
+  SecretRotationDto,
   WebhookDto,
   WebhookPatchDto,
   WebhookWithSecretDto,
@@ -171,7 +172,7 @@ export class WebhooksController {
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
     description:
-      'Creates a new secret, which only this response contains. For 24 hours the old secret signs as well, so that your receiver can switch.',
+      'Creates a new secret, or takes yours; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.',
     answer: {
       description: 'The webhook with its new secret.',
       type: WebhookWithSecretDto,
@@ -180,11 +181,17 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
+  @ApiBody({ type: SecretRotationDto, required: false })
+  @BodyExamples(SecretRotationDto, {
+    generated: { summary: 'A secret of the service', value: {} },
+    own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
+  })
   async rotate(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @Body() body: SecretRotationDto,
     @SentBy() origin: Origin,
   ): Promise<WebhookWithSecretDto> {
-    const command = rotateSecret({ id, clientId: origin.owner }, this.vault);
+    const command = rotateSecret({ id, clientId: origin.owner }, body, this.vault);
     return this.unsealed(await this.commands.run(command, origin));
   }
 

@@ -1,5 +1,15 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { AnswerField, Field, type Rule, boolean, identifier, text, timestamp, PageQuery } from '#libs/http';
+import {
+  AnswerField,
+  Field,
+  OptionalBody,
+  type Rule,
+  boolean,
+  identifier,
+  text,
+  timestamp,
+  PageQuery,
+} from '#libs/http';
 import { EVENT_TYPES } from '../events';
 import type { Webhook } from './webhook.entity';
 
@@ -16,7 +26,7 @@ const types: Rule = {
     value.length >= 1 &&
     new Set(value).size === value.length &&
     value.every((type) => (EVENT_TYPES as readonly unknown[]).includes(type)),
-  takes: `a list of different types, each one of ${EVENT_TYPES.join(', ')}`,
+  takes: `a list of one or more types, none of them twice: ${EVENT_TYPES.join(', ')}`,
   schema: {
     type: 'array',
     minItems: 1,
@@ -38,13 +48,21 @@ const SECRET = {
   description: 'The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.',
   example: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
 };
+const OWN_SECRET = {
+  ...SECRET,
+  description: 'Your own signing secret. By default the service generates one, which is the better choice.',
+  optional: true,
+};
 
 @ApiSchema({ name: 'NewWebhook', description: 'The body to create a webhook.' })
 export class NewWebhookDto {
   @Field(url, URL_FIELD)
   url!: string;
 
-  @Field(types, { ...TYPES, description: 'Types of events to send. Default: all.', optional: true })
+  @Field(
+    { ...types, takes: `${types.takes}; or left out, for all types` },
+    { ...TYPES, description: 'Types of events to send. Default: all.', optional: true },
+  )
   types?: string[];
 
   @Field(description, { ...DESCRIPTION, optional: true })
@@ -53,11 +71,14 @@ export class NewWebhookDto {
   @Field(boolean, { ...ENABLED, description: 'Whether events are sent. Default: true.', optional: true })
   enabled?: boolean;
 
-  @Field(secret, {
-    ...SECRET,
-    description: 'Your own signing secret. By default the service generates one, which is the better choice.',
-    optional: true,
-  })
+  @Field(secret, OWN_SECRET)
+  secret?: string;
+}
+
+@OptionalBody()
+@ApiSchema({ name: 'SecretRotation', description: 'The body to rotate a secret, which may be left out.' })
+export class SecretRotationDto {
+  @Field(secret, OWN_SECRET)
   secret?: string;
 }
 

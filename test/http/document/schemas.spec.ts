@@ -57,6 +57,7 @@ const OBJECTS: [name: string, required: string[], fields: Record<string, object>
   ],
   ['WebhookPatch', [], { url: text, types: { type: 'array' }, description: text, enabled: flag }],
   ['Webhook', ['id', 'url', 'enabled', 'createdAt'], {}],
+  ['SecretRotation', [], {}],
   ['WebhookWithSecret', ['id', 'url', 'enabled', 'createdAt', 'secret'], {}],
   ['Delivery', ['id', 'eventId', 'type', 'status', 'attempts', 'createdAt'], {}],
   ['TestEvent', ['id', 'type', 'timestamp', 'data'], {}],
@@ -110,6 +111,7 @@ it('A request body allows no other fields; a response may gain some', () => {
       'InventoryAdjustment',
       'NewWebhook',
       'WebhookPatch',
+      'SecretRotation',
     ].sort(),
   );
 });

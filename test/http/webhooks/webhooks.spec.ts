@@ -75,7 +75,7 @@ describe('webhooks', () => {
         { url: `https://shop.example/${'x'.repeat(1_980)}` },
         'url must be 1 to 2000',
       ],
-      ['no types at all', { url: URL, types: [] }, 'types must be a list'],
+      ['no types at all', { url: URL, types: [] }, 'types must be a list of one or more types'],
       ['an unknown type', { url: URL, types: ['pet.born'] }, 'types must be a list'],
       ['a type twice', { url: URL, types: ['pet.created', 'pet.created'] }, 'types must be a list'],
       [
@@ -106,14 +106,17 @@ describe('webhooks', () => {
       expect(answer.text).not.toContain('hunter2');
     });
 
-    test.each(['http://10.0.0.1/', 'https://me:hunter2@shop.example/', 'shop.example'])(
-      '422 webhook_url_not_allowed: %s',
-      async (url) => {
-        const answer = await caller.post<ErrorBody>('/webhooks', { url });
-        expect([answer.status, answer.body.code]).toEqual([422, 'webhook_url_not_allowed']);
-        expect(answer.text).not.toContain('hunter2');
-      },
-    );
+    test.each([
+      ['http://10.0.0.1/', 'must not lead to'],
+      ['https://me:hunter2@shop.example/', 'must not contain a user'],
+      ['shop.example', 'must be an absolute URL'],
+      [` ${URL} `, 'must not have white space around it'],
+    ])('422 webhook_url_not_allowed: %s', async (url, why) => {
+      const answer = await caller.post<ErrorBody>('/webhooks', { url });
+      expect([answer.status, answer.body.code]).toEqual([422, 'webhook_url_not_allowed']);
+      expect(answer.body.message).toContain(`url ${why}`);
+      expect(answer.text).not.toContain('hunter2');
+    });
 
     it('409 too_many_webhooks for the eleventh, even for concurrent requests', async () => {
       const answers = await Promise.all(
@@ -172,6 +175,30 @@ describe('webhooks', () => {
       const answer = await caller.patch<ErrorBody>(`/webhooks/${id}`, { url: 'https://192.168.0.1/' });
       expect(answer.body.code).toBe('webhook_url_not_allowed');
       expect((await caller.get<Webhook>(`/webhooks/${id}`)).body.url).toBe(URL);
+    });
+  });
+
+  describe('POST /webhooks/{webhookId}/secret', () => {
+    const own = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const rotated = async (id: number, body?: object) =>
+      (await caller.post<Created>(`/webhooks/${id}/secret`, body)).body.secret;
+
+    it('200: a new secret, or the one in the body', async () => {
+      const { id, secret } = await created();
+      const secrets = [await rotated(id), await rotated(id, {}), await rotated(id, { secret: own })];
+      expect(new Set([secret, ...secrets]).size).toBe(4);
+      expect(secrets[2]).toBe(own);
+    });
+
+    test.each([
+      [{ secret: 'whsec_hunter2' }, 'secret must be'],
+      [{ type: 'pet.created' }, '"type" is not allowed here'],
+    ])('400 for %j', async (body, message) => {
+      const { id } = await created();
+      const answer = await caller.post<ErrorBody>(`/webhooks/${id}/secret`, body);
+      expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+      expect(answer.body.message).toContain(message);
+      expect(answer.text).not.toContain('hunter2');
     });
   });
 

@@ -53,6 +53,7 @@ test('allowed networks are connected to over http and https, and their neighbour
 
 /** URLs, before any lookup. */
 const OBJECTIONS = Object.entries({
+  'must not have white space': '\thttps://shop.example/ https://shop.example/\n \u00a0https://127.0.0.1/',
   'must use https': 'http://shop.example/ ftp://shop.example/ file:///etc/passwd javascript:alert(1)',
   'must be an absolute URL': 'shop.example //shop.example https://',
   'must not contain a user': 'https://me:secret@shop.example/ https://me@127.0.0.1/ https://:x@shop.example/',
@@ -63,7 +64,7 @@ const OBJECTIONS = Object.entries({
     'https://localhost/ https://LOCALHOST./ https://a.localhost/ https://127.0.0.1/ https://127.1/ https://2130706433/',
     'https://0x7f000001/ https://0x7f.0.0.1/ https://0177.0.0.1/ https://017700000001/ https://127.0.0.1./ https://0/',
     'https://①②⑦.⓪.⓪.①/ https://%31%32%37.0.0.1/ https://[::1]/ https://[::ffff:127.0.0.1]/ https:127.0.0.1',
-    'https://[0:0:0:0:0:ffff:7f00:1]/ https://[64:ff9b::7f00:1]/ https:\\\\127.0.0.1\\x \thttps://127.0.0.1\n',
+    'https://[0:0:0:0:0:ffff:7f00:1]/ https://[64:ff9b::7f00:1]/ https:\\\\127.0.0.1\\x',
     'https://169.254.169.254/latest/meta-data/',
   ].join(' '),
 });

@@ -109,7 +109,7 @@ export const ROUTES = {
   rotateWebhookSecret: {
     method: 'post',
     path: '/webhooks/{webhookId}/secret',
-    takesBody: false,
+    takesBody: true,
     takesQuery: false,
     paged: false,
   },

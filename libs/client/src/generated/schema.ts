@@ -373,7 +373,7 @@ export interface paths {
     put?: never;
     /**
      * Rotate the secret
-     * @description Creates a new secret, which only this response contains. For 24 hours the old secret signs as well, so that your receiver can switch.
+     * @description Creates a new secret, or takes yours; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.
      */
     post: operations['rotateWebhookSecret'];
     delete?: never;
@@ -985,6 +985,14 @@ export interface components {
        * @example true
        */
       enabled?: boolean;
+    };
+    /** @description The body to rotate a secret, which may be left out. */
+    SecretRotation: {
+      /**
+       * @description Your own signing secret. By default the service generates one, which is the better choice.
+       * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
+       */
+      secret?: string;
     };
     /**
      * @description Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).
@@ -2163,7 +2171,11 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody?: never;
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['SecretRotation'];
+      };
+    };
     responses: {
       /** @description The webhook with its new secret. */
       200: {

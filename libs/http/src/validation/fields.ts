@@ -9,11 +9,21 @@ interface DeclaredField {
   read: (value: unknown) => unknown;
 }
 
+const optionalBodies = new WeakSet<object>();
 const declared = new Map<object, DeclaredField[]>();
 const all = new Map<object, ReadonlyMap<string, DeclaredField>>();
 
 export function registerField(shape: object, field: DeclaredField): void {
   declared.set(shape, [...(declared.get(shape) ?? []), field]);
+}
+
+/** For the class of a body: a request without one is as one with an empty object. */
+export function OptionalBody(): ClassDecorator {
+  return (shape) => void optionalBodies.add(shape);
+}
+
+export function isOptionalBody(shape: object): boolean {
+  return optionalBodies.has(shape);
 }
 
 /** The fields of a class and of those that it extends, by name. */

@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { type ValidationError, validateSync } from 'class-validator';
 import { ValidationFailedError } from '../errors';
-import { fieldsOf } from './fields';
+import { fieldsOf, isOptionalBody } from './fields';
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
@@ -15,6 +15,9 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if ((type !== 'body' && type !== 'query') || metatype === undefined || metatype === Object) {
       return value;
+    }
+    if (type === 'body' && value === undefined && isOptionalBody(metatype)) {
+      return validated(metatype as Type<object>, {});
     }
     if (type === 'body' && !isJsonObject(value)) {
       throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');

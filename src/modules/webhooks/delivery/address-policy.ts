@@ -12,6 +12,8 @@ const PUBLIC_IPV6 = parseCIDR('2000::/3');
 /** A public address at which Azure serves each machine its own metadata. */
 const METADATA = '168.63.129.16';
 /** URL accepts it, DNS does not. */
+/** URL ignores it. */
+const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
 const EMPTY_LABEL = /^\.|\.\./;
 const LOCAL_NAME = /(^|\.)localhost$/;
 
@@ -36,6 +38,9 @@ export class AddressPolicy {
 
   /** Why a URL is not allowed, to follow "url"; undefined if it passes all checks that need no DNS lookup. */
   objection(text: string): string | undefined {
+    if (IGNORED_SPACE.test(text)) {
+      return 'must not have white space around it';
+    }
     if (!URL.canParse(text)) {
       return 'must be an absolute URL, such as https://shop.example/events';
     }

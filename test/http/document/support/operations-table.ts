@@ -9,6 +9,7 @@ export interface Row {
   answers: [status: number, schema: string];
   others: number[];
   body?: string;
+  bodyIsOptional?: boolean;
   markers?: Record<string, unknown>;
 }
 
@@ -20,7 +21,7 @@ const row = (
   tag: string,
   answers: Row['answers'],
   others: number[],
-  more: Pick<Row, 'body' | 'markers'> = {},
+  more: Pick<Row, 'body' | 'bodyIsOptional' | 'markers'> = {},
 ): Row => ({ operation, id, tag, answers, others, ...more });
 const list = (operation: string, id: string, tag: string, schema: string, markers = {}): Row =>
   row(operation, id, tag, [200, schema], [], { markers });
@@ -104,7 +105,7 @@ export const TABLE: Row[] = [
     'Events',
     [200, 'WebhookWithSecret'],
     [...BODY, 404, 409, 422],
-    { markers: experimental },
+    { body: 'SecretRotation', bodyIsOptional: true, markers: experimental },
   ),
   row(
     'POST /webhooks/{webhookId}/test',
