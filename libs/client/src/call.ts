@@ -1,28 +1,73 @@
 import type { PetStoreError } from './errors.ts';
 import { failureFrom } from './failures.ts';
+import { ROUTES } from './generated/routes.ts';
+import type { operations } from './generated/schema.ts';
 import type { Configuration } from './options.ts';
+
+export type OperationId = keyof operations & keyof typeof ROUTES;
+
+/** Options of any call. */
+export interface CallOptions {
+  /** Aborts the call at any stage; it then rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** For a POST: the key that makes it run only once, however often it is sent. Default: a new one for each call. */
+  idempotencyKey?: string;
+  /** For a change: the ETag of the resource. If it has changed since, the call fails (412). */
+  ifMatch?: string;
+  /** For a read: the ETag of an earlier response. If the resource has not changed, there are no data (304). */
+  ifNoneMatch?: string;
+}
+
+/** What a request is made of. */
+export interface CallInput extends CallOptions {
+  /** Values of the path's parameters by name. */
+  path?: Record<string, unknown>;
+  query?: object;
+  body?: unknown;
+}
 
 /** One call of an operation with all its attempts: its request and its remaining waiting time. */
 export class Call {
+  /** Method and path of the document: `GET /pets/{petId}`. */
+  readonly operation: string;
+  readonly method: string;
   readonly idempotencyKey?: string;
+  readonly signal: AbortSignal;
+  private readonly url: string;
+  private readonly init: RequestInit;
   private leftMs: number;
 
-  /** @param operation method and path of the document */
   constructor(
-    readonly operation: string,
-    readonly request: Request,
+    id: OperationId,
+    input: CallInput,
     private readonly configuration: Configuration,
   ) {
+    const { method, path } = ROUTES[id];
+    this.method = method.toUpperCase();
+    this.operation = `${this.method} ${path}`;
+    this.signal = input.signal ?? new AbortController().signal;
     this.leftMs = configuration.maxWaitSeconds * 1_000;
     // Every POST supports `Idempotency-Key`, and no other method does.
-    if (request.method === 'POST') {
-      this.idempotencyKey = request.headers.get('idempotency-key') ?? configuration.newIdempotencyKey();
-      request.headers.set('Idempotency-Key', this.idempotencyKey);
+    if (method === 'post') {
+      this.idempotencyKey = input.idempotencyKey ?? configuration.newIdempotencyKey();
     }
-  }
-
-  get signal(): AbortSignal {
-    return this.request.signal;
+    this.url = urlOf(configuration.baseUrl, path, input);
+    const fields = {
+      'X-API-Key': configuration.apiKey,
+      'Content-Type': input.body === undefined ? undefined : 'application/json',
+      'Idempotency-Key': this.idempotencyKey,
+      'If-Match': input.ifMatch,
+      'If-None-Match': input.ifNoneMatch,
+    };
+    this.init = {
+      method: this.method,
+      headers: Object.entries(fields).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, value]],
+      ),
+      body: JSON.stringify(input.body),
+      // The service never redirects, and the key must not follow a foreign redirect.
+      redirect: 'manual',
+    };
   }
 
   /**
@@ -44,8 +89,7 @@ export class Call {
   async attempt(): Promise<{ response: Response; text: string }> {
     const { attemptTimeoutSeconds, fetch } = this.configuration;
     const attempt = new AbortController();
-    // A body can be sent only once, so each attempt gets a copy.
-    const request = new Request(this.request.clone(), { signal: attempt.signal });
+    const request = new Request(this.url, { ...this.init, signal: attempt.signal });
     // Refers to the request: otherwise Node collects it as garbage while it waits, as it does with AbortSignal.timeout(),
     // and its signal never aborts.
     const abort = (): void => {
@@ -69,4 +113,19 @@ export class Call {
       this.signal.removeEventListener('abort', abort);
     }
   }
+}
+
+type QueryValue = string | number | boolean | (string | number)[] | undefined;
+
+/** Arrays are repeated parameters: `?status=available&status=sold`. */
+function urlOf(baseUrl: string, path: string, { path: values = {}, query = {} }: CallInput): string {
+  const base = baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl;
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(values[name])));
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Record<string, QueryValue>)) {
+    const given = value === undefined ? [] : [value].flat();
+    given.forEach((one) => parameters.append(name, String(one)));
+  }
+  const search = parameters.toString();
+  return `${base}${filled}${search && `?${search}`}`;
 }

@@ -1,4 +1,4 @@
-import { readLinks } from './links.ts';
+import { readLinks } from './header-fields.ts';
 
 /** A call of a deprecated operation. */
 export interface DeprecationNotice {
@@ -14,14 +14,14 @@ export interface DeprecationNotice {
 
 /** Reports each deprecated operation once per client. */
 export class Deprecations {
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
 
-  constructor(private readonly tell: (notice: DeprecationNotice) => void) {}
+  constructor(private readonly report: (notice: DeprecationNotice) => void) {}
 
   notice(operation: string, headers: Headers): void {
-    if (headers.has('deprecation') && !this.told.has(operation)) {
-      this.told.add(operation);
-      this.tell(readNotice(operation, headers));
+    if (headers.has('deprecation') && !this.reported.has(operation)) {
+      this.reported.add(operation);
+      this.report(readNotice(operation, headers));
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { RateLimit } from './rate-limit.ts';
+import type { RateLimit } from './header-fields.ts';
 import type { components } from './generated/schema.ts';
 
 /** The service's error codes, from its document. A newer service may have more. */
@@ -62,18 +62,4 @@ export class NoAnswerError extends PetStoreError {
 export class UnexpectedAnswerError extends PetStoreError {
   declare readonly code: 'unexpected_answer';
   override readonly name: string = 'UnexpectedAnswerError';
-}
-
-/** The error in a body of the form `{code, message, status}`; undefined for any other text. */
-export function readErrorBody(text: string): { code: ServiceErrorCode; message: string } | undefined {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
-  return typeof code === 'string' && typeof message === 'string'
-    ? { code: code as ServiceErrorCode, message }
-    : undefined;
 }

@@ -1,12 +1,12 @@
-import { Call } from './call.ts';
+import type { ApiResponse } from './api-promise.ts';
+import { ConcurrencyLimiter, RefusalGate } from './admission.ts';
+import { Call, type CallInput, type OperationId } from './call.ts';
 import { Deprecations } from './deprecations.ts';
-import { PetStoreError, readErrorBody } from './errors.ts';
-import { failureFrom } from './failures.ts';
+import { PetStoreError } from './errors.ts';
+import { failureOf, refusedLike } from './failures.ts';
+import { type RateLimit, readRateLimit } from './header-fields.ts';
 import type { Configuration } from './options.ts';
-import { type RateLimit, readRateLimit, readRetryAfter } from './rate-limit.ts';
-import { RefusalGate } from './refusal-gate.ts';
 import { isRepeatable, isWorthRepeating, waitBeforeNext } from './retry-rules.ts';
-import { Slots } from './slots.ts';
 
 /** With a valid key it is never counted or refused, so it need not wait. */
 const NEVER_REFUSED = 'GET /rate-limit';
@@ -15,22 +15,21 @@ const NEVER_REFUSED = 'GET /rate-limit';
 export class Exchange {
   rateLimit?: RateLimit;
   private readonly gate = new RefusalGate();
-  private readonly slots: Slots;
+  private readonly limiter: ConcurrencyLimiter;
   private readonly deprecations: Deprecations;
 
   constructor(private readonly configuration: Configuration) {
-    this.slots = new Slots(configuration.maxConcurrent);
+    this.limiter = new ConcurrencyLimiter(configuration.maxConcurrent);
     this.deprecations = new Deprecations(configuration.onDeprecation);
   }
 
   /**
-   * @param operation method and path of the document
-   * @returns a response with a success or 304, read completely
+   * @returns the body of a success; undefined for one without a body, such as 304
    * @throws PetStoreError for every other outcome; the signal's reason when the caller aborts
    */
-  async send(operation: string, request: Request): Promise<Response> {
-    const call = new Call(operation, request, this.configuration);
-    const repeatable = isRepeatable(request.method, call.idempotencyKey !== undefined);
+  async send(id: OperationId, input: CallInput): Promise<ApiResponse<unknown>> {
+    const call = new Call(id, input, this.configuration);
+    const repeatable = isRepeatable(call.method, call.idempotencyKey !== undefined);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.admitted(call, attempt);
@@ -48,31 +47,33 @@ export class Exchange {
   }
 
   /** Makes one attempt as soon as a slot is free and no refusal delays it. */
-  private async admitted(call: Call, attempt: number): Promise<Response> {
+  private async admitted(call: Call, attempt: number): Promise<ApiResponse<unknown>> {
     for (;;) {
-      await this.slots.take(call.signal);
-      const held = call.operation === NEVER_REFUSED ? undefined : this.gate.held(this.configuration.now());
-      if (held === undefined) {
-        return await this.attempt(call).finally(() => this.slots.give());
+      await this.limiter.acquire(call.signal);
+      const refusal =
+        call.operation === NEVER_REFUSED ? undefined : this.gate.closedFor(this.configuration.now());
+      if (refusal === undefined) {
+        return await this.attempt(call).finally(() => this.limiter.release());
       }
-      this.slots.give();
-      const wait = waitBeforeNext(held.seconds, attempt, this.configuration.random());
-      await call.pause(wait, refusedLike(held.error, call, held.seconds));
+      this.limiter.release();
+      const wait = waitBeforeNext(refusal.seconds, attempt, this.configuration.random());
+      await call.pause(wait, refusedLike(refusal.error, call, refusal.seconds));
     }
   }
 
-  private async attempt(call: Call): Promise<Response> {
-    const mark = this.gate.send();
+  private async attempt(call: Call): Promise<ApiResponse<unknown>> {
+    const { refusals } = this.gate;
     const { response, text } = await call.attempt();
-    const { headers, status } = response;
+    const { headers, status, ok } = response;
     const rateLimit = readRateLimit(headers);
     this.rateLimit = rateLimit ?? this.rateLimit;
-    this.gate.hear(rateLimit?.remaining, mark);
+    this.gate.open(rateLimit?.remaining, refusals);
     this.deprecations.notice(call.operation, headers);
-    if (status === 304 || (response.ok && (text === '' || isJson(headers)))) {
-      return new Response(text === '' ? null : text, response);
+    const data = readJson(headers, text);
+    if (status === 304 || (ok && (text === '' || data !== undefined))) {
+      return { data, response };
     }
-    const error = failureOf(call, response, text);
+    const error = failureOf(call, response, data);
     if (status === 429) {
       this.refused(error);
     }
@@ -88,39 +89,14 @@ export class Exchange {
   }
 }
 
-function isJson(headers: Headers): boolean {
-  return /^application\/json\b/i.test(headers.get('content-type') ?? '');
-}
-
-/** The error of a call that was not sent because it would be refused like an earlier one. */
-function refusedLike(refusal: PetStoreError, call: Call, seconds: number): PetStoreError {
-  const { operation, idempotencyKey } = call;
-  const { code, message, status, rateLimit } = refusal;
-  const retryAfterSeconds = Math.ceil(seconds);
-  return failureFrom({
-    code,
-    message,
-    status,
-    operation,
-    retryAfterSeconds,
-    rateLimit,
-    idempotencyKey,
-  });
-}
-
-function failureOf(call: Call, { status, headers }: Response, text: string): PetStoreError {
-  const { operation, idempotencyKey } = call;
-  const body = readErrorBody(text) ?? {
-    code: 'unexpected_answer' as const,
-    message: `${operation} returned ${status}, but not from the Pet Store service.`,
-  };
-  return failureFrom({
-    ...body,
-    status,
-    operation,
-    idempotencyKey,
-    requestId: headers.get('x-request-id') ?? undefined,
-    retryAfterSeconds: readRetryAfter(headers, Date.now()),
-    rateLimit: readRateLimit(headers),
-  });
+/** The body of a response; undefined if it is not JSON. */
+function readJson(headers: Headers, text: string): unknown {
+  if (!/^application\/json\b/i.test(headers.get('content-type') ?? '')) {
+    return undefined;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

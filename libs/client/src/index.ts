@@ -1,6 +1,6 @@
 export { type PetStoreClient, createPetStoreClient } from './client.ts';
 export type { DeprecationNotice } from './deprecations.ts';
-export { type Event, type EventOf, EventStream, type EventType, type EventsInput } from './follow.ts';
+export { type Event, type EventOf, EventStream, type EventType, type EventsInput } from './events.ts';
 export {
   NoAnswerError,
   PetStoreError,
@@ -10,11 +10,11 @@ export {
   UnexpectedAnswerError,
 } from './errors.ts';
 export * from './generated/error-classes.ts';
-export type { List } from './list.ts';
-export type { Answer, Schemas } from './operations.ts';
+export type { ApiPromise, ApiResponse, List } from './api-promise.ts';
+export type { CallOptions } from './call.ts';
 export type { PetStoreOptions } from './options.ts';
-export type { CallOptions } from './resources.ts';
-export type { RateLimit, RateLimitNotice, RateLimitWindow } from './rate-limit.ts';
+export type { Schemas } from './resources.ts';
+export type { RateLimit, RateLimitNotice, RateLimitWindow } from './header-fields.ts';
 export {
   type WebhookEvent,
   type WebhookHeaders,

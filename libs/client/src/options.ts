@@ -1,5 +1,5 @@
 import { type DeprecationNotice, warnOfDeprecation } from './deprecations.ts';
-import type { RateLimitNotice } from './rate-limit.ts';
+import type { RateLimitNotice } from './header-fields.ts';
 
 export interface PetStoreOptions {
   /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
@@ -31,7 +31,7 @@ export interface PetStoreOptions {
 }
 
 /** Timers are limited to less than 25 days. */
-const MOST_SECONDS = 1_000_000;
+const MAX_SECONDS = 1_000_000;
 
 export type Configuration = Required<PetStoreOptions>;
 
@@ -54,8 +54,8 @@ export function configure(options: PetStoreOptions): Configuration {
   }
   for (const name of ['maxWaitSeconds', 'attemptTimeoutSeconds'] as const) {
     const value = options[name] ?? 0;
-    if (!(value >= 0 && value <= MOST_SECONDS)) {
-      throw new TypeError(`${name} must be a number from 0 to ${MOST_SECONDS}.`);
+    if (!(value >= 0 && value <= MAX_SECONDS)) {
+      throw new TypeError(`${name} must be a number from 0 to ${MAX_SECONDS}.`);
     }
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -8,7 +8,7 @@ export interface Failure {
 }
 
 const FIRST_SPREAD_MS = 500;
-const MOST_SPREAD_MS = 10_000;
+const MAX_SPREAD_MS = 10_000;
 
 /** Methods whose repetition has no further effect (RFC 9110, section 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
@@ -57,7 +57,7 @@ export function waitBeforeNext(
   attempt: number,
   random: number,
 ): number {
-  const spread = Math.min(FIRST_SPREAD_MS * 2 ** (attempt - 1), MOST_SPREAD_MS);
+  const spread = Math.min(FIRST_SPREAD_MS * 2 ** (attempt - 1), MAX_SPREAD_MS);
   return retryAfterSeconds === undefined
     ? (spread * (1 + random)) / 2
     : retryAfterSeconds * 1_000 + spread * random;

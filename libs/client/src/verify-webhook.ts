@@ -1,5 +1,5 @@
-import type { Event } from './follow.ts';
-import type { Schemas } from './operations.ts';
+import type { Event } from './events.ts';
+import type { Schemas } from './resources.ts';
 
 /** Maximum age of a delivery in seconds, also into the future. It limits replays of an intercepted delivery. */
 const TOLERANCE_SECONDS = 300;

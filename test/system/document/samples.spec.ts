@@ -23,7 +23,9 @@ const SAMPLES = `import('/docs/samples.js').then(async ({ exampleRequest, typesc
   order.headers['Idempotency-Key'] = 'order-1';
   const pet = example('/pets/{petId}', 'put');
   pet.headers['If-Match'] = '"tag"';
-  return [...all, pets, events, order, pet].map(asked).map((request) => [typescript(served, request), python(served, request)]);
+  const category = example('/categories/{categoryId}', 'get');
+  category.headers['If-None-Match'] = '"tag"';
+  return [...all, category, pets, events, order, pet].map(asked).map((request) => [typescript(served, request), python(served, request)]);
 })`;
 
 let samples: [typescript: string, python: string][];
@@ -72,7 +74,7 @@ it('Every sample in TypeScript compiles against the client, and an incorrect one
 it('The samples send the documented requests, and contain no key', () => {
   const [pets, events, order, pet] = samples.slice(-4);
   expect(pets![0]).toContain('store.pets.list({\n  limit: 2,\n  status: [\n    "sold"\n  ],\n');
-  expect(events![0]).toContain("store.GET('/events', {");
+  expect(events![0]).toContain('of store.events({\n  types: [\n    "order.placed"\n  ],\n  follow: true\n})');
   expect(order![0]).toContain('idempotencyKey: "order-1"');
   expect(pet![0]).toContain('ifMatch: "\\"tag\\""');
   expect(order![1]).toContain(`response = requests.post(

@@ -45,7 +45,7 @@ const PLANTED = Object.entries<Record<string, string>>({
     'libs/http/src/c': '../../database/src',
     'src/b': '../libs/http/src/errors',
   },
-  'The client imports only openapi-fetch': {
+  'The client imports nothing else': {
     'libs/client/src/a': 'node:fs',
     'libs/client/src/b': '#libs/http',
   },

@@ -7,7 +7,6 @@ const CALLS = {
   getKey: 'account.key',
   getRateLimit: 'account.rateLimit',
   getUsage: 'account.usage',
-  listEvents: undefined,
 };
 
 /** The example request of an operation, from the examples of the document. */
@@ -57,22 +56,29 @@ function readRequest({ paths }, request) {
 
 const literal = (value) => JSON.stringify(value, null, 2).replace(/^(\s*)"(\w+)":/gm, '$1$2:');
 
+/** The feed has a call of its own, which asks for its pages and waits for new events. */
+function followEvents({ type: types, petId, cursor, wait } = {}) {
+  const input = literal({ types, petId, cursor, follow: wait > 0 || undefined });
+  return `for await (const event of store.events(${input})) {\n  console.log(event);\n}`;
+}
+
 export function typescript(document, request) {
   const { path, operationId, values, query, body } = readRequest(document, request);
-  const [idempotencyKey, ifMatch] = ['Idempotency-Key', 'If-Match'].map((name) =>
-    request.get('headers').get(name),
+  const [idempotencyKey, ifMatch, ifNoneMatch] = ['Idempotency-Key', 'If-Match', 'If-None-Match'].map(
+    (name) => request.get('headers').get(name),
   );
-  const options = idempotencyKey || ifMatch ? { idempotencyKey, ifMatch } : undefined;
+  const options =
+    idempotencyKey || ifMatch || ifNoneMatch ? { idempotencyKey, ifMatch, ifNoneMatch } : undefined;
   const given = [...values, body, query, options].filter((value) => value !== undefined).map(literal);
   const named = `${path.replace('/store/', '/').split('/')[1]}.${/^[a-z]+/.exec(operationId)[0]}`;
-  const name = operationId in CALLS ? CALLS[operationId] : named;
+  const call = `${CALLS[operationId] ?? named}(${given.join(', ')})`;
   return `import { createPetStoreClient } from '@petstore/client';
 
 const store = createPetStoreClient({
   baseUrl: '${location.origin}',
   apiKey: process.env.PETSTORE_KEY!,
 });
-console.log(await store.${name ? `${name}(${given.join(', ')})` : `GET('${path}', ${literal({ params: { query } })})`});`;
+${operationId === 'listEvents' ? followEvents(query) : `console.log(await store.${call});`}`;
 }
 
 const WORDS = { true: 'True', false: 'False', null: 'None' };

@@ -9,14 +9,14 @@ import { eventually } from '../../../support/eventually';
 const service = useService();
 
 async function aCategory({ client }: Awaited<ReturnType<typeof onService>>): Promise<number> {
-  return (await client.POST('/categories', { body: { name: 'Dogs' } })).data.id;
+  return (await client.categories.create({ name: 'Dogs' })).id;
 }
 
 describe('Limits', () => {
   it('are those of the last response', async () => {
     const { client } = await onService(service, { plan: 'free' });
     expect(client.rateLimit).toBeUndefined();
-    await client.GET('/categories');
+    await client.categories.list();
     expect(client.rateLimit).toMatchObject({
       limit: 60,
       remaining: 59,
@@ -34,8 +34,8 @@ describe('Limits', () => {
       { perMinute: 12, perDay: 1_000 },
       { maxWaitSeconds: 1_000, maxAttempts: 20 },
     );
-    const answers = await Promise.all(Array.from({ length: 60 }, () => client.GET('/categories')));
-    expect(answers.map(({ response }) => response.status)).toEqual(answers.map(() => 200));
+    await Promise.all(Array.from({ length: 60 }, () => client.categories.list()));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
     expect(statuses).toContain(429);
     expect(statuses).not.toContain(403);
     expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
@@ -43,25 +43,25 @@ describe('Limits', () => {
 
   it('of a day end a call at once, and a new plan is detected by GET /rate-limit', async () => {
     const { client, name, statuses } = await onService(service, { perMinute: 100, perDay: 2 });
-    await client.GET('/categories');
-    await client.GET('/categories');
+    await client.categories.list();
+    await client.categories.list();
     for (let call = 0; call < 15; call += 1) {
-      expect(await failureOf(client.GET('/categories'))).toMatchObject({ code: 'daily_quota_exceeded' });
+      expect(await failureOf(client.categories.list())).toMatchObject({ code: 'daily_quota_exceeded' });
     }
     expect(statuses).toEqual([200, 200, 429]);
     await service.app.get(ClientsService).setPlan(name, agreedPlan('pro'));
-    await eventually(async () => expect((await client.GET('/rate-limit')).data.day.remaining).toBe(9_998));
-    expect((await client.GET('/categories')).response.status).toBe(200);
+    await eventually(async () => expect((await client.account.rateLimit()).day.remaining).toBe(9_998));
+    expect(await client.categories.list()).toEqual([]);
   });
 });
 
 describe('A ban', () => {
   it('ends a call at once, and is not retried', async () => {
     const { client, key, statuses, waits } = await onService(service, { perMinute: 1, perDay: 100 });
-    await client.GET('/categories');
+    await client.categories.list();
     const caller = service.anonymous().with({ 'X-API-Key': key });
     await earnBan(caller, service);
-    const error = await failureOf(client.GET('/categories'));
+    const error = await failureOf(client.categories.list());
     expect(error).toMatchObject({ code: 'api_key_banned', status: 403, retryAfterSeconds: 120 });
     expect([statuses, waits]).toEqual([[200, 403], []]);
   });
@@ -89,23 +89,21 @@ describe('A creating call whose response is lost', () => {
     );
     const { client } = store;
     const categoryId = await aCategory(store);
-    const { data: pet } = await client.POST('/pets', { body: { name: 'Ada', categoryId } });
-    const path = { petId: pet.id };
-    await client.PUT('/store/inventory/{petId}', { params: { path }, body: { quantity: 10 } });
+    const pet = await client.pets.create({ name: 'Ada', categoryId });
+    await client.inventory.set(pet.id, { quantity: 10 });
     const calls = {
-      categories: () => client.POST('/categories', { body: { name: 'Cats' } }),
-      pets: () => client.POST('/pets', { body: { name: 'Rex', categoryId } }),
-      orders: () => client.POST('/store/orders', { body: { petId: pet.id, quantity: 3 } }),
-      adjustments: () =>
-        client.POST('/store/inventory/{petId}/adjustments', { params: { path }, body: { delta: -3 } }),
+      categories: () => client.categories.create({ name: 'Cats' }),
+      pets: () => client.pets.create({ name: 'Rex', categoryId }),
+      orders: () => client.orders.place({ petId: pet.id, quantity: 3 }),
+      adjustments: () => client.inventory.adjust(pet.id, { delta: -3 }),
     };
     lose = 2;
-    const { response } = await calls[what]();
+    const { response } = await calls[what]().withResponse();
     expect(response.headers.get('idempotent-replayed')).toBe('true');
     const sent = responses.slice(-3).map(({ headers }) => headers.get('idempotent-replayed'));
     expect(sent).toEqual([null, 'true', 'true']);
     if (what === 'orders' || what === 'adjustments') {
-      expect((await client.GET('/store/inventory/{petId}', { params: { path } })).data.quantity).toBe(7);
+      expect((await client.inventory.get(pet.id)).quantity).toBe(7);
     }
   });
 });
@@ -114,12 +112,9 @@ it('A deprecated operation is reported once', async () => {
   const notices: DeprecationNotice[] = [];
   const onDeprecation = (notice: DeprecationNotice) => notices.push(notice);
   const store = await onService(service, {}, { onDeprecation });
-  const { data: pet } = await store.client.POST('/pets', {
-    body: { name: 'Ada', categoryId: await aCategory(store) },
-  });
-  const params = { path: { petId: pet.id } };
-  expect((await store.client.GET('/pets/{petId}', { params })).data).toEqual(pet);
-  await store.client.GET('/pets/{petId}', { params });
+  const pet = await store.client.pets.create({ name: 'Ada', categoryId: await aCategory(store) });
+  expect(await store.client.pets.get(pet.id)).toEqual(pet);
+  await store.client.pets.get(pet.id);
   expect(notices).toEqual([
     {
       operation: 'GET /pets/{petId}',
@@ -131,24 +126,23 @@ it('A deprecated operation is reported once', async () => {
 });
 
 it('An unchanged resource returns no data, and a changed one is not overwritten', async () => {
-  const store = await onService(service);
-  const { client } = store;
-  const path = { categoryId: await aCategory(store) };
-  const { response } = await client.GET('/categories/{categoryId}', { params: { path } });
+  const { client } = await onService(service);
+  const { data, response } = await client.categories.create({ name: 'Dogs' }).withResponse();
   const tag = response.headers.get('etag')!;
-  const same = await client.GET('/categories/{categoryId}', {
-    params: { path, header: { 'If-None-Match': tag } },
-  });
+  const same = await client.categories.get(data.id, { ifNoneMatch: tag }).withResponse();
   expect([same.response.status, same.data]).toEqual([304, undefined]);
-  const change = { params: { path, header: { 'If-Match': tag } }, body: { name: 'Cats' } };
-  expect((await client.PUT('/categories/{categoryId}', change)).data.name).toBe('Cats');
-  const stale = await failureOf(client.PUT('/categories/{categoryId}', change));
+  expect(await client.categories.replace(data.id, { name: 'Cats' }, { ifMatch: tag })).toMatchObject({
+    name: 'Cats',
+  });
+  const stale = await failureOf(client.categories.delete(data.id, { ifMatch: tag }));
   expect(stale).toMatchObject({ code: 'precondition_failed', status: 412 });
+  const changed = await client.categories.get(data.id, { ifNoneMatch: tag });
+  expect(changed).toMatchObject({ name: 'Cats' });
 });
 
 it("A refusal has the service's code and message, and its class name in the log", async () => {
   const { client } = await onService(service);
-  const error = await failureOf(client.POST('/store/orders', { body: { petId: 999_999_999 } }));
+  const error = await failureOf(client.orders.place({ petId: 999_999_999 }));
   expect(error).toMatchObject({
     name: 'UnknownPetError',
     code: 'unknown_pet',
@@ -158,8 +152,4 @@ it("A refusal has the service's code and message, and its class name in the log"
     requestId: expect.stringMatching(/^[\w.-]+$/),
     rateLimit: { limit: 1_000_000 },
   });
-  const gone = await client.DELETE('/categories/{categoryId}', {
-    params: { path: { categoryId: await aCategory({ client } as never) } },
-  });
-  expect([gone.response.status, gone.data]).toEqual([204, undefined]);
 });

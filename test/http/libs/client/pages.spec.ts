@@ -20,8 +20,7 @@ describe('The pages of a list', () => {
     const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])], {
       baseUrl: 'https://store.test/v1/',
     });
-    const query = { status: ['available' as const, 'sold' as const] };
-    expect(await idsOf(client.iterate('/pets', { params: { query } }))).toEqual([1, 2, 3]);
+    expect(await idsOf(client.pets.list({ status: ['available', 'sold'] }))).toEqual([1, 2, 3]);
     expect(sent.map(({ url }) => url)).toEqual([
       'https://store.test/v1/pets?limit=100&status=available&status=sold',
       'https://store.test/v1/pets?limit=100&status=available&status=sold&cursor=a',
@@ -30,7 +29,7 @@ describe('The pages of a list', () => {
 
   it('are read only on demand', async () => {
     const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])]);
-    for await (const { id } of client.iterate('/pets')) {
+    for await (const { id } of client.pets.list()) {
       if (id === 2) break;
     }
     expect(sent.length).toBe(1);
@@ -38,8 +37,7 @@ describe('The pages of a list', () => {
 
   it('start at a cursor and have the requested size', async () => {
     const { client, sent } = scriptedClient([page([3])]);
-    const query = { cursor: 'a', limit: 7 };
-    for await (const pets of client.pages('/pets', { params: { query } })) {
+    for await (const pets of client.pets.list({ cursor: 'a', limit: 7 }).pages()) {
       expect(pets.map(({ id }) => id)).toEqual([3]);
     }
     expect(sent[0]!.url).toBe('http://store.test/pets?limit=7&cursor=a');
@@ -47,7 +45,7 @@ describe('The pages of a list', () => {
 
   it('end when one links to itself', async () => {
     const { client, sent } = scriptedClient([page([1], 'a'), page([2], 'a')]);
-    expect(await failureOf(idsOf(client.iterate('/pets')))).toEqual(
+    expect(await failureOf(idsOf(client.pets.list()))).toEqual(
       new Error('The page of a list links to itself.'),
     );
     expect(sent.length).toBe(2);

@@ -12,15 +12,15 @@ const standing = (remaining: number) =>
 describe('After a 429', () => {
   it('no other call of the client is sent until Retry-After has passed', async () => {
     const { client, sent, waits } = scriptedClient([limited(30), NO_PETS], { maxAttempts: 1 });
-    await failureOf(client.GET('/pets'));
-    await client.GET('/categories');
+    await failureOf(client.pets.list());
+    await client.categories.list();
     expect([sent.length, waits]).toEqual([2, [30_000]]);
   });
 
   it('a call that cannot wait that long fails with the refusal, without being sent', async () => {
     const { client, sent } = scriptedClient([limited(40_000)]);
-    await failureOf(client.GET('/pets'));
-    const error = await failureOf(client.POST('/categories', { body: { name: 'Dogs' } }));
+    await failureOf(client.pets.list());
+    const error = await failureOf(client.categories.create({ name: 'Dogs' }));
     expect(error).toMatchObject({
       code: 'daily_quota_exceeded',
       status: 429,
@@ -34,12 +34,12 @@ describe('After a 429', () => {
 
   it('GET /rate-limit is still sent, and releases the others when requests remain', async () => {
     const { client, sent } = scriptedClient([limited(40_000), standing(0), standing(5), NO_PETS]);
-    await failureOf(client.GET('/pets'));
-    await client.GET('/rate-limit');
-    await failureOf(client.GET('/pets'));
+    await failureOf(client.pets.list());
+    await client.account.rateLimit();
+    await failureOf(client.pets.list());
     expect(sent.length).toBe(2);
-    await client.GET('/rate-limit');
-    await client.GET('/pets');
+    await client.account.rateLimit();
+    await client.pets.list();
     expect(sent.map(({ url }) => new URL(url).pathname)).toEqual([
       '/pets',
       '/rate-limit',
@@ -54,11 +54,11 @@ describe('After a 429', () => {
       () => new Promise((resolve) => (late = resolve)),
       limited(40_000),
     ]);
-    const early = client.GET('/pets');
-    await failureOf(client.GET('/pets'));
+    const early = client.pets.list().withResponse();
+    await failureOf(client.pets.list());
     late(standing(5));
     await early;
-    await failureOf(client.GET('/pets'));
+    await failureOf(client.pets.list());
     expect(sent.length).toBe(2);
   });
 });
@@ -70,7 +70,7 @@ describe('Requests under way', () => {
       () => new Promise((resolve) => answers.push(() => resolve(NO_PETS.clone()))),
     ]);
     const calls = Array.from({ length: 25 }, (_none, index) =>
-      client.GET('/pets', { params: { query: { limit: index + 1 } } }),
+      client.pets.list({ limit: index + 1 }).withResponse(),
     );
     let most = 0;
     for (let answered = 0; answered < 25; answered += 1) {
@@ -92,9 +92,9 @@ describe('Requests under way', () => {
       [() => new Promise((resolve) => answers.push(() => resolve(NO_PETS.clone())))],
       { maxConcurrent: 1 },
     );
-    const first = client.GET('/pets');
-    const aborted = failureOf(client.GET('/pets', { signal: controller.signal }));
-    const third = client.GET('/categories');
+    const first = client.pets.list().withResponse();
+    const aborted = failureOf(client.pets.list({}, { signal: controller.signal }));
+    const third = client.categories.list().withResponse();
     await new Promise(setImmediate);
     controller.abort(reason);
     expect(await aborted).toBe(reason);

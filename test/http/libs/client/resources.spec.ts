@@ -103,18 +103,3 @@ it('onRateLimit is called at each refusal, before the client waits', async () =>
   ]);
   expect(waits).toEqual([notices[0]!.retryAfterSeconds! * 1_000]);
 });
-
-it('A misspelt path fails before anything is sent, and the error suggests the nearest', async () => {
-  const { client: store, statuses } = await onService(service);
-  const call = store.GET as (path: string) => Promise<unknown>;
-  expect(await failureOf(call('/pet'))).toEqual(
-    new TypeError('There is no operation GET /pet. Did you mean GET /pets?'),
-  );
-  expect(await failureOf(call('/store/inventroy'))).toMatchObject({
-    message: expect.stringContaining('Did you mean GET /store/inventory?') as string,
-  });
-  expect(await failureOf(call('/something/else/entirely'))).toMatchObject({
-    message: 'There is no operation GET /something/else/entirely.',
-  });
-  expect(statuses).toEqual([]);
-});

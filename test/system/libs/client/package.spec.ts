@@ -34,7 +34,7 @@ const examples = examplesOf('libs/client/README.md', 'example');
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'petstore-client-'));
   mkdirSync(join(project, 'node_modules/@petstore'), { recursive: true });
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types', 'undici-types']) {
+  for (const name of ['@types', 'undici-types']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name));
   }
   const installed = join(project, 'node_modules/@petstore/client');
@@ -52,20 +52,18 @@ beforeAll(async () => {
     join(project, 'wrong.mts'),
     `import { type PetNotFoundError, createPetStoreClient } from '@petstore/client';
      const store = createPetStoreClient({ baseUrl: '', apiKey: 'a' });
-     await store.POST('/pets', { body: { name: 'Ada' } });
-     await store.POST('/pets', { body: { name: 'Ada', categoryId: 1, colour: 'red' } });
-     await store.GET('/nope');
-     await store.GET('/pets/{petId}');
-     store.iterate('/usage');
      await store.pets.create({ name: 'Ada' });
+     await store.pets.create({ name: 'Ada', categoryId: 1, colour: 'red' });
+     await store.nope.list();
      await store.pets.get('1');
      await store.orders.place({ petId: 1 }, { ifMach: '"a"' });
+     await store.account.key().pages();
      for await (const { nmae } of store.pets.list({ status: ['gone'] })) console.log(nmae);
      const code = (error: PetNotFoundError): 'pet_not_found' => error.code;
      const wrong = (error: PetNotFoundError): 'order_not_found' => error.code;
-     const path = { categoryId: 1 };
-     const { data } = await store.GET('/categories/{categoryId}', { params: { path, header: { 'If-None-Match': '"a"' } } });
-     console.log(data.name);
+     console.log((await store.categories.get(1, { ifNoneMatch: '"a"' })).name);
+     const { data } = await store.categories.get(1).withResponse();
+     console.log(data.name, data.nmae);
      for await (const { data } of store.events({ types: ['order.placed'] })) console.log(data.petId, data.nmae);`,
   );
   const files = examples.map(([file]) => `${file}.mts`);
@@ -85,7 +83,7 @@ it('Its types work with import and with require, and reject what is not in the d
     ([, file, line]) => `${file}:${line}`,
   );
   expect([...new Set(found)]).toEqual(
-    [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 17].map((line) => `wrong.mts:${line}`),
+    [3, 4, 5, 6, 7, 8, 9, 11, 12, 14, 15].map((line) => `wrong.mts:${line}`),
   );
 });
 
@@ -102,7 +100,7 @@ it('The examples of the README run as written', async () => {
   }
   expect(outputs).toEqual([
     expect.stringMatching(/^Order \d+: 1 × Ada\nPet \d+ .*\n\d+ Ada\n55 requests left\n$/),
-    '304 undefined\n',
+    'unchanged\n',
     expect.stringMatching(/^evt_\w+ order\.placed \d+ 1\n$/),
     expect.stringMatching(/^Webhook \d+\. Keep its secret/),
   ]);

@@ -38,6 +38,6 @@ it('A notice has only what the response contains', async () => {
   const { client } = scriptedClient([json([], { Deprecation: 'true', Sunset: 'soon' })], {
     onDeprecation: (notice) => notices.push(notice),
   });
-  await client.GET('/pets');
+  await client.pets.list();
   expect(notices).toEqual([{ operation: 'GET /pets' }]);
 });

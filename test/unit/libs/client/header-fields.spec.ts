@@ -1,5 +1,9 @@
-import { nextCursor, readLinks } from '../../../../libs/client/src/links';
-import { readRateLimit, readRetryAfter } from '../../../../libs/client/src/rate-limit';
+import {
+  nextCursor,
+  readLinks,
+  readRateLimit,
+  readRetryAfter,
+} from '../../../../libs/client/src/header-fields';
 
 const X_FIELDS = {
   'X-RateLimit-Limit': '60',

@@ -42,7 +42,7 @@ export async function onService(
 }
 
 /** What the promise was rejected with. */
-export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
   return promise.then(
     () => {
       throw new Error('It succeeded.');

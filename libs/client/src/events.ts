@@ -1,7 +1,8 @@
 import { PetStoreError } from './errors.ts';
-import { nextCursor } from './links.ts';
-import type { Answer, Schemas } from './operations.ts';
+import type { ApiResponse } from './api-promise.ts';
+import { nextCursor } from './header-fields.ts';
 import type { Configuration } from './options.ts';
+import type { Schemas } from './resources.ts';
 
 /** An event; `type` tells the kinds apart. */
 export type Event = Schemas['Event'];
@@ -26,10 +27,7 @@ export interface EventsInput<Type extends EventType = EventType> {
   signal?: AbortSignal;
 }
 
-type Read = (
-  path: '/events',
-  input: { params: { query: object }; signal?: AbortSignal },
-) => Promise<Answer<unknown>>;
+type ReadPage = (query: object, signal: AbortSignal) => Promise<ApiResponse<unknown>>;
 
 /** Shorter than the timeout of an attempt. */
 const MAX_WAIT_SECONDS = 25;
@@ -41,7 +39,7 @@ export class EventStream<Type extends EventType = EventType> implements AsyncIte
   private position: string | undefined;
 
   constructor(
-    private readonly read: Read,
+    private readonly read: ReadPage,
     private readonly configuration: Configuration,
     private readonly input: EventsInput<Type>,
   ) {
@@ -92,7 +90,7 @@ export class EventStream<Type extends EventType = EventType> implements AsyncIte
     const mayWait = follow && this.position !== 'now';
     const wait = mayWait ? Math.max(0, Math.min(MAX_WAIT_SECONDS, patience)) : 0;
     const query = { limit: 100, type: types, petId, cursor: this.position, wait };
-    const { data, response } = await this.read('/events', { params: { query }, signal });
+    const { data, response } = await this.read(query, signal);
     return { events: data as EventOf<Type>[], cursor: nextCursor(response.headers) ?? this.position };
   }
 }
