@@ -21,22 +21,31 @@ export function noneMatchHits(ifNoneMatch: string, tag: string): boolean {
 }
 
 /**
- * The condition of a change (`If-Match`, RFC 9110, section 13.1.1). Check it while holding the row's lock, against the
- * representation that a GET would return at that moment.
+ * The condition of a change (RFC 9110, section 13.1): `If-Match`, and `If-None-Match: *` of a PUT that must not replace
+ * anything. Check it while holding the row's lock, against the representation that a GET would return at that moment.
  */
 export class Precondition {
   static readonly NONE = new Precondition(undefined);
 
-  constructor(private readonly ifMatch: string | undefined) {}
+  /** @param mustNotExist whether the request asks that there is no such resource */
+  constructor(
+    private readonly ifMatch: string | undefined,
+    private readonly mustNotExist = false,
+  ) {}
 
-  /** @throws PreconditionFailedError if the resource does not have the tag (any more) */
+  /** @throws PreconditionFailedError if the resource does not have the tag (any more), or must not exist */
   assertHolds(resource: object): void {
+    if (this.mustNotExist) {
+      throw new PreconditionFailedError('The resource exists, and If-None-Match: * asks that it does not.');
+    }
     if (this.ifMatch === undefined || this.ifMatch.trim() === '*') {
       return;
     }
     // Strong comparison: a weak tag never matches.
     if (!tagsOf(this.ifMatch).includes(entityTag(JSON.stringify(resource)))) {
-      throw new PreconditionFailedError();
+      throw new PreconditionFailedError(
+        'The resource has changed. Get it again and send its new ETag in If-Match.',
+      );
     }
   }
 }

@@ -55,9 +55,9 @@ export const RequestTimeoutError = defineError({
 export const PreconditionFailedError = defineError({
   code: 'precondition_failed',
   status: 412,
-  when: 'The resource no longer has the ETag sent in `If-Match`.',
-  message: () => 'The resource has changed. Get it again and send its new ETag in If-Match.',
-  example: [],
+  when: 'The resource no longer has the ETag sent in `If-Match`, or a PUT with `If-None-Match: *` finds it.',
+  message: (why: string) => why,
+  example: ['The resource has changed. Get it again and send its new ETag in If-Match.'],
 });
 
 export const PayloadTooLargeError = defineError({

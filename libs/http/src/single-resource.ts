@@ -6,7 +6,7 @@ import { PreconditionFailedError } from './errors';
 import { JSON_TYPE, RepresentedBy } from './representation';
 
 /** Sets the ETag of a single resource, and returns 304 to a GET that sends the same one. */
-function asSingleResource(
+export function asSingleResource(
   resource: object,
   tagged: object,
   request: FastifyRequest,
@@ -41,15 +41,17 @@ export function SingleResource<Resource extends object>(
   );
 }
 
-const ifMatch = createParamDecorator((_data: unknown, context: ExecutionContext) => {
-  const field = context.switchToHttp().getRequest<FastifyRequest>().headers['if-match'];
-  return field === undefined ? Precondition.NONE : new Precondition(field);
+const precondition = createParamDecorator((_data: unknown, context: ExecutionContext) => {
+  const { method, headers } = context.switchToHttp().getRequest<FastifyRequest>();
+  const mustNotExist = method === 'PUT' && headers['if-none-match']?.trim() === '*';
+  const ifMatch = headers['if-match'];
+  return ifMatch === undefined && !mustNotExist ? Precondition.NONE : new Precondition(ifMatch, mustNotExist);
 });
 
-/** Parameter decorator: the request's `If-Match` as a Precondition. Documents the header field and the 412. */
+/** Parameter decorator: the Precondition of the request. Documents `If-Match` and the 412. */
 export function IfMatch(): ParameterDecorator {
   return (target, key, index) => {
-    ifMatch()(target, key, index);
+    precondition()(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
     documentErrors(PreconditionFailedError)(target, key!, descriptor);
     documentParameters({ name: 'If-Match' })(target, key!, descriptor);

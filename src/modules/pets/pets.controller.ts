@@ -43,7 +43,7 @@ export class PetsController {
 
   @Get()
   @RequiresScope('read')
-  @Paged()
+  @Paged({ single: 'id' })
   @Operation({
     id: 'listPets',
     summary: 'List pets',

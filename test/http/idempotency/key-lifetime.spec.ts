@@ -1,3 +1,4 @@
+import { exchange, requestText } from '../../support/raw-http';
 import { Retention } from '#libs/database';
 import type { ErrorBody } from '../../support/api-client';
 import type { Category } from '../../support/builders';
@@ -79,5 +80,26 @@ describe('an Idempotency-Key', () => {
     expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
     expect(answer.body.message).toContain('Idempotency-Key');
     expect((await caller.get<Category[]>('/categories?limit=100')).body).toHaveLength(before);
+  });
+
+  it('400: may not be given twice, and the message says so', async () => {
+    const answer = await exchange(
+      service.port,
+      requestText(
+        'POST /categories',
+        [
+          `X-API-Key: ${(await service.issueKey()).key}`,
+          'Content-Type: application/json',
+          'Content-Length: 12',
+          'Idempotency-Key: one',
+          'Idempotency-Key: two',
+        ],
+        '{"name":"A"}',
+      ),
+    );
+    expect(JSON.parse(answer.text)).toMatchObject({
+      status: 400,
+      message: 'Idempotency-Key must be given once.',
+    });
   });
 });

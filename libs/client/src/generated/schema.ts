@@ -1510,7 +1510,13 @@ export interface operations {
         /** @description Only pets with one of these ids. */
         id?: number[];
       };
-      header?: never;
+      header?: {
+        /**
+         * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
+         * @example "0SgU8bLYz3tEJ7_M5bIqkw"
+         */
+        'If-None-Match'?: components['parameters']['If-None-Match'];
+      };
       path?: never;
       cookie?: never;
     };
@@ -1524,6 +1530,13 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Pets'];
         };
+      };
+      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
+      304: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };

@@ -76,10 +76,13 @@ export function Idempotent(): MethodDecorator {
 }
 
 function keyOf(request: FastifyRequest): string | undefined {
-  const key = request.headers['idempotency-key'];
-  const fields = key === undefined ? 0 : request.raw.headersDistinct['idempotency-key']?.length;
+  const key = request.headers['idempotency-key'] as string | undefined;
+  const fields = key === undefined ? 0 : request.raw.headersDistinct['idempotency-key']!.length;
   // Node joins repeated headers into one value, so they are counted separately.
-  if (key !== undefined && (typeof key !== 'string' || fields !== 1 || !/^[\x20-\x7e]{1,255}$/.test(key))) {
+  if (fields > 1) {
+    throw new ValidationFailedError('Idempotency-Key must be given once.');
+  }
+  if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {
     throw new ValidationFailedError('Idempotency-Key must be 1 to 255 printable ASCII characters.');
   }
   return key;

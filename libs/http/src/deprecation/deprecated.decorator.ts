@@ -21,7 +21,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
     WithRouteConfig(config),
     markDeprecated,
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
-    documentHeaders('every', ...exampleHeaders(deprecation, announcement)),
+    documentHeaders('readable', ...exampleHeaders(deprecation, announcement)),
     documentErrors(OperationGoneError),
   );
 }

@@ -38,7 +38,7 @@ export interface OperationNotes {
   errors: ErrorNote[];
   /** Codes that every other operation can return, but not this one. */
   never: string[];
-  headers: (HeaderNote & { on: 'success' | 'kept' | 'every' })[];
+  headers: (HeaderNote & { on: HeaderCondition })[];
   parameters: ParameterNote[];
   /** Examples of the request's body. */
   bodies: Examples;
@@ -95,13 +95,13 @@ export function documentNever(...errors: AnyDefinedError[]): MethodDecorator {
 }
 
 /**
- * Responses of the operation have this shared header field: successful ones, those stored for an Idempotency-Key
- * (successes and most 4xx), or all.
+ * Which responses have a header field: successful ones, those stored for an Idempotency-Key (successes and most 4xx), or
+ * those to every request that could be read. Some with 400, 408 and 431 could not.
  */
-export function documentHeaders(
-  on: 'success' | 'kept' | 'every',
-  ...headers: (HeaderNote | string)[]
-): MethodDecorator {
+type HeaderCondition = 'success' | 'kept' | 'readable';
+
+/** Responses of the operation have this shared header field. */
+export function documentHeaders(on: HeaderCondition, ...headers: (HeaderNote | string)[]): MethodDecorator {
   return (_target, _key, descriptor) => {
     const notes = headers.map((header) => (typeof header === 'string' ? { name: header } : header));
     notesOf(descriptor).headers.push(...notes.map((note) => ({ ...note, on })));

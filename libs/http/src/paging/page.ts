@@ -2,7 +2,8 @@ import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE, RepresentedBy } from '../representation';
 import { routeOf } from '../route';
-import { documentErrors, documentHeaders } from '../openapi/operation-notes';
+import { asSingleResource } from '../single-resource';
+import { documentErrors, documentHeaders, documentParameters } from '../openapi/operation-notes';
 import { type CursorKind, InvalidCursorError, cursorAfter } from './cursor';
 
 /** One page of a list in ascending order of id. */
@@ -32,11 +33,17 @@ interface PageOptions {
   kind?: CursorKind;
   /** The id of an entry as it is sent; `id` by default. */
   idOf?: (entry: never) => number;
+  /** A page that is asked for with one value of this parameter, and nothing else, has the ETag of its only entry. */
+  single?: string;
 }
 
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
-function pageWith({ kind = 'after', idOf = ({ id }: { id: number }) => id }: PageOptions) {
-  return (page: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string => {
+function pageWith({ kind = 'after', idOf = ({ id }: { id: number }) => id, single }: PageOptions) {
+  return (page: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string | undefined => {
+    const { entries } = page;
+    if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
+      return asSingleResource(entries, entries[0] as object, request, reply);
+    }
     const { body, lastId } = kind === 'after' ? bounded(page, idOf) : serialized(page);
     if (lastId !== null) {
       void reply.header('Link', `<${nextTarget(request, cursorAfter(lastId, kind))}>; rel="next"`);
@@ -44,6 +51,11 @@ function pageWith({ kind = 'after', idOf = ({ id }: { id: number }) => id }: Pag
     void reply.type(JSON_TYPE);
     return body;
   };
+}
+
+function asksForOne(query: object, parameter: string): boolean {
+  const given = Object.entries(query);
+  return given.length === 1 && given[0]![0] === parameter && typeof given[0]![1] === 'string';
 }
 
 function serialized({ entries, lastId }: Page<unknown>): { body: string; lastId: number | null } {
@@ -97,5 +109,14 @@ export function Paged(options: PageOptions = {}): MethodDecorator {
     RepresentedBy(pageWith(options)),
     documentHeaders('success', { name: 'Link', example, description: options.link }),
     documentErrors(InvalidCursorError),
+    ...(options.single === undefined ? [] : [documentSingle(options.single)]),
+  );
+}
+
+function documentSingle(parameter: string): MethodDecorator {
+  const description = `Of the only entry, for \`If-Match\` and \`If-None-Match\`. Present if it was asked for with one \`${parameter}\` and nothing else.`;
+  return applyDecorators(
+    documentHeaders('success', { name: 'ETag', description }),
+    documentParameters({ name: 'If-None-Match' }),
   );
 }

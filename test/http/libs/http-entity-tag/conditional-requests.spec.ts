@@ -1,4 +1,4 @@
-import type { Answer } from '../../../support/api-client';
+import type { Answer, ErrorBody } from '../../../support/api-client';
 import { useStore } from '../../../support/use-service';
 
 type Body = (text: string, count: number) => object;
@@ -7,7 +7,7 @@ const named: Body = (name) => ({ name });
 const dated: Body = (_text, count) => ({ shipDate: `2026-11-21T09:30:0${count}.000Z` });
 const counted: Body = (_text, count) => ({ quantity: 5 + count });
 
-const RESOURCES = ['/pets/1', '/categories/1', '/store/orders/1', '/store/inventory/1'];
+const RESOURCES = ['/pets/1', '/pets?id=1', '/categories/1', '/store/orders/1', '/store/inventory/1'];
 const CHANGES: [method: string, path: string, body: Body][] = [
   ['PUT', '/pets/1', pet],
   ['PATCH', '/pets/1', named],
@@ -120,7 +120,31 @@ describe('conditional requests', () => {
     expect((await caller.with({ 'If-Match': tag }).delete(target)).status).toBe(204);
   });
 
-  it('a list has no ETag', async () => {
-    expect((await caller.get('/categories')).headers.has('etag')).toBe(false);
+  it.each(CHANGES.filter(([method]) => method === 'PUT'))(
+    '%s %s with If-None-Match: * is 412, because it exists',
+    async (method, target, body) => {
+      const before = await tagOf(target);
+      const answer = await caller
+        .with({ 'If-None-Match': '*' })
+        .send<ErrorBody>(method, target, body('new', 1));
+      expect(answer.body).toMatchObject({ code: 'precondition_failed', status: 412 });
+      expect(answer.body.message).toContain('exists');
+      expect(await tagOf(target)).toBe(before);
+    },
+  );
+
+  it("a list that is asked for one id and nothing else has the entry's own ETag", async () => {
+    expect(await tagOf('/pets?id=1')).toBe(await tagOf('/pets/1'));
+    const others = [
+      '/categories',
+      '/pets',
+      '/pets?id=1&id=1',
+      '/pets?id=1&limit=5',
+      '/pets?id=1&name=',
+      '/pets?id=9',
+    ];
+    for (const target of others) {
+      expect([target, (await caller.get(target)).headers.has('etag')]).toEqual([target, false]);
+    }
   });
 });

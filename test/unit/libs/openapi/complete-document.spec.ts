@@ -118,13 +118,16 @@ it('Header fields are documented on the responses that have them', () => {
     headers: [
       { on: 'success', name: 'Tag' },
       { on: 'kept', name: 'Replayed' },
-      { on: 'every', name: 'Old' },
+      { on: 'readable', name: 'Old' },
     ],
   });
   expect(headersOf(operation, 200)).toEqual(['Everywhere', 'Tag', 'Replayed', 'Old']);
   expect(headersOf(operation, 400)).toEqual(['Everywhere', 'Replayed', 'Old']);
   expect(headersOf(operation, 401)).toEqual(['Everywhere', 'Refused', 'Old']);
   expect(headersOf(operation, 500)).toEqual(['Everywhere', 'Old']);
+  const describe = (status: number) => JSON.stringify(operation.responses[status]!.headers!.Old);
+  expect(describe(400)).toContain('Absent if the request could not be read.');
+  expect(describe(500)).not.toContain('Absent');
 });
 
 it('If-None-Match adds a 304, only to the methods it applies to', () => {
@@ -187,7 +190,11 @@ it('A value that is wrong for a status is replaced there', () => {
 });
 
 it('What most operations answer for a status is shared, and what another one answers is not', () => {
-  const [first, second, other] = [draft({}), draft({}), draft({ headers: [{ on: 'every', name: 'Old' }] })];
+  const [first, second, other] = [
+    draft({}),
+    draft({}),
+    draft({ headers: [{ on: 'readable', name: 'Old' }] }),
+  ];
   const paths = { '/a': { get: first }, '/b': { get: other }, '/c': { get: second } };
   const components = completeAll(paths, { responses: { 500: 'Failed', 599: 'Never' } });
   const shared = { $ref: '#/components/responses/Failed' };
