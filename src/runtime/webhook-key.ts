@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Settings, WEBHOOK_KEY_BYTES } from '../settings';
 import { StartError } from './failures';
 
-const KEY_FILE = 'webhook.key';
+/** The file in the folder of an embedded database, and its name in a backup. */
+export const WEBHOOK_KEY_FILE = 'webhook.key';
 
-/** The key file in the folder of an embedded database: its content by its name. Empty if there is none. */
-export async function webhookKeyFile(dataDirectory: string): Promise<Record<string, string>> {
+/** The key file that the store uses: its content by its name. Empty if its key is in WEBHOOK_KEY, or if it has none. */
+export async function webhookKeyFile(settings: Settings): Promise<Record<string, string>> {
+  if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
+    return {};
+  }
   try {
-    return { [KEY_FILE]: await readFile(join(dataDirectory, KEY_FILE), 'utf8') };
+    return { [WEBHOOK_KEY_FILE]: await readFile(join(settings.dataDirectory, WEBHOOK_KEY_FILE), 'utf8') };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       return {};
@@ -28,7 +32,7 @@ export async function withWebhookKey(settings: Settings): Promise<Settings> {
     return settings;
   }
   await mkdir(settings.dataDirectory, { recursive: true });
-  const file = join(settings.dataDirectory, KEY_FILE);
+  const file = join(settings.dataDirectory, WEBHOOK_KEY_FILE);
   try {
     await writeFile(file, `${randomBytes(WEBHOOK_KEY_BYTES).toString('base64')}\n`, {
       flag: 'wx',
@@ -46,4 +50,24 @@ export async function withWebhookKey(settings: Settings): Promise<Settings> {
     );
   }
   return { ...settings, webhookKey };
+}
+
+/**
+ * Makes this the key file of an embedded database. The one that was there is kept beside it.
+ * @param text the content of another key file
+ * @returns puts the one that was there back
+ */
+export async function replaceWebhookKey(dataDirectory: string, text: string): Promise<() => Promise<void>> {
+  const file = join(dataDirectory, WEBHOOK_KEY_FILE);
+  if ((await readFile(file, 'utf8').catch(() => undefined)) === text) {
+    return () => Promise.resolve();
+  }
+  const [staged, replaced] = [`${file}.${randomBytes(6).toString('hex')}`, `${file}.replaced`];
+  await writeFile(staged, text, { flag: 'wx', mode: 0o600 });
+  const wasThere = await rename(file, replaced).then(
+    () => true,
+    () => false,
+  );
+  await rename(staged, file);
+  return () => (wasThere ? rename(replaced, file) : Promise.resolve());
 }

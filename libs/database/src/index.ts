@@ -14,7 +14,6 @@ export { Idempotent } from './commands/idempotency.interceptor';
 export { SentBy } from './commands/sent-by.decorator';
 export type { Entity, Figure, Journal, RowChange, State } from './commands/state';
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
-export { type CopiedTable, CopyMismatchError, type CopyOptions, copyDatabase } from './copy-database';
 export { Database, type Transaction, withRetries } from './database';
 export { DatabaseModule } from './database.module';
 export { type EntityTable, type RowLock } from './entity-table';
@@ -22,7 +21,6 @@ export { GeneratedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate, migrationStates, type MigrationState } from './migrations';
 export { NotificationListener, type Subscription } from './notification-listener';
-export { catalogTables } from './table-catalog';
 export { namePrefix, type PreparedStatement } from './prepared';
 export {
   isDatabaseUnavailable,
@@ -36,4 +34,8 @@ export type { SharedRead } from './reads';
 export type { Session, StoredRow } from './session';
 export { giveUpSilentConnection } from './silent-connections';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
+export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
+export { assertReadable, loadArchive, UnsuitableArchiveError } from './transfer/load-archive';
+export { DamagedArchiveError } from './transfer/tar';
+export { NothingToArchiveError, writeArchive } from './transfer/write-archive';
 export { type BatchWriter, type WriteBehindOptions, WriteBehind } from './write-behind';

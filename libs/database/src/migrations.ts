@@ -24,11 +24,23 @@ export async function migrate(dataSource: DataSource, url: string): Promise<stri
   }
 }
 
-/** Brings an empty database to the newest migration, within the given transaction. */
-export async function migrateWithin(transaction: EntityManager): Promise<void> {
+/** Waits until nobody migrates this database, and keeps others from it until the transaction ends. */
+export async function lockMigrations(transaction: EntityManager): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+}
+
+/**
+ * Runs pending migrations within the given transaction.
+ * @param last the name of the last one to run; by default the newest
+ */
+export async function migrateWithin(transaction: EntityManager, last?: string): Promise<void> {
   const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
-  executor.transaction = 'none';
-  await executor.executePendingMigrations();
+  for (const migration of await executor.getPendingMigrations()) {
+    await executor.executeMigration(migration);
+    if (migration.name === last) {
+      return;
+    }
+  }
 }
 
 /** One migration, by its name, and whether it has run. */
@@ -43,21 +55,20 @@ export interface MigrationState extends Record<string, unknown> {
  * @throws what the driver throws
  */
 export async function migrationStates(dataSource: DataSource): Promise<MigrationState[]> {
-  const done = await doneMigrations(dataSource);
+  const done = await doneMigrations(dataSource.manager);
   return dataSource.migrations.map((migration) => {
     const name = migration.name ?? migration.constructor.name;
-    return { migration: name, state: done.has(name) ? 'done' : 'pending' };
+    return { migration: name, state: done.includes(name) ? 'done' : 'pending' };
   });
 }
 
-async function doneMigrations(dataSource: DataSource): Promise<Set<string>> {
-  const { migrationsTableName: table = 'migrations' } = dataSource.options;
-  const [found] = await dataSource.query<{ name: string | null }[]>(`SELECT to_regclass($1) AS name`, [
-    table,
-  ]);
+/** The names of the migrations that have run, in order. Changes nothing. */
+export async function doneMigrations(reader: EntityManager): Promise<string[]> {
+  const { migrationsTableName: table = 'migrations' } = reader.dataSource.options;
+  const [found] = await reader.query<{ name: string | null }[]>(`SELECT to_regclass($1) AS name`, [table]);
   if (found?.name == null) {
-    return new Set();
+    return [];
   }
-  const rows = await dataSource.query<{ name: string }[]>(`SELECT name FROM "${table}"`);
-  return new Set(rows.map(({ name }) => name));
+  const rows = await reader.query<{ name: string }[]>(`SELECT name FROM "${table}" ORDER BY id`);
+  return rows.map(({ name }) => name);
 }

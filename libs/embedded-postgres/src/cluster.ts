@@ -3,7 +3,6 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Account } from './account';
 import { programOf } from './binaries';
-import { putRestoredInPlace } from './backup/put-in-place';
 import { type DataFolder, FILES, type Placement, syncFolder } from './data-folder';
 import { EmbeddedPostgresError } from './errors';
 import { reasonIn, runProgram } from './program';
@@ -34,7 +33,6 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { folder, placement, version } = options;
   const { base, cluster, account } = placement;
   for (const place of new Set([folder.path, base])) removeUnfinished(place);
-  putRestoredInPlace(folder, base);
   const major = version.split('.')[0]!;
   if (isMade(cluster, major)) {
     repairAccess(cluster, account);

@@ -8,8 +8,6 @@ import { codeOf, EmbeddedPostgresError } from './errors';
 export const FILES = {
   /** The cluster, unless `location` names another place. */
   data: 'data',
-  /** A restored and checked cluster that will replace `data`. */
-  restored: 'restored',
   /** The path of the data if they cannot be kept here. */
   location: 'location',
   password: 'password',

@@ -25,9 +25,7 @@ export function findData(dataDirectory: string, database: string): FoundData | u
     const location = whereThere(() => readFileSync(join(path, FILES.location), 'utf8').trim());
     const base = location ?? path;
     const cluster = join(base, FILES.data);
-    const isThere = [cluster, join(base, FILES.restored)].some(
-      (folder) => (whereThere(() => readdirSync(folder)) ?? []).length > 0,
-    );
+    const isThere = (whereThere(() => readdirSync(cluster)) ?? []).length > 0;
     // The next start reports missing data that are kept elsewhere.
     if (!isThere && location === undefined) return undefined;
     const port = findPostmaster(cluster)?.port;

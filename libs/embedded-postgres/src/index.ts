@@ -6,9 +6,6 @@ import { asEmbeddedPostgresError } from './errors';
 import { Holding, withFolder } from './holding';
 import { ensureRunning, type Server, urlOf } from './server';
 
-export { type BackupOptions, backUp } from './backup/back-up';
-export { type Manifest as BackupManifest } from './backup/manifest';
-export { type RestoreOptions, restoreBackup } from './backup/restore';
 export { EmbeddedPostgresError } from './errors';
 export { type FoundData, findData } from './find-data';
 export { isPackageInstalled } from './binaries';

@@ -1,9 +1,8 @@
 import { Command } from 'nest-commander';
 import { PETSTORE } from '../../runtime/messages';
-import { inUnits } from './backup.command';
 import { ReportingCommand } from '../command/command';
 import { CommandFailure } from '../command/command-failure';
-import { type OutputOptions, isForPeople, print, printMany, printOne } from '../output/output';
+import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } from '../output/output';
 import type { StoreStatus } from './store-status';
 
 @Command({

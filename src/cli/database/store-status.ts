@@ -13,6 +13,7 @@ import { WEBHOOK_STATE, type WebhookState } from '../../modules/webhooks';
 import { dataSourceOptions } from '../../runtime/data-source';
 import { readInstanceName } from '../../runtime/instance-name';
 import { findEmbedded } from '../../runtime/open-database';
+import { locationOf } from './transfer';
 import { VERSION } from '../../runtime/version';
 import type { Settings } from '../../settings';
 
@@ -134,12 +135,6 @@ function nothingIn(database: DatabaseStatus): Found {
 function blank(kind: DatabaseStatus['kind'], location: string): DatabaseStatus {
   const unknown = { reason: null, postgres: null, bytes: null, connections: null };
   return { kind, location, state: 'unreachable', ...unknown, maxConnections: null, pendingMigrations: null };
-}
-
-/** Without user and password. */
-function locationOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }
 
 /** Null if this user may not look. Files that disappear in the meantime, because a server starts or stops, do not count. */

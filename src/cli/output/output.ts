@@ -79,6 +79,11 @@ export function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
 
+/** `12 kB`, `3.4 MB` */
+export function inUnits(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
 async function printForPrograms(value: Row | Row[], options: OutputOptions): Promise<void> {
   const format = formatOf(options);
   if (format === 'json') {

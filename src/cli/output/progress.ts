@@ -5,7 +5,7 @@ export interface Step {
   done: number;
   /** Undefined while unknown. */
   total: number | undefined;
-  /** Absent for backups, which count only bytes. */
+  /** Absent before the first step. */
   lines?: number;
 }
 

@@ -39,11 +39,25 @@ export async function catalogTables(transaction: EntityManager, except?: string)
   return ordered.filter(({ relname }) => relname !== except).map(({ name, columns }) => ({ name, columns }));
 }
 
-/** All sequences of the schema, quoted for use in statements. */
-export async function catalogSequences(transaction: EntityManager): Promise<string[]> {
+/**
+ * All sequences of the schema, quoted for use in statements.
+ * @param except leaves out those of the table with this name
+ */
+export async function catalogSequences(transaction: EntityManager, except?: string): Promise<string[]> {
   const rows = await transaction.query<{ name: string }[]>(
     `SELECT quote_ident(relname) AS name FROM pg_class
-     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' ORDER BY relname`,
+     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' AND NOT EXISTS (
+       SELECT FROM pg_depend WHERE objid = pg_class.oid AND refobjid = to_regclass($1) AND deptype IN ('a', 'i'))
+     ORDER BY relname`,
+    [except ?? null],
   );
   return rows.map(({ name }) => name);
+}
+
+/** Values are written and read in the same format, whatever the two servers are configured to. */
+export async function fixFormats(transaction: EntityManager): Promise<void> {
+  await transaction.query(
+    `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
+      set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`,
+  );
 }
