@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { CommandFailure, systemMessage } from './command-failure';
 import { OutputFailure, isReaderGone, writeOutput } from '../output/standard-output';
+
+/** While it is written. */
+const OWNER_ONLY = 0o600;
+const EVERYONE = 0o666;
 
 /** A file or standard output. */
 export interface OutputFile {
@@ -18,7 +23,7 @@ export class ReaderGoneError extends Error {}
  * @param file `-` for standard output
  * @param mode who may read and write a new file, before the umask
  */
-export function openOutput(file: string, overwrite: boolean, mode?: number): Promise<OutputFile> {
+export function openOutput(file: string, overwrite: boolean, mode = EVERYONE): Promise<OutputFile> {
   return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite, mode);
 }
 
@@ -50,20 +55,23 @@ function explainedOutput(error: Error): Error {
   return isReaderGone(error) ? new ReaderGoneError() : new OutputFailure(error);
 }
 
-/** Writes to a temporary file and renames it, so that the file is never incomplete. */
+/**
+ * Writes to a temporary file and renames it, so that the file is never incomplete. Nobody can know its name before, and it is
+ * only created: in a folder that others may write to, a file or link of theirs never receives the content.
+ */
 class FileOutput implements OutputFile {
   private constructor(
     private readonly file: string,
     private readonly partial: string,
     private readonly handle: FileHandle,
-    private readonly overwrite: boolean,
+    private readonly options: { overwrite: boolean; mode: number },
   ) {}
 
-  static async open(file: string, overwrite: boolean, mode?: number): Promise<FileOutput> {
+  static async open(file: string, overwrite: boolean, mode: number): Promise<FileOutput> {
     await assertFree(file, overwrite);
-    const partial = `${file}.${process.pid}.partial`;
-    const handle = await explained(file, open(partial, 'w', mode));
-    return new FileOutput(file, partial, handle, overwrite);
+    const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
+    const handle = await explained(file, open(partial, 'wx', OWNER_ONLY));
+    return new FileOutput(file, partial, handle, { overwrite, mode });
   }
 
   write(content: string | Buffer): Promise<void> {
@@ -71,10 +79,11 @@ class FileOutput implements OutputFile {
   }
 
   async complete(): Promise<void> {
+    await explained(this.file, this.handle.chmod(this.options.mode & ~process.umask()));
     await explained(this.file, this.handle.sync());
     await this.handle.close();
     // The file may have been created in the meantime.
-    await assertFree(this.file, this.overwrite);
+    await assertFree(this.file, this.options.overwrite);
     await explained(this.file, rename(this.partial, this.file));
   }
 
