@@ -10,6 +10,7 @@ import {
 } from '#libs/database';
 import { readTar, TAR_END, tarEntry } from '../../../../libs/database/src/transfer/tar';
 import { MIGRATIONS } from '../../../../src/migrations';
+import { EventBlocks1795600000000 } from '../../../../src/migrations/1795600000000-event-blocks';
 import { dataSourceOptions } from '../../../../src/runtime/data-source';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
@@ -211,7 +212,7 @@ describe('An archive', () => {
   });
 
   it('of an older schema is loaded and then migrated, but not over another schema', async () => {
-    const older = MIGRATIONS.slice(0, -1);
+    const older = MIGRATIONS.slice(0, MIGRATIONS.indexOf(EventBlocks1795600000000));
     const old = await createTestDatabase('template1');
     const side = await open(old, older);
     await side.runMigrations({ transaction: 'each' });
