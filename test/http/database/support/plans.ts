@@ -1,4 +1,4 @@
-import { type Pool, type PoolClient, escapeLiteral } from 'pg';
+import { type ClientBase, type Pool, type PoolClient, escapeLiteral } from 'pg';
 import type { SentStatement } from './recorded-statements';
 
 /** The parts of a node of `EXPLAIN (ANALYZE, FORMAT JSON)` that tell what was read. */
@@ -36,6 +36,23 @@ export async function readingOf(
     await client.query('ROLLBACK');
     client.release();
   }
+}
+
+/**
+ * Runs a statement that the connection has prepared once more, with the plan that the connection keeps for it, and looks at
+ * what it reads; undefined if it has not prepared it.
+ */
+export async function readingOfPrepared(
+  client: ClientBase,
+  { text, values }: SentStatement,
+): Promise<Reading | undefined> {
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT name FROM pg_prepared_statements WHERE statement = $1',
+    [text],
+  );
+  const [found] = rows;
+  const execute = `EXECUTE "${found?.name}" (${values.map(literal).join(', ')})`;
+  return found && summarize(planIn(await client.query(`${EXPLAIN} ${execute}`)));
 }
 
 const EXPLAIN = 'EXPLAIN (ANALYZE, BUFFERS OFF, TIMING OFF, FORMAT JSON)';
