@@ -3,7 +3,7 @@ import { type Database } from './database';
 import { namePrefix } from './prepared';
 import type { SharedRead } from './reads';
 import type { StoredRow } from './session';
-import { idBefore, type Page, pageOf, type PageQuery } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, idBefore, type Page, pageOf, type PageQuery } from '#libs/http';
 import { type List, namedPageStatement, pageStatement, sharedPagesStatement } from './page-statements';
 
 /** PostgreSQL's type of a value in a page's statement. */
@@ -60,14 +60,15 @@ export class PageReader<Row extends object, Query extends PageQuery> {
       return `$${values.push(value)}::${type}`;
     };
     parameter(idBefore(query.cursor), 'bigint');
-    parameter(query.limit + 1, 'int');
+    const { limit = DEFAULT_PAGE_SIZE } = query;
+    parameter(limit + 1, 'int');
     const selection = this.select(query, parameter);
     const { statement, named } = selection;
     const rows =
       statement === undefined || named !== undefined
         ? await this.readAlone(selection, values, parameter, caller)
         : await this.database.share(this.sharedBy(statement, selection, types), values, caller);
-    return pageOf(rows, query.limit, (row) => this.table.idOf(row));
+    return pageOf(rows, limit, (row) => this.table.idOf(row));
   }
 
   private readAlone(

@@ -26,12 +26,22 @@ export { AnswerField, Field, QueryField, RepeatableQueryField } from './validati
 export { OptionalBody } from './validation/fields';
 export { IdParam } from './validation/id-param.decorator';
 export { RequestValidationPipe, validated } from './validation/request-validation.pipe';
-export { boolean, except, identifier, integer, oneOf, text, timestamp, type Rule } from './validation/rules';
+export {
+  boolean,
+  except,
+  identifier,
+  integer,
+  oneOf,
+  parseTimestamp,
+  text,
+  timestamp,
+  type Rule,
+} from './validation/rules';
 export { Deprecated, deprecationHeadersOf, deprecationOf } from './deprecation/deprecated.decorator';
 export { OperationGoneError, announcementOf, isSunset, type Deprecation } from './deprecation/deprecation';
 export { InvalidCursorError, cursorAfter, idBefore } from './paging/cursor';
 export { Paged, pageOf, type Page } from './paging/page';
-export { MAX_PAGE_SIZE, PageQuery, cursorText } from './paging/page-query';
+export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageQuery, cursorText } from './paging/page-query';
 export { AllowedMethods } from './allowed-methods';
 export { Connections } from './connections';
 export { Created } from './created.decorator';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { InvalidCursorError, type Page, idBefore } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, InvalidCursorError, type Page, idBefore } from '#libs/http';
 import { type EventPage, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import { type EventDto, type ListEventsQuery, toEventDto } from './events.dto';
@@ -34,7 +34,7 @@ export class EventsService {
       return { entries: [], lastId: after };
     }
     const { events, reached } = await (query.wait === 0
-      ? this.events.after(after, query, query.limit, reader.client)
+      ? this.events.after(after, query, query.limit ?? DEFAULT_PAGE_SIZE, reader.client)
       : this.wait(after, query, reader));
     return { entries: events.map(toEventDto), lastId: reached };
   }
@@ -53,9 +53,10 @@ export class EventsService {
 
   private async wait(after: number, query: ListEventsQuery, reader: Reader): Promise<EventPage> {
     const { client, hungUp, confirmKey } = reader;
-    const watch = await this.tail.watch({ after, filter: query, most: query.limit, client });
+    const { limit = DEFAULT_PAGE_SIZE } = query;
+    const watch = await this.tail.watch({ after, filter: query, most: limit, client });
     try {
-      const page = await this.events.after(after, query, query.limit, client);
+      const page = await this.events.after(after, query, limit, client);
       if (page.events.length > 0 || page.hasMore || watch === undefined) {
         return page;
       }

@@ -7,6 +7,7 @@ import {
   boolean,
   identifier,
   integer,
+  parseTimestamp,
   timestamp,
 } from '#libs/http';
 import type { Order } from './order.entity';
@@ -102,7 +103,6 @@ export function toOrderDto({ id, petId, quantity: units, shipDate, complete }: O
   };
 }
 
-/** RFC 3339 allows lower case `t` and `z`, which Date does not parse. */
 export function parseDate(text: string | null | undefined): Date | null {
-  return text === null || text === undefined ? null : new Date(text.toUpperCase());
+  return text === null || text === undefined ? null : parseTimestamp(text);
 }

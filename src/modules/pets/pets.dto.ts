@@ -1,11 +1,14 @@
 import { ApiSchema } from '@nestjs/swagger';
 import {
+  DEFAULT_PAGE_SIZE,
+  MAX_PAGE_SIZE,
   PageQuery,
   AnswerField,
   Field,
   QueryField,
   RepeatableQueryField,
   identifier,
+  integer,
   oneOf,
   text,
 } from '#libs/http';
@@ -69,6 +72,14 @@ export class PetDto {
 }
 
 export class ListPetsQuery extends PageQuery {
+  @QueryField(integer({ min: 1, max: MAX_PAGE_SIZE }), {
+    description:
+      'Maximum number of entries on a page. With `id`, the default is 100, so that all of them are on it.',
+    default: DEFAULT_PAGE_SIZE,
+    example: 20,
+  })
+  override limit?: number;
+
   @RepeatableQueryField(petFields.status, {
     description: 'Only pets with one of these statuses.',
     example: ['available', 'pending'],

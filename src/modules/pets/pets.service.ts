@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, PageReader } from '#libs/database';
-import { type Page, idBefore, pageOf } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page, idBefore, pageOf } from '#libs/http';
 import { Pet } from './pet.entity';
 import { type ListPetsQuery, type PetDto, toPetDto } from './pets.dto';
 import { PetNotFoundError } from './pets.errors';
@@ -23,13 +23,15 @@ export class PetsService {
     return toPetDto(pet);
   }
 
+  /** With ids and without a limit, the page has all that were asked for. */
   async list(query: ListPetsQuery, caller?: number): Promise<Page<PetDto>> {
     const { id, status, categoryId, name } = query;
     const onlyIds = status === undefined && categoryId === undefined && name === undefined;
+    const limit = query.limit ?? (id === undefined ? DEFAULT_PAGE_SIZE : MAX_PAGE_SIZE);
     if (id !== undefined && onlyIds) {
-      return this.listById(id, idBefore(query.cursor), query.limit);
+      return this.listById(id, idBefore(query.cursor), limit);
     }
-    const { entries, lastId } = await this.pages.read(query, caller);
+    const { entries, lastId } = await this.pages.read({ ...query, limit }, caller);
     return { entries: entries.map(toPetDto), lastId };
   }
 

@@ -1,5 +1,5 @@
 import type { PreparedStatement } from '#libs/database';
-import { idBefore } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, idBefore } from '#libs/http';
 import type { ListDeliveriesQuery } from './deliveries.dto';
 import { DELIVERY_STATUSES } from './webhook-delivery.entity';
 
@@ -10,7 +10,7 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 export function deliveryListStatement(
   columns: string,
   webhookId: number,
-  { status, cursor, limit }: ListDeliveriesQuery,
+  { status, cursor, limit = DEFAULT_PAGE_SIZE }: ListDeliveriesQuery,
 ): PreparedStatement & { values: unknown[] } {
   const wanted = status === undefined ? DELIVERY_STATUSES : [status];
   const parts = wanted.map(

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, PageReader } from '#libs/database';
-import { type Page, pageOf } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, type Page, pageOf } from '#libs/http';
 import type { WebhookOfClient } from './change-webhooks';
 import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
 import { deliveryListStatement } from './delivery-list-statement';
@@ -40,7 +40,7 @@ export class WebhooksService {
     const { names } = this.database.table(WebhookDelivery);
     const statement = deliveryListStatement(names, which.id, query);
     const rows = await this.database.rows(WebhookDelivery, statement, which.clientId);
-    const page = pageOf(rows, query.limit, ({ id }) => id);
+    const page = pageOf(rows, query.limit ?? DEFAULT_PAGE_SIZE, ({ id }) => id);
     return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
   }
 }

@@ -1497,7 +1497,7 @@ export interface operations {
   listPets: {
     parameters: {
       query?: {
-        /** @description Maximum number of entries on a page. */
+        /** @description Maximum number of entries on a page. With `id`, the default is 100, so that all of them are on it. */
         limit?: number;
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
         cursor?: string;

@@ -3,7 +3,7 @@ import { QueryField } from '../validation/field.decorator';
 import { integer, type Rule } from '../validation/rules';
 
 export const MAX_PAGE_SIZE = 100;
-const DEFAULT_PAGE_SIZE = 20;
+export const DEFAULT_PAGE_SIZE = 20;
 
 export const cursorText: Rule = {
   accepts: (value) => typeof value === 'string',
@@ -18,7 +18,7 @@ export class PageQuery {
     default: DEFAULT_PAGE_SIZE,
     example: 20,
   })
-  limit: number = DEFAULT_PAGE_SIZE;
+  limit?: number;
 
   @QueryField(cursorText, {
     description: 'Where the page starts. Opaque: use the one from the `Link` header of the previous page.',

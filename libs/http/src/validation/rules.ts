@@ -91,26 +91,43 @@ export const boolean: Rule = {
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
 
+const MAX_TIMESTAMP_LENGTH = 64;
 const RFC_3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+  /^((\d{4})-(\d{2})-(\d{2}))T((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
-/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. With nanoseconds it has 35 characters. */
+/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
 export const timestamp: Rule = {
-  accepts: (value) => typeof value === 'string' && isTimestamp(value),
+  accepts: (value) => typeof value === 'string' && parseTimestamp(value) !== null,
   takes:
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999',
-  schema: { type: 'string', format: 'date-time', maxLength: 35 },
+  schema: { type: 'string', format: 'date-time', maxLength: MAX_TIMESTAMP_LENGTH },
 };
 
-function isTimestamp(value: string): boolean {
-  const [, year, month, day] = RFC_3339.exec(value) ?? [];
-  if (year === undefined) {
-    return false;
+/**
+ * Reads a timestamp, to the millisecond. A leap second is the first second of the next day, as in POSIX time.
+ * @returns null if the text is not a timestamp
+ */
+export function parseTimestamp(text: string): Date | null {
+  const [, date, year, month, day, minute, second, fraction = '', zone] = RFC_3339.exec(text) ?? [];
+  if (date === undefined || text.length > MAX_TIMESTAMP_LENGTH) {
+    return null;
   }
-  const utcYear = new Date(value.toUpperCase()).getUTCFullYear();
-  return (
-    Number(year) >= 1 && utcYear >= 1 && utcYear <= 9999 && isDay(Number(year), Number(month), Number(day))
-  );
+  const isLeap = second === '60';
+  const time = `${minute}:${isLeap ? '59' : second}${fraction.slice(0, 4)}`;
+  const read = new Date(`${date}T${time}${zone!.toUpperCase()}`);
+  if (isLeap && !isLastSecondOfMonth(read)) {
+    return null;
+  }
+  const point = isLeap ? new Date(read.getTime() + 1_000) : read;
+  const utcYear = point.getUTCFullYear();
+  const isInRange = Number(year) >= 1 && utcYear >= 1 && utcYear <= 9999;
+  return isInRange && isDay(Number(year), Number(month), Number(day)) ? point : null;
+}
+
+/** Leap seconds are added at the end of a month in UTC. */
+function isLastSecondOfMonth(time: Date): boolean {
+  const next = new Date(time.getTime() + 1_000);
+  return next.getUTCMonth() !== time.getUTCMonth();
 }
 
 /** `Date` turns the 30th of February into a day in March instead of refusing it. */
