@@ -34,7 +34,7 @@ export async function serve(settings: Settings, tracing?: Tracing): Promise<void
   let service: RunningService | undefined;
   let delayMs = 0;
   const begin = async () => {
-    const app = await createApp(await withWebhookKey(settings), database.url, logger, tracing);
+    const app = await createApp(withWebhookKey(settings), database.url, logger, tracing);
     service = { app, connections: watchConnections(app) };
     await listen(app, settings);
     if (!cluster.isWorker) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keepSecret } from '#libs/embedded-postgres';
 import { type Settings, WEBHOOK_KEY_BYTES } from '../settings';
 import { StartError } from './failures';
 
@@ -27,26 +28,18 @@ export async function webhookKeyFile(settings: Settings): Promise<Record<string,
  * key in its folder, created at the first start. For an external database no key is created: all instances need the
  * same one.
  */
-export async function withWebhookKey(settings: Settings): Promise<Settings> {
+export function withWebhookKey(settings: Settings): Settings {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
     return settings;
   }
-  await mkdir(settings.dataDirectory, { recursive: true });
-  const file = join(settings.dataDirectory, WEBHOOK_KEY_FILE);
-  try {
-    await writeFile(file, `${randomBytes(WEBHOOK_KEY_BYTES).toString('base64')}\n`, {
-      flag: 'wx',
-      mode: 0o600,
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw error;
-    }
-  }
-  const webhookKey = Buffer.from(await readFile(file, 'utf8'), 'base64');
+  const { dataDirectory } = settings;
+  const text = keepSecret(dataDirectory, WEBHOOK_KEY_FILE, () =>
+    randomBytes(WEBHOOK_KEY_BYTES).toString('base64'),
+  );
+  const webhookKey = Buffer.from(text, 'base64');
   if (webhookKey.length !== WEBHOOK_KEY_BYTES) {
     throw new StartError(
-      `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
+      `${join(dataDirectory, WEBHOOK_KEY_FILE)} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
     );
   }
   return { ...settings, webhookKey };

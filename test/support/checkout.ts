@@ -33,9 +33,7 @@ export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'li
 function addModules(folder: string, binaries: 'linked' | 'copied'): string {
   const modules = join(folder, 'node_modules');
   fs.mkdirSync(join(modules, dirname(BINARIES)), { recursive: true });
-  for (const name of ['pg']) {
-    fs.symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
-  }
+  fs.symlinkSync(join(ROOT, 'node_modules', 'pg'), join(modules, 'pg'));
   const [from, to] = [join(ROOT, 'node_modules', BINARIES), join(modules, BINARIES)];
   if (binaries === 'linked') fs.symlinkSync(from, to);
   else fs.cpSync(from, to, { recursive: true, verbatimSymlinks: true });

@@ -6,12 +6,13 @@ import { type Checkout } from './checkout';
 import { until } from './eventually';
 import { query } from './query';
 
-export interface Answer {
+/** What a holder reports once it has started, or failed. */
+export interface Report {
   url: string;
   adopted: boolean;
-  took: number;
   lines: string[];
   error?: string;
+  /** Whether the error is one for people. */
   clear?: boolean;
 }
 
@@ -55,7 +56,7 @@ export class Bench {
 
 export class Holder {
   readonly child: ChildProcess;
-  readonly answer: Promise<Answer>;
+  readonly report: Promise<Report>;
   private readonly ended: Promise<number | null>;
 
   constructor(checkout: Checkout, options: object, { within = [], ...how }: How) {
@@ -63,18 +64,18 @@ export class Holder {
     const [program, ...rest] = [...within, process.execPath, ...args];
     this.child = spawn(program!, rest, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...how });
     this.ended = new Promise((resolve) => this.child.once('exit', resolve));
-    this.answer = new Promise((resolve, reject) => {
+    this.report = new Promise((resolve, reject) => {
       let text = '';
       this.child.stdout!.on('data', (chunk: Buffer) => {
         text += chunk.toString();
-        if (text.includes('\n')) resolve(JSON.parse(text.slice(0, text.indexOf('\n'))) as Answer);
+        if (text.includes('\n')) resolve(JSON.parse(text.slice(0, text.indexOf('\n'))) as Report);
       });
       this.child.once('error', reject);
       this.child.once('exit', (code) =>
         reject(new Error(`the holder ended with ${code} and said nothing: ${text}`)),
       );
     });
-    this.answer.catch(() => undefined);
+    this.report.catch(() => undefined);
   }
 
   /** @returns the exit code */
@@ -89,8 +90,8 @@ export class Holder {
   }
 }
 
-/** Whether the server of this URL answers. */
-export async function answers(url: string): Promise<boolean> {
+/** Whether the server of this URL responds. */
+export async function responds(url: string): Promise<boolean> {
   return query(url, 'SELECT 1').then(
     () => true,
     () => false,

@@ -8,10 +8,9 @@ const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 async function main() {
   if (process.env.TEST_UMASK) process.umask(parseInt(process.env.TEST_UMASK, 8));
   const lines = [];
-  const begin = Date.now();
   const options = { ...JSON.parse(process.argv[3]), log: (line) => lines.push(line) };
   const server = await startEmbeddedPostgres(options);
-  say({ url: server.url, adopted: server.adopted, took: Date.now() - begin, lines });
+  say({ url: server.url, adopted: server.adopted, lines });
   process.stdin.once('data', () => {
     server.stop().then(
       () => process.exit(0),

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { databaseAddress } from './database-address';
 
 /** Stands between the service and its database, so that a test can take the database away and bring it back. */
 export class TcpProxy {
@@ -98,7 +99,7 @@ export class TcpProxy {
       return;
     }
     client.on('data', ({ length }: Buffer) => this.count(length));
-    const upstream = connect({ host: this.target.hostname, port: Number(this.target.port) });
+    const upstream = connect(databaseAddress(this.target));
     if (this.delayMs > 0) {
       // Timers of the same length go off in the order in which they were set.
       upstream.on('data', (chunk) => setTimeout(() => client.writable && client.write(chunk), this.delayMs));

@@ -32,6 +32,7 @@ const CONNECTION_LOST_TEXT =
 
 interface ErrorFields {
   code?: unknown;
+  syscall?: unknown;
   routine?: unknown;
   constraint?: unknown;
   message?: unknown;
@@ -55,9 +56,10 @@ function codeOf(error: unknown): string {
 
 /** True if the database is unreachable, was lost, or lacks resources; a later attempt may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  const { message, errors } = fieldsOf(error);
+  const { message, errors, syscall } = fieldsOf(error);
   const code = codeOf(error);
-  if (CONNECTION_LOST.has(code) || code.startsWith('08')) {
+  // A Unix socket may be missing (ENOENT), or have too many connections waiting (EAGAIN).
+  if (CONNECTION_LOST.has(code) || code.startsWith('08') || syscall === 'connect') {
     return true;
   }
   // Node tries every address of a host name and reports the failures together.

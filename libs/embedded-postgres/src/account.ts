@@ -1,7 +1,7 @@
-// PostgreSQL refuses to run as root. Started by root, the server runs under another account, which must be able to
-// access it.
-import { chmodSync, chownSync, lstatSync, mkdirSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { dirname, join } from 'node:path';
+// PostgreSQL refuses to run as root. Started by root, the server runs under an account that nobody else uses, and that
+// needs to reach nothing but its own data: the programs find those as their working directory.
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { codeOf, EmbeddedPostgresError } from './errors';
 
 /** A user and group by number. */
@@ -10,45 +10,81 @@ export interface Account {
   gid: number;
 }
 
-/** Nobody: an account that every Linux and macOS has in some form, and that owns nothing. */
-export const NOBODY: Account = { uid: 65534, gid: 65534 };
+export const ROOT: Account = { uid: 0, gid: 0 };
+/** Numbers that systems give to people and services only one by one, from the other end. Mapped in containers, too. */
+const PRIVATE = { first: 40_000, last: 59_999 };
 
 export function isRoot(): boolean {
   return process.geteuid!() === 0;
 }
 
-/** The owner of a file or folder; undefined if it is root. */
-export function ownerOf(path: string): Account | undefined {
-  const { uid, gid } = lstatSync(path);
-  return uid === 0 ? undefined : { uid, gid };
+export function isPrivate({ uid }: Account): boolean {
+  return uid >= PRIVATE.first && uid <= PRIVATE.last;
+}
+
+/** An account for the data of this folder, the same at each call, that the system does not list. */
+export function privateAccount(folder: fs.Stats): Account {
+  const listed = new Set(listedAccounts().map(({ uid }) => uid));
+  const count = PRIVATE.last - PRIVATE.first + 1;
+  let uid = PRIVATE.first + (folder.ino % count);
+  while (listed.has(uid)) uid = uid === PRIVATE.last ? PRIVATE.first : uid + 1;
+  return { uid, gid: uid };
 }
 
 /**
- * The outermost folder that keeps the account from reaching `directory`, judged by owner, group and mode; undefined if
- * the directory is reachable. Access control lists are ignored.
+ * An account for initdb, which runs only under one that the system lists. No process has it, so nobody can interfere.
+ *
+ * @throws EmbeddedPostgresError if there is none
  */
-export function blockedAt(directory: string, account: Account): string | undefined {
-  let blocked: string | undefined;
-  for (let folder = realpathSync(directory); ; folder = dirname(folder)) {
-    if (!mayEnter(statSync(folder), account)) blocked = folder;
-    if (folder === dirname(folder)) return blocked;
+export function idleAccount(): Account {
+  const used = usedAccounts();
+  const idle = listedAccounts().find(({ uid }) => uid !== 0 && !used.has(uid));
+  if (idle) return idle;
+  throw new EmbeddedPostgresError(
+    'PostgreSQL does not run as root, and /etc/passwd has no account without processes to create a database with; ' +
+      'add one, run as an ordinary user or give a database of your own',
+  );
+}
+
+function listedAccounts(): Account[] {
+  const lines = fs.readFileSync('/etc/passwd', 'utf8').split('\n');
+  const accounts = lines.map((line) => line.split(':')).filter((fields) => /^\d+$/.test(fields[2] ?? ''));
+  return accounts.map(([, , uid, gid]) => ({ uid: Number(uid), gid: Number(gid) }));
+}
+
+/** The users of all processes: real, effective, saved and for files. */
+function usedAccounts(): Set<number> {
+  const used = new Set<number>();
+  for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const [, uids = ''] = /^Uid:(.*)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+      for (const uid of uids.trim().split(/\s+/)) used.add(Number(uid));
+    } catch {
+      // The process has ended.
+    }
   }
+  return used;
 }
 
-function mayEnter(stats: Stats, account: Account): boolean {
-  if (stats.uid === account.uid) return (stats.mode & 0o100) !== 0;
-  if (stats.gid === account.gid) return (stats.mode & 0o010) !== 0;
-  return (stats.mode & 0o001) !== 0;
-}
-
-/** Lets the account enter a folder of root, but not list it. */
-export function letIn(path: string, account: Account): void {
+/**
+ * Gives a folder and all in it to the account. From the top: what is in a folder that already belongs to the account
+ * cannot be exchanged by the former owner.
+ *
+ * @throws EmbeddedPostgresError if this process may not do that
+ */
+export function giveTo(account: Account, path: string): void {
+  const stats = fs.lstatSync(path);
+  if (stats.isFile() && stats.nlink > 1) {
+    throw new EmbeddedPostgresError(`${path} is one of several links to a file; replace it by a copy`);
+  }
   try {
-    chownSync(path, 0, account.gid);
+    fs.lchownSync(path, account.uid, account.gid);
   } catch (error) {
     throw cannotActAs(account, codeOf(error));
   }
-  chmodSync(path, 0o710);
+  if (!stats.isDirectory()) return;
+  fs.chmodSync(path, 0o700);
+  for (const name of fs.readdirSync(path)) giveTo(account, join(path, name));
 }
 
 /** Root without the right to change owners or users, as in some containers, cannot run PostgreSQL. */
@@ -67,19 +103,15 @@ export function cannotActAs(account: Account, code: string | undefined): Embedde
 export function sharedFolder(shared: string, name: string): string {
   const folder = join(shared, name);
   for (const path of [shared, folder]) {
-    mkdirSync(path, { recursive: true });
-    checkOwnAndClosed(path);
+    fs.mkdirSync(path, { recursive: true });
+    const stats = fs.lstatSync(path);
+    if (!stats.isDirectory() || stats.uid !== 0 || (stats.mode & 0o022) !== 0) {
+      throw new EmbeddedPostgresError(
+        `${path} must be a folder that belongs to root and that nobody else may write`,
+      );
+    }
     // The umask may have removed these rights.
-    chmodSync(path, 0o755);
+    fs.chmodSync(path, 0o755);
   }
   return folder;
-}
-
-/** @throws EmbeddedPostgresError if the folder does not belong to this user, or others may write to it */
-export function checkOwnAndClosed(path: string): void {
-  const stats = lstatSync(path);
-  if (stats.isDirectory() && stats.uid === process.geteuid!() && (stats.mode & 0o022) === 0) return;
-  throw new EmbeddedPostgresError(
-    `${path} must be a folder that belongs to this user and that nobody else may write`,
-  );
 }

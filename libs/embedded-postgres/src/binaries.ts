@@ -3,8 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { type Account, cannotActAs, sharedFolder } from './account';
 import { type DataFolder, FILES } from './data-folder';
 import { codeOf, EmbeddedPostgresError } from './errors';
-import { isRunning, ownProcess } from './processes';
-import { type ProgramEnd, reasonIn, runProgram } from './program';
+import { type ProgramEnd, programOf, reasonIn, runProgram } from './program';
 
 /** The package with the binaries for this machine. */
 export interface BinaryPackage {
@@ -43,10 +42,6 @@ export function findPackage(): BinaryPackage {
   }
 }
 
-export function programOf(native: string, name: 'initdb' | 'postgres'): string {
-  return join(native, 'bin', name);
-}
-
 /**
  * A folder with bin, lib and share that the account can run: that of the package if possible, otherwise a copy. A copy
  * is needed if npm's install scripts were off (the symlinks of the libraries are missing) and the package is read-only,
@@ -68,7 +63,7 @@ export async function prepareBinaries(
   // If the package is there, the missing file is the dynamic loader, which a copy would lack, too.
   if (end.code !== 'ENOENT') {
     // Root's copy must be where the account can reach it; any other user keeps it next to the data.
-    const parent = account ? sharedFolder(shared, FILES.runtime) : folder.file(FILES.runtime);
+    const parent = account ? sharedFolder(shared, FILES.runtime) : folder.shown(FILES.runtime);
     const copy = join(parent, `${source.version}-${PLATFORM}`);
     end = await tryBinaries(copy, account);
     if (end.status === 0) return copy;
@@ -122,12 +117,9 @@ function createLinks(native: string): void {
  * incomplete.
  */
 function copyBinaries(native: string, copy: string): void {
-  const parent = dirname(copy);
-  for (const name of fs.existsSync(parent) ? fs.readdirSync(parent) : []) {
-    const maker = /\.tmp\.(.+)$/.exec(name)?.[1];
-    if (maker && !isRunning(maker)) fs.rmSync(join(parent, name), { recursive: true, force: true });
-  }
-  const temporary = `${copy}.tmp.${ownProcess()}`;
+  fs.mkdirSync(dirname(copy), { recursive: true });
+  removeInterrupted(dirname(copy));
+  const temporary = fs.mkdtempSync(`${copy}.tmp.`);
   const filter = (path: string): boolean => !UNNEEDED.test(path);
   try {
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true, filter });
@@ -139,6 +131,15 @@ function copyBinaries(native: string, copy: string): void {
     if (codeOf(error) !== 'ENOTEMPTY') throw error;
   } finally {
     fs.rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Removes what a killed process has left. A copy takes a few seconds. */
+function removeInterrupted(parent: string): void {
+  for (const name of fs.readdirSync(parent).filter((name) => name.includes('.tmp.'))) {
+    const path = join(parent, name);
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (stats && Date.now() - stats.mtimeMs > 3_600_000) fs.rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { Account } from './account';
-import { programOf } from './binaries';
-import { type DataFolder, FILES, type Placement, syncFolder } from './data-folder';
-import { EmbeddedPostgresError } from './errors';
-import { reasonIn, runProgram } from './program';
-import { remove, removeUnfinished, unfinishedName } from './unfinished';
+import { type Account, cannotActAs, giveTo, idleAccount, isPrivate, isRoot, privateAccount } from './account';
+import { type DataFolder, FILES, readPlainFile, remove } from './data-folder';
+import { codeOf, EmbeddedPostgresError } from './errors';
+import { findPostmaster } from './postmaster';
+import { programOf, reasonIn, runProgram } from './program';
 
 /** The role that owns everything in the cluster. */
 export const USER = 'postgres';
 
 export interface ClusterOptions {
   folder: DataFolder;
-  placement: Placement;
+  /** The account of the server; undefined for that of this process. */
+  account: Account | undefined;
   /** The version of PostgreSQL, e.g. '18.4.0'. */
   version: string;
   /** Prepares the binaries and returns their folder. */
@@ -23,97 +23,127 @@ export interface ClusterOptions {
   log: (line: string) => void;
 }
 
+/** The account of the server: that of the data, otherwise a new one; undefined for that of this process. */
+export function accountFor(folder: DataFolder): Account | undefined {
+  if (!isRoot()) return undefined;
+  if (process.platform !== 'linux') {
+    throw new EmbeddedPostgresError('PostgreSQL does not run as root; run as an ordinary user');
+  }
+  const owner = fs.lstatSync(folder.cluster, { throwIfNoEntry: false });
+  return owner && isPrivate(owner) ? { uid: owner.uid, gid: owner.gid } : privateAccount(folder.stats);
+}
+
 /**
- * Finds the cluster or creates it. Use it only under the lock.
+ * Finds the cluster or creates it.
  *
  * @returns its password
  * @throws EmbeddedPostgresError if it cannot be created, or exists but is unusable
  */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
-  const { folder, placement, version } = options;
-  const { base, cluster, account } = placement;
-  for (const place of new Set([folder.path, base])) removeUnfinished(place);
+  const { folder, account, version } = options;
   const major = version.split('.')[0]!;
-  if (isMade(cluster, major)) {
-    repairAccess(cluster, account);
-    const password = folder.read(FILES.password);
-    if (password) return password;
-    throw new EmbeddedPostgresError(
-      `the password of the database in ${cluster} is missing: ${folder.file(FILES.password)}; put it back`,
-    );
+  assertNotOfEarlierVersion(folder);
+  if (!isMade(folder, major)) {
+    // Written first, so that a cluster always has one, and several processes that create it at once have the same.
+    const password = folder.secret(FILES.password, () => randomBytes(24).toString('base64url'));
+    if (await makeCluster(options, password)) {
+      options.log(`created a PostgreSQL ${major} database in ${folder.shown(FILES.data)}`);
+    }
+    return password;
   }
-  const password = folder.read(FILES.password) || randomBytes(24).toString('base64url');
-  // Written before the cluster is created, so that a cluster always has one.
-  folder.write(FILES.password, password);
-  await makeCluster(options, password);
-  options.log(`created a PostgreSQL ${major} database in ${cluster}`);
-  return password;
-}
-
-/** Whether the cluster exists and belongs to this major version of PostgreSQL. */
-function isMade(cluster: string, major: string): boolean {
-  if (!fs.existsSync(cluster) || fs.readdirSync(cluster).length === 0) return false;
-  const file = join(cluster, 'PG_VERSION');
-  if (!fs.existsSync(file)) {
-    throw new EmbeddedPostgresError(
-      `${cluster} holds no PostgreSQL database; move it away or choose another folder`,
-    );
-  }
-  const made = fs.readFileSync(file, 'utf8').trim();
-  if (made === major) return true;
+  const { uid, mode } = fs.lstatSync(folder.cluster);
+  if (account && uid !== account.uid) giveTo(account, folder.cluster);
+  if ((mode & 0o777) !== 0o700) fs.chmodSync(folder.cluster, 0o700);
+  folder.removeUnfinished();
+  const password = folder.read(FILES.password);
+  if (password) return password;
   throw new EmbeddedPostgresError(
-    `${cluster} was made by PostgreSQL ${made} and cannot be used by PostgreSQL ${major}; ` +
-      'dump it with the old version and load it into a new folder',
+    `the password of the database in ${folder.shown(FILES.data)} is missing: ${folder.shown(FILES.password)}; put it back`,
   );
 }
 
-/** A cluster restored by root may belong to root and be open to others: PostgreSQL rejects both. */
-function repairAccess(cluster: string, account: Account | undefined): void {
-  const { uid, mode } = fs.lstatSync(cluster);
-  if (account && uid === 0) {
-    // The folder itself comes last, so that an interrupted run is repeated.
-    const names = fs.readdirSync(cluster, { recursive: true }) as string[];
-    for (const name of [...names, '.']) fs.lchownSync(join(cluster, name), account.uid, account.gid);
+function assertNotOfEarlierVersion(folder: DataFolder): void {
+  if (fs.existsSync(folder.file('location'))) {
+    throw new EmbeddedPostgresError(
+      `an earlier version keeps the data of ${folder.path} in the folder that ${folder.shown('location')} names; ` +
+        `stop it, move the folder "data" from there to ${folder.shown(FILES.data)}, and remove that file`,
+    );
   }
-  if (![0o700, 0o750].includes(mode & 0o777)) fs.chmodSync(cluster, 0o700);
+  const running = findPostmaster(folder);
+  if (running?.isReady && !running.hasSocket) {
+    throw new EmbeddedPostgresError(
+      `an earlier version has started the PostgreSQL of ${folder.path}; stop it, or end that server: kill -INT ${running.pid}`,
+    );
+  }
+}
+
+/** Whether the cluster exists and belongs to this major version of PostgreSQL. */
+function isMade(folder: DataFolder, major: string): boolean {
+  const { cluster } = folder;
+  const shown = folder.shown(FILES.data);
+  if (!fs.existsSync(cluster) || fs.readdirSync(cluster).length === 0) return false;
+  const made = readPlainFile(join(cluster, 'PG_VERSION'));
+  if (made === major) return true;
+  throw new EmbeddedPostgresError(
+    made === undefined
+      ? `${shown} holds no PostgreSQL database; move it away or choose another folder`
+      : `${shown} was made by PostgreSQL ${made} and cannot be used by PostgreSQL ${major}; ` +
+        'dump it with the old version and load it into a new folder',
+  );
 }
 
 /**
  * Creates a cluster: UTF8, C.UTF-8 of PostgreSQL's builtin provider (the same order on every system), SCRAM for every
  * connection, data checksums. It gets its name by a rename once it is complete and on disk, so an interrupted initdb
  * leaves only a folder to remove.
+ *
+ * @returns false if another process was faster
  */
-async function makeCluster({ placement, binaries, sync }: ClusterOptions, password: string): Promise<void> {
-  const { base, cluster, account } = placement;
-  const initdb = programOf(await binaries(), 'initdb');
-  const staging = join(base, unfinishedName());
-  fs.mkdirSync(staging, { mode: 0o700 });
+async function makeCluster(options: ClusterOptions, password: string): Promise<boolean> {
+  const { folder, account } = options;
+  const initdb = programOf(await options.binaries(), 'initdb');
+  const staging = folder.makeUnfinished();
+  const data = join(staging, 'data');
   try {
-    // The server's account may not read root's password file, and argv is visible to everyone.
-    const passwordFile = join(staging, 'password');
-    fs.writeFileSync(passwordFile, `${password}\n`, { flag: 'wx', mode: 0o600 });
-    if (account) {
-      for (const path of [passwordFile, staging]) fs.lchownSync(path, account.uid, account.gid);
-    }
-    const args = [
-      '-D',
-      join(staging, 'data'),
-      '-U',
-      USER,
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-    ];
-    args.push('-E', 'UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
-    if (!sync) args.push('--no-sync');
-    const end = await runProgram(initdb, [...args, '--no-instructions'], account);
+    fs.mkdirSync(data, { mode: 0o700 });
+    // argv is visible to everyone.
+    fs.writeFileSync(join(staging, 'password'), `${password}\n`, { flag: 'wx', mode: 0o600 });
+    const maker = account && idleAccount();
+    if (maker) giveTo(maker, staging);
+    const end = await runProgram(
+      initdb,
+      initdbArguments(maker ? '/proc/self/cwd' : data, options.sync),
+      maker,
+      data,
+    );
+    if (maker && end.code === 'EPERM') throw cannotActAs(maker, end.code);
     if (end.status !== 0) {
       throw new EmbeddedPostgresError(
-        `cannot create a database in ${base}: initdb failed: ${reasonIn(end.output)}`,
+        `cannot create a database in ${folder.path}: initdb failed: ${reasonIn(end.output)}`,
       );
     }
-    fs.renameSync(join(staging, 'data'), cluster);
-    syncFolder(base);
+    if (account) giveTo(account, data);
+    fs.renameSync(data, folder.cluster);
+    folder.sync();
+    return true;
+  } catch (error) {
+    if (
+      ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '') ||
+      isMade(folder, options.version.split('.')[0]!)
+    ) {
+      return false;
+    }
+    throw error;
   } finally {
     remove(staging);
   }
+}
+
+function initdbArguments(data: string, sync: boolean): string[] {
+  return [
+    ...['-D', data, '-U', USER, `--pwfile=${data}/../password`, '--auth=scram-sha-256'],
+    ...['-E', 'UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ...(sync ? [] : ['--no-sync']),
+    '--no-instructions',
+  ];
 }

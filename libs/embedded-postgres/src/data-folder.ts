@@ -1,165 +1,217 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
-import * as accounts from './account';
+import { join } from 'node:path';
+import { giveTo, isRoot, ROOT } from './account';
 import { codeOf, EmbeddedPostgresError } from './errors';
 
 /** Names of the library's files in its folder. */
 export const FILES = {
-  /** The cluster, unless `location` names another place. */
+  /** The cluster: PostgreSQL's data directory, with the socket of the server. */
   data: 'data',
-  /** The path of the data if they cannot be kept here. */
-  location: 'location',
   password: 'password',
-  port: 'port',
   log: 'server.log',
-  lock: 'lock',
-  holders: 'holders',
   /** A copy of the binaries, if those of the package cannot be used in place. */
   runtime: 'runtime',
 } as const;
 
-/** Where root keeps what another account has to reach, unless told otherwise. */
-export const SHARED_DIRECTORY = '/var/lib/embedded-postgres';
+/** In the name of the socket; several servers may use it, since none listens on the network. */
+export const PORT = 5432;
+/** The longest path of a Unix socket, in bytes (struct sockaddr_un). */
+const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
+/** More than any file read here has. */
+const MAX_BYTES = 4_096;
+/** Above this size, in bytes, the next start rotates the log to server.log.1. */
+const MAX_LOG_BYTES = 8 * 1024 * 1024;
+/** An interrupted initdb, or a file before it got its name. */
+const UNFINISHED = /^init-|\.[0-9a-f]{12}\.tmp$/;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
-/** Where the data are: `cluster` is PostgreSQL's data directory, in the folder `base`. */
-export interface Placement {
-  base: string;
-  cluster: string;
-  /** The account of the server; undefined for that of this process. */
-  account: accounts.Account | undefined;
-}
-
-/** The folder that the application has chosen, and the files in it. */
+/**
+ * The folder that the application has chosen, and the files in it. None of them may be a symbolic link: whoever planted
+ * it would decide what is read and written.
+ */
 export class DataFolder {
-  /** Files that root creates in the folder of an ordinary user must stay usable for that user. */
-  private readonly owner: accounts.Account | undefined;
+  /** The folder by the handle of this process: however long its path is, and whoever renames a folder above it. */
+  private readonly pinned: string;
 
   private constructor(
+    /** For messages and people. */
     readonly path: string,
-    /** It was empty or already used by this library, so nothing else is in it. */
-    private readonly isOurs: boolean,
+    private readonly handle: number,
   ) {
-    this.owner = accounts.isRoot() ? accounts.ownerOf(path) : undefined;
-    // These two mark the folder as ours.
-    for (const name of [FILES.holders, FILES.lock]) {
-      fs.mkdirSync(this.file(name), { recursive: true, mode: 0o700 });
-      if (this.owner && !accounts.ownerOf(this.file(name))) this.giveToOwner(this.file(name));
+    const isTooLong = Buffer.byteLength(join(path, FILES.data, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH;
+    if (process.platform === 'linux') {
+      this.pinned = isRoot() || isTooLong ? `/proc/${process.pid}/fd/${handle}` : path;
+    } else if (isTooLong) {
+      throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter one`);
+    } else {
+      this.pinned = path;
     }
   }
 
   /**
-   * Creates the folder (mode 0700) if it is missing.
-   *
-   * @throws file system errors, for example if it is a file or cannot be created or written
+   * @throws EmbeddedPostgresError if root would work in a folder of somebody else, or if an entry is a symbolic link;
+   * file system errors, for example if it does not exist
    */
   static open(path: string): DataFolder {
-    fs.mkdirSync(dirname(path), { recursive: true });
-    if (!fs.existsSync(path)) fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-    const names = fs.readdirSync(path);
-    return new DataFolder(fs.realpathSync(path), names.length === 0 || names.includes(FILES.holders));
-  }
-
-  /** False once the folder was removed. */
-  exists(): boolean {
-    return fs.existsSync(this.file(FILES.holders));
-  }
-
-  file(name: string): string {
-    return join(this.path, name);
-  }
-
-  /** The text of a file; undefined if it is missing. */
-  read(name: string): string | undefined {
+    const real = fs.realpathSync(path);
+    const handle = fs.openSync(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     try {
-      return fs.readFileSync(this.file(name), 'utf8').trim();
+      if (isRoot()) {
+        for (const stats of [fs.lstatSync(path), fs.fstatSync(handle)]) assertOwnedByRoot(path, stats);
+      }
+      const folder = new DataFolder(real, handle);
+      folder.assertNoLinks();
+      return folder;
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
+      fs.closeSync(handle);
       throw error;
     }
   }
 
-  /** Writes a file of mode 0600 atomically, even if the power fails. */
-  write(name: string, text: string): void {
+  /** Creates the folder (mode 0700) if it is missing, and opens it. */
+  static create(path: string): DataFolder {
+    if (!fs.existsSync(path)) {
+      fs.mkdirSync(join(path, '..'), { recursive: true });
+      // Another process may have been faster.
+      fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+    }
+    return DataFolder.open(path);
+  }
+
+  close(): void {
+    fs.closeSync(this.handle);
+  }
+
+  /** Identifies the folder. */
+  get stats(): fs.Stats {
+    return fs.fstatSync(this.handle);
+  }
+
+  /** The path by which this process, and those that it starts, reach an entry. */
+  file(name: string): string {
+    return join(this.pinned, name);
+  }
+
+  /** The path of an entry for people. */
+  shown(name: string): string {
+    return join(this.path, name);
+  }
+
+  get cluster(): string {
+    return this.file(FILES.data);
+  }
+
+  /** Whether there is a cluster, or the beginning of one. */
+  holdsData(): boolean {
+    return fs.existsSync(this.cluster) && fs.readdirSync(this.cluster).length > 0;
+  }
+
+  /** The text of a file of this user; undefined if it is missing. */
+  read(name: string): string | undefined {
+    return readPlainFile(this.file(name), process.geteuid!());
+  }
+
+  /** The text of a file of mode 0600, which is created if it is missing, once and in one piece. */
+  secret(name: string, make: () => string): string {
+    const found = this.read(name);
+    if (found !== undefined) return found;
     const temporary = this.file(`${name}.${randomBytes(6).toString('hex')}.tmp`);
-    fs.writeFileSync(temporary, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
-    if (this.owner) this.giveToOwner(temporary);
-    fs.renameSync(temporary, this.file(name));
-    syncFolder(this.path);
-  }
-
-  /** Opens a file of mode 0600 for appending. Symlinks are not followed: a user could redirect root. */
-  openToAppend(name: string): number {
-    const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = fs.constants;
-    const descriptor = fs.openSync(this.file(name), O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
-    if (this.owner) fs.fchownSync(descriptor, this.owner.uid, this.owner.gid);
-    return descriptor;
-  }
-
-  /**
-   * Where the data are or will be, and which account runs the server: the owner of the data, otherwise the owner of
-   * this folder, otherwise nobody. The data are kept here, unless the server's account cannot reach this folder: then
-   * they are in a folder of root, whose path is in the file `location`.
-   *
-   * @param shared root's folder
-   * @throws EmbeddedPostgresError if the account cannot reach the data
-   */
-  placement(shared: string, log: (line: string) => void): Placement {
-    const base = this.base();
-    const cluster = join(base, FILES.data);
-    if (!accounts.isRoot()) return { base, cluster, account: undefined };
-    const isThere = fs.existsSync(cluster);
-    const account = (isThere ? accounts.ownerOf(cluster) : undefined) ?? this.owner ?? accounts.NOBODY;
-    const blocked = accounts.blockedAt(base, account);
-    if (!blocked) return { base, cluster, account };
-    if (blocked === this.path && this.isOurs && !this.owner) {
-      accounts.letIn(this.path, account);
-      return { base, cluster, account };
+    fs.writeFileSync(temporary, `${make()}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    try {
+      fs.linkSync(temporary, this.file(name));
+    } catch (error) {
+      // Another process was faster.
+      if (codeOf(error) !== 'EEXIST') throw error;
+    } finally {
+      fs.unlinkSync(temporary);
     }
-    if (isThere || base !== this.path) {
-      throw new EmbeddedPostgresError(
-        `the server runs as uid ${account.uid}, which may not enter ${blocked} and so not reach ${cluster}; ` +
-          `allow it with chmod o+x ${blocked} or move the data`,
-      );
+    this.sync();
+    return this.read(name) ?? '';
+  }
+
+  /** Opens the log to append to it; a large one is rotated first. */
+  openLog(): number {
+    const path = this.file(FILES.log);
+    const size = fs.lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > MAX_LOG_BYTES) fs.renameSync(path, `${path}.1`);
+    return fs.openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
+  }
+
+  /** A private folder for work that becomes part of the data by a rename. */
+  makeUnfinished(): string {
+    return fs.mkdtempSync(this.file('init-'));
+  }
+
+  /** Removes the remains of interrupted work. */
+  removeUnfinished(): void {
+    for (const name of fs.readdirSync(this.file('.')).filter((name) => UNFINISHED.test(name))) {
+      remove(this.file(name));
     }
-    const elsewhere = this.relocate(shared, account);
-    log(`uid ${account.uid} may not enter ${blocked}, so the data of ${this.path} are kept in ${elsewhere}`);
-    return { base: elsewhere, cluster: join(elsewhere, FILES.data), account };
   }
 
-  private base(): string {
-    const base = this.read(FILES.location);
-    if (base === undefined) return this.path;
-    if (!fs.existsSync(base)) {
-      throw new EmbeddedPostgresError(
-        `the data of ${this.path} are kept in ${base}, which is gone; ` +
-          `restore it, or remove ${this.file(FILES.location)} to begin with an empty database`,
-      );
-    }
-    // In the folder of an ordinary user, that user may write this file and send root to any folder.
-    if (accounts.isRoot()) accounts.checkOwnAndClosed(base);
-    return base;
+  /** Makes a rename in this folder survive a power failure. */
+  sync(): void {
+    fs.fsyncSync(this.handle);
   }
 
-  private relocate(shared: string, account: accounts.Account): string {
-    const base = join(accounts.sharedFolder(shared, 'data'), randomUUID());
-    fs.mkdirSync(base, { mode: 0o700 });
-    accounts.letIn(base, account);
-    this.write(FILES.location, base);
-    return base;
-  }
-
-  private giveToOwner(path: string): void {
-    fs.lchownSync(path, this.owner!.uid, this.owner!.gid);
+  private assertNoLinks(): void {
+    const link = fs.readdirSync(this.file('.'), { withFileTypes: true }).find((one) => one.isSymbolicLink());
+    if (!link) return;
+    throw new EmbeddedPostgresError(
+      `${this.shown(link.name)} is a symbolic link; put what it points to there, or set the whole folder elsewhere`,
+    );
   }
 }
 
-/** Makes a rename in this folder survive a power failure. */
-export function syncFolder(path: string): void {
-  const descriptor = fs.openSync(path, 'r');
+function assertOwnedByRoot(path: string, { uid, gid, mode }: fs.Stats): void {
+  const kind = mode & fs.constants.S_IFMT;
+  if (uid !== 0) {
+    throw new EmbeddedPostgresError(
+      `${path} belongs to uid ${uid}, and root does not work in a folder of somebody else: run this as that user, ` +
+        `for example with setpriv --reuid=${uid} --regid=${gid} --clear-groups, or choose another folder`,
+    );
+  }
+  if (kind === fs.constants.S_IFDIR && (mode & 0o022) !== 0) {
+    throw new EmbeddedPostgresError(
+      `others may write to ${path}, which is not safe for root: chmod go-w it, or choose another folder`,
+    );
+  }
+}
+
+/**
+ * The beginning of a regular file as text; undefined if it is missing. A symbolic link is not followed, and a pipe not
+ * waited for.
+ *
+ * @param owner who must own it
+ * @throws EmbeddedPostgresError if it is something else or belongs to somebody else
+ */
+export function readPlainFile(path: string, owner?: number): string | undefined {
+  let file: number;
   try {
-    fs.fsyncSync(descriptor);
+    file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const stats = fs.fstatSync(file);
+    if (!stats.isFile() || (owner !== undefined && stats.uid !== owner)) {
+      throw new EmbeddedPostgresError(`${path} must be a file that belongs to this user; replace it`);
+    }
+    const buffer = Buffer.alloc(MAX_BYTES);
+    return buffer.toString('utf8', 0, fs.readSync(file, buffer)).trim();
   } finally {
-    fs.closeSync(descriptor);
+    fs.closeSync(file);
+  }
+}
+
+export function remove(path: string): void {
+  try {
+    // Then nobody can exchange a folder in it for a link while it is removed.
+    if (isRoot() && fs.existsSync(path)) giveTo(ROOT, path);
+    fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
+  } catch {
+    // An initdb whose parent was killed may still be writing here; the next start removes the rest.
   }
 }

@@ -14,6 +14,8 @@ const REASONS: Record<string, string> = {
   EDQUOT: 'the disk quota is used up; free some space',
   ENOTDIR: 'a part of the path is a file and not a folder; choose another folder',
   EEXIST: 'a part of the path is a file and not a folder; choose another folder',
+  ELOOP: 'it is a symbolic link; put what it points to there',
+  ENOENT: 'it is missing; put it back',
   EISDIR: 'a folder stands where a file belongs; move it away',
 };
 
@@ -36,13 +38,18 @@ export function messageOf(error: unknown): string {
  * Turns a thrown value into an EmbeddedPostgresError.
  *
  * @param doing the failed action, e.g. 'start PostgreSQL in /x/.data'
+ * @param folder the path of the data folder
  */
-export function asEmbeddedPostgresError(error: unknown, doing: string): EmbeddedPostgresError {
-  if (error instanceof EmbeddedPostgresError) return error;
+export function asEmbeddedPostgresError(error: unknown, doing: string, folder = ''): EmbeddedPostgresError {
+  // People know the folder by its path, not by the handle of this process.
+  const shown = (text: string): string => text.replaceAll(/\/proc\/\d+\/fd\/\d+/g, folder);
+  if (error instanceof EmbeddedPostgresError) {
+    return new EmbeddedPostgresError(shown(error.message), { cause: error.cause });
+  }
   const reason = REASONS[codeOf(error) ?? ''];
   const path = (error as { path?: unknown } | null)?.path;
-  const place = typeof path === 'string' ? ` (${path})` : '';
-  return new EmbeddedPostgresError(`cannot ${doing}: ${reason ? reason + place : messageOf(error)}`, {
+  const place = typeof path === 'string' ? ` (${shown(path)})` : '';
+  return new EmbeddedPostgresError(`cannot ${doing}: ${reason ? reason + place : shown(messageOf(error))}`, {
     cause: error,
   });
 }

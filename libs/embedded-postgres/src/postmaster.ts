@@ -1,113 +1,150 @@
-import { spawn } from 'node:child_process';
-import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from './account';
-import { programOf } from './binaries';
+import { type DataFolder, FILES, PORT, readPlainFile } from './data-folder';
 import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
-import { identify, isAlive, isRunning, pidExists, type ProcessIdentity, commandOf } from './processes';
-import { programOptions } from './program';
+import { programOf, programOptions } from './program';
 
 /** How long a fast and then an immediate shutdown may take, in milliseconds. */
 const STOP_PATIENCE = 10_000;
 
-export interface Launch {
-  cluster: string;
-  account: Account | undefined;
-  /** More server settings. */
-  parameters: Record<string, string>;
-}
+const PID_FILE = 'postmaster.pid';
 
 /** The content of postmaster.pid. */
 export interface Postmaster {
+  /** 0 if it is unreadable. */
   pid: number;
-  /** Undefined shortly after the server starts. */
-  port: number | undefined;
-  ready: boolean;
+  isReady: boolean;
+  /** False for a server that an earlier version of this library has started. */
+  hasSocket: boolean;
 }
 
 /**
- * Reads postmaster.pid of a cluster: line 1 is the pid, line 4 the port, line 8 the state
+ * Reads postmaster.pid of a cluster: line 1 is the pid, line 5 the folder of the socket, line 8 the state
  * (https://www.postgresql.org/docs/18/storage-file-layout.html, src/include/utils/pidfile.h).
  *
- * @returns undefined if it does not exist; a pid of 0 if it is unreadable
+ * @returns undefined if it does not exist
  */
-export function readPostmasterFile(cluster: string): Postmaster | undefined {
-  let text: string;
-  try {
-    text = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
-  } catch {
-    return undefined;
-  }
+export function readPostmasterFile(folder: DataFolder): Postmaster | undefined {
+  const text = readPlainFile(join(folder.cluster, PID_FILE));
+  if (text === undefined) return undefined;
   const lines = text.split('\n').map((line) => line.trim());
-  // A server in single-user mode writes its pid as a negative number.
-  const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10)) || 0;
-  const port = Number.parseInt(lines[3] ?? '', 10);
-  return { pid, port: port > 0 ? port : undefined, ready: lines[7] === 'ready' };
+  return { pid: pidIn(text), isReady: lines[7] === 'ready', hasSocket: Boolean(lines[4]) };
+}
+
+/** Of a lock file of PostgreSQL. A server in single-user mode writes its pid as a negative number. */
+function pidIn(text = ''): number {
+  return Math.abs(Number.parseInt(text, 10)) || 0;
+}
+
+/** The running server of this folder, if any. */
+export function findPostmaster(folder: DataFolder): Postmaster | undefined {
+  const postmaster = readPostmasterFile(folder);
+  return postmaster && isServerOf(folder, postmaster.pid) ? postmaster : undefined;
+}
+
+/** The pid may be stale and belong to another process by now, so its command line must name the cluster. */
+function isServerOf(folder: DataFolder, pid: number): boolean {
+  const command = ` ${commandOf(pid)} `;
+  return [' ', '='].some((before) => command.includes(`${before}${folder.shown(FILES.data)} `));
+}
+
+/** The command line of a process; empty for one that has ended, even if it is a zombie. */
+function commandOf(pid: number): string {
+  if (pid === 0) return '';
+  try {
+    if (process.platform === 'linux') {
+      return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    }
+    const args = ['-ww', '-o', 'command=', '-p', String(pid)];
+    return execFileSync('ps', args, {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+    }).trim();
+  } catch {
+    return '';
+  }
 }
 
 /**
- * The running server of this cluster, if any.
- *
- * The pid in the file may be stale and belong to another process by now. But the working directory of a server is
- * always its data directory, and that of an unrelated process never is.
- */
-export function findPostmaster(cluster: string): Postmaster | undefined {
-  const postmaster = readPostmasterFile(cluster);
-  return postmaster && isAlive(postmaster.pid) && worksIn(postmaster.pid, cluster) ? postmaster : undefined;
-}
-
-/**
- * Removes a postmaster.pid that names a running process that is not a server of this cluster. PostgreSQL checks only
- * whether the pid exists and would never start. If a server was running here after all, PostgreSQL would still detect
+ * Removes lock files that name a process which is not the server of this folder. PostgreSQL checks only whether the pid
+ * exists, even as a zombie, and might never start. If a server was running here after all, PostgreSQL would still detect
  * it by its shared memory, which depends on the folder.
  *
  * @param unreadable whether to remove a file without a pid as well, which a power failure can leave
  */
-export function removeStaleFile(cluster: string, unreadable: boolean): void {
-  const postmaster = readPostmasterFile(cluster);
-  if (!postmaster || findPostmaster(cluster)) return;
-  if (postmaster.pid === 0 ? unreadable : pidExists(postmaster.pid)) {
-    rmSync(join(cluster, 'postmaster.pid'), { force: true });
+export function removeStaleFiles(folder: DataFolder, unreadable: boolean): void {
+  for (const name of [PID_FILE, `.s.PGSQL.${PORT}.lock`]) {
+    const file = join(folder.cluster, name);
+    const text = readPlainFile(file);
+    const pid = pidIn(text);
+    if (text === undefined || isServerOf(folder, pid) || (pid === 0 && !unreadable)) continue;
+    const moved = `${file}.${randomBytes(6).toString('hex')}`;
+    try {
+      fs.renameSync(file, moved);
+      // Another process may have started the server in the meantime.
+      if (pidIn(readPlainFile(moved)) !== pid) fs.linkSync(moved, file);
+      fs.unlinkSync(moved);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
   }
 }
 
-function worksIn(pid: number, cluster: string): boolean {
-  try {
-    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster);
-  } catch {
-    // In a container, root usually lacks the right (CAP_SYS_PTRACE) to read this of another user's process.
-  }
-  return `${commandOf(pid)} `.includes(` -D ${cluster} `);
+export interface Launch {
+  folder: DataFolder;
+  account: Account | undefined;
+  /** The folder of the binaries. */
+  native: string;
+  /** More server settings. */
+  parameters: Record<string, string>;
+}
+
+/** A server that this process has started. */
+export interface Launched {
+  pid: number | undefined;
+  hasEnded: () => boolean;
+  /** What it has written since. */
+  output: () => string;
 }
 
 /**
- * Starts the server in its own session, with its output in the log file. Ctrl-C in the terminal does not reach it, and
- * it survives this process for other users.
- *
- * @param native the folder of the binaries
- * @param port the TCP port on 127.0.0.1
- * @param log the open file that the server writes to
+ * Starts the server in its own session, with its output in the log. Ctrl-C in the terminal does not reach it, and it
+ * survives this process for other users.
  */
-export function launch({ cluster, account, parameters }: Launch, native: string, port: number, log: number) {
-  const settings = Object.entries(settingsOf(parameters, port)).flatMap((setting) => [
-    '-c',
-    setting.join('='),
-  ]);
-  const child = spawn(programOf(native, 'postgres'), ['-D', cluster, ...settings], {
-    ...programOptions(account),
-    detached: true,
-    stdio: ['ignore', log, log],
-  });
+export function launch({ folder, account, native, parameters }: Launch): Launched {
+  const log = folder.openLog();
+  const { size } = fs.fstatSync(log);
   let failure: string | undefined;
-  child.once('error', (error) => (failure = messageOf(error)));
-  child.unref();
-  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  return { pid: child.pid, hasEnded, failure: () => failure };
+  try {
+    const settings = Object.entries(settingsOf(folder, parameters)).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
+    // The account may not enter the folders above, but needs no path to its working directory.
+    const place = account ? '/proc/self/cwd' : folder.shown(FILES.data);
+    const child = spawn(programOf(native, 'postgres'), ['-D', place, ...settings], {
+      ...programOptions(account, folder.cluster),
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    child.once('error', (error) => (failure = messageOf(error)));
+    child.unref();
+    return {
+      pid: child.pid,
+      hasEnded: () => failure !== undefined || child.exitCode !== null || child.signalCode !== null,
+      output: () => failure ?? fs.readFileSync(folder.file(FILES.log)).subarray(size).toString(),
+    };
+  } finally {
+    fs.closeSync(log);
+  }
 }
 
 /** Durability (fsync, synchronous_commit) stays at PostgreSQL's defaults, which are on. */
-function settingsOf(parameters: Record<string, string>, port: number): Record<string, string | number> {
+function settingsOf(folder: DataFolder, parameters: Record<string, string>): Record<string, string | number> {
   return {
     max_connections: '100',
     shared_buffers: '128MB',
@@ -120,47 +157,35 @@ function settingsOf(parameters: Record<string, string>, port: number): Record<st
     password_encryption: 'scram-sha-256',
     logging_collector: 'off',
     log_destination: 'stderr',
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    port,
+    // Only who may enter the cluster, mode 0700, reaches the socket in it.
+    listen_addresses: '',
+    unix_socket_directories: '.',
+    unix_socket_permissions: '0700',
+    port: PORT,
+    // Identifies the process, see findPostmaster.
+    'embedded.cluster': folder.shown(FILES.data),
   };
 }
 
-/** The process of the server, for `stopLost`. */
-export function postmasterIdentity(cluster: string): ProcessIdentity | undefined {
-  const postmaster = findPostmaster(cluster);
-  return postmaster && identify(postmaster.pid);
-}
-
 /**
- * Stops the server of this cluster if one runs. A fast shutdown ends the sessions and writes everything out. If it
- * takes longer than ten seconds, an immediate shutdown follows, after which the next start recovers.
+ * Stops the server. A fast shutdown ends the sessions and writes everything out. If it takes longer than ten seconds,
+ * or the folder was removed, an immediate shutdown follows, after which the next start recovers.
  *
  * @throws EmbeddedPostgresError if it still runs after that
  */
-export async function stopPostmaster(cluster: string): Promise<void> {
-  // The file disappears a moment before the process does, so the process itself is watched.
-  const identity = postmasterIdentity(cluster);
-  if (!identity || (await endProcess(identity, 'SIGINT')) || (await endProcess(identity, 'SIGQUIT'))) return;
+export async function stopPostmaster(folder: DataFolder, pid: number): Promise<void> {
+  const isThere = fs.existsSync(folder.cluster);
+  for (const signal of isThere ? (['SIGINT', 'SIGQUIT'] as const) : (['SIGQUIT'] as const)) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (codeOf(error) !== 'ESRCH') throw error;
+    }
+    for (const end = Date.now() + STOP_PATIENCE; Date.now() < end; await sleep(10)) {
+      if (commandOf(pid) === '') return;
+    }
+  }
   throw new EmbeddedPostgresError(
-    `the PostgreSQL server of ${cluster} (pid ${Number.parseInt(identity, 10)}) does not stop; end it`,
+    `the PostgreSQL server of ${folder.path} (pid ${pid}) does not stop; end it`,
   );
-}
-
-/** Ends a server whose folder was removed. There is nothing left to write. */
-export async function stopLost(identity: ProcessIdentity | undefined): Promise<void> {
-  if (identity && isRunning(identity)) await endProcess(identity, 'SIGQUIT');
-}
-
-/** @returns whether it has ended in time */
-async function endProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<boolean> {
-  try {
-    process.kill(Number.parseInt(identity, 10), signal);
-  } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error;
-  }
-  for (const end = Date.now() + STOP_PATIENCE; Date.now() < end; await sleep(10)) {
-    if (!isRunning(identity)) return true;
-  }
-  return false;
 }

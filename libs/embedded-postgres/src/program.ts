@@ -1,4 +1,5 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
+import { join } from 'node:path';
 import type { Account } from './account';
 import { codeOf, messageOf } from './errors';
 
@@ -9,12 +10,17 @@ export interface ProgramEnd {
   output: string;
 }
 
+/** @param native the folder of the binaries */
+export function programOf(native: string, name: 'initdb' | 'postgres'): string {
+  return join(native, 'bin', name);
+}
+
 /**
- * Options for every program of PostgreSQL: under the account, in a working directory that it can enter, and without the
- * application's environment, whose PG* and locale variables would change its behaviour.
+ * Options for every program of PostgreSQL: under the account, and without the application's environment, whose PG* and
+ * locale variables would change its behaviour. The working directory is entered before the account changes.
  */
-export function programOptions(account: Account | undefined): SpawnOptions {
-  return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
+export function programOptions(account: Account | undefined, cwd = '/'): SpawnOptions {
+  return { cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
 }
 
 /** Runs a program and collects its output, at most about 64 KiB. */
@@ -22,8 +28,12 @@ export async function runProgram(
   program: string,
   args: string[],
   account: Account | undefined,
+  cwd?: string,
 ): Promise<ProgramEnd> {
-  const options = { ...programOptions(account), stdio: ['ignore', 'pipe', 'pipe'] } satisfies SpawnOptions;
+  const options = {
+    ...programOptions(account, cwd),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  } satisfies SpawnOptions;
   return new Promise((resolve) => {
     let output = '';
     const fail = (error: unknown): void => {

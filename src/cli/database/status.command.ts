@@ -35,12 +35,14 @@ async function show(
   { version, database, instances, limits, redis, webhooks, tables }: StoreStatus,
   options: OutputOptions,
 ): Promise<void> {
-  const { kind, location, state, postgres, bytes, connections, maxConnections, pendingMigrations } = database;
+  const { kind, location, state, psql, postgres, bytes, connections, maxConnections, pendingMigrations } =
+    database;
   await printOne(
     {
       version,
       database: `${kind}, ${state}`,
       location,
+      psql,
       postgres,
       size: bytes === null ? null : inUnits(bytes),
       connections: connections === null ? null : `${connections} of ${maxConnections}`,

@@ -39,6 +39,8 @@ export interface DatabaseStatus {
   /** A folder, or `host:port/name`. */
   location: string;
   state: 'running' | 'stopped' | 'unreachable' | 'missing';
+  /** How to reach a running embedded database by hand. */
+  psql: string | null;
   /** Why it cannot be reached. */
   reason: string | null;
   postgres: string | null;
@@ -86,7 +88,7 @@ async function lookAtDatabase(settings: Settings): Promise<Found> {
   const embedded = findEmbedded(settings);
   const database = blank('embedded', embedded?.cluster ?? resolve(settings.dataDirectory));
   if (embedded?.url !== undefined) {
-    return lookInto(embedded.url, database);
+    return lookInto(embedded.url, { ...database, psql: embedded.psql });
   }
   return nothingIn(
     embedded
@@ -133,7 +135,7 @@ function nothingIn(database: DatabaseStatus): Found {
 }
 
 function blank(kind: DatabaseStatus['kind'], location: string): DatabaseStatus {
-  const unknown = { reason: null, postgres: null, bytes: null, connections: null };
+  const unknown = { psql: null, reason: null, postgres: null, bytes: null, connections: null };
   return { kind, location, state: 'unreachable', ...unknown, maxConnections: null, pendingMigrations: null };
 }
 

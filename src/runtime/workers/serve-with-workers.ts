@@ -46,7 +46,7 @@ export async function serveWithWorkers(settings: Settings, count: number): Promi
   let metrics: Server | undefined;
   const begin = async () => {
     context = await countingContext(settings, database.url, logger);
-    workers = workersOf(await withWebhookKey(settings), count, database.url, context, logger);
+    workers = workersOf(withWebhookKey(settings), count, database.url, context, logger);
     metrics = await listenForMetrics(settings);
     const address = await workers.start();
     if (address === null) {

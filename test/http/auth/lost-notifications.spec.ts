@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { KeyDirectory } from '../../../src/modules/auth';
 import type { ApiClient } from '../../support/api-client';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { databaseAddress } from '../../support/database-address';
 import { type TestService, startService } from '../../support/service';
 import { until } from '../../support/eventually';
 
@@ -13,7 +14,7 @@ class Wire {
 
   constructor(private readonly target: URL) {
     this.server = createServer((near) => {
-      const far = connect(Number(target.port), target.hostname);
+      const far = connect(databaseAddress(target));
       near.on('data', (bytes) => bytes.includes('LISTEN') && this.listening.add([near, far]));
       for (const [socket, other] of [
         [near, far],

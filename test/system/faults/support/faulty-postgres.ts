@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { until } from '../../../support/eventually';
+import { embeddedUrl } from './embedded-url';
 import { query } from '../../../support/query';
 import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
 
@@ -20,7 +21,7 @@ export class FaultyPostgres {
   }
 
   get url(): string {
-    return this.server.url;
+    return embeddedUrl(this.bench.path('store'), 'store');
   }
 
   /** Ends every session and the server, as an operator's `restart` begins. */
@@ -29,11 +30,7 @@ export class FaultyPostgres {
   }
 
   async start(): Promise<void> {
-    const { url } = this;
     this.server = await startServer(this.bench);
-    if (this.server.url !== url) {
-      throw new Error('PostgreSQL came back at another address');
-    }
   }
 
   /** What a crash of the machine, or a lack of memory, does to the server. */

@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { answers, Bench, type How } from '../../../support/embedded-postgres-bench';
+import { Bench, type How, postmasterPid, responds } from '../../../support/embedded-postgres-bench';
 import { type Checkout, makeCheckout, removeLinks } from '../../../support/checkout';
+import { embeddedUrl } from '../../faults/support/embedded-url';
 
 const isRoot = process.getuid?.() === 0;
 /** What needs another user, or a folder closed to one, can be set up by root only. */
 const asRoot = isRoot ? it : it.skip;
 const USER = { uid: 1000, gid: 1000 };
+const NOBODY = 65534;
 
 const bench = new Bench();
+const checkout = makeCheckout(bench.path('checkout'));
 
 afterAll(() => bench.clear());
 
@@ -22,101 +25,142 @@ function options(...names: string[]) {
   };
 }
 
+function homeOf({ uid, gid }: typeof USER, name: string): string {
+  fs.mkdirSync(bench.path(name));
+  fs.chownSync(bench.path(name), uid, gid);
+  return bench.path(name);
+}
+
 /** Starts and stops a holder, and fails unless it served in between. */
-async function serve(checkout: Checkout, settings: object, how: How = {}): Promise<string[]> {
-  const holder = bench.hold(checkout, settings, how);
-  const { url, error, lines } = await holder.answer;
-  expect(error).toBeUndefined();
-  expect(await answers(url)).toBe(true);
+async function serve(given: Checkout, settings: ReturnType<typeof options>, how: How = {}): Promise<void> {
+  const holder = bench.hold(given, settings, how);
+  expect((await holder.report).error).toBeUndefined();
+  expect(await responds(embeddedUrl(settings.dataDirectory, 'shop'))).toBe(true);
   expect(await holder.stop()).toBe(0);
-  return lines;
+}
+
+async function failure(settings: object, how: How = {}): Promise<string | undefined> {
+  return (await bench.hold(checkout, settings, how).report).error;
 }
 
 describe('the binaries', () => {
-  it('get the symlinks that an installation without scripts omits', async () => {
-    const checkout = makeCheckout(bench.path('no-links'), 'copied');
-    expect(removeLinks(checkout.native)).toBeGreaterThan(0);
-    for (const name of fs.readdirSync(join(checkout.native, 'bin'))) {
-      fs.chmodSync(join(checkout.native, 'bin', name), 0o644);
-    }
-    await serve(checkout, options('no-links-data'));
-    expect(fs.existsSync(bench.path('shared', 'runtime'))).toBe(false);
-  });
-
-  asRoot('are copied beside the data of a user who cannot write the package (needs root)', async () => {
-    const checkout = makeCheckout(bench.path('read-only'), 'copied');
-    removeLinks(checkout.native);
-    const home = bench.path('home');
-    fs.mkdirSync(home);
-    fs.chownSync(home, USER.uid, USER.gid);
-    const settings = { ...options('home', '.data'), sharedDirectory: undefined };
-    await serve(checkout, settings, USER);
-    await serve(checkout, settings, USER);
-    expect(fs.readdirSync(join(home, '.data', 'runtime'))).toHaveLength(1);
-    expect(fs.statSync(join(home, '.data')).mode & 0o777).toBe(0o700);
-    expect(fs.statSync(join(home, '.data', 'data')).uid).toBe(USER.uid);
-    expect(removeLinks(checkout.native)).toBe(0);
-    // Root steps into the same folder and leaves it usable for its owner.
-    await serve(checkout, { ...settings, sharedDirectory: bench.path('shared') });
-    await serve(checkout, settings, USER);
-  });
+  asRoot(
+    'are copied beside the data of a user who cannot write an incomplete package (needs root)',
+    async () => {
+      const incomplete = makeCheckout(bench.path('incomplete'), 'copied');
+      expect(removeLinks(incomplete.native)).toBeGreaterThan(0);
+      const data = join(homeOf(USER, 'home'), '.data');
+      for (let start = 0; start < 2; start++) await serve(incomplete, options('home', '.data'), USER);
+      expect(fs.readdirSync(join(data, 'runtime'))).toHaveLength(1);
+      expect(fs.statSync(data).mode & 0o777).toBe(0o700);
+      expect(fs.statSync(join(data, 'data'))).toMatchObject({ uid: USER.uid, mode: 0o040700 });
+      // Root completes it: it gets the links and the rights that an installation without scripts omits.
+      for (const name of fs.readdirSync(join(incomplete.native, 'bin'))) {
+        fs.chmodSync(join(incomplete.native, 'bin', name), 0o644);
+      }
+      await serve(incomplete, options('completed'));
+      expect(removeLinks(incomplete.native)).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe('as root', () => {
   asRoot('serves a checkout and data below a folder which only root may enter (needs root)', async () => {
     fs.mkdirSync(bench.path('closed'), { mode: 0o700 });
-    const checkout = makeCheckout(bench.path('closed', 'checkout'), 'copied');
+    const closed = makeCheckout(bench.path('closed', 'checkout'), 'copied');
     const settings = options('closed', 'checkout', '.data');
-    const racing = await Promise.all([
-      serve(checkout, settings, { env: { TEST_UMASK: '077' } }),
-      serve(checkout, { ...options('closed', 'second') }, { env: { TEST_UMASK: '077' } }),
-    ]);
-    expect(racing.flat().filter((line) => /may not enter .*closed/.test(line))).toHaveLength(2);
-    const location = fs.readFileSync(join(settings.dataDirectory, 'location'), 'utf8').trim();
-    expect(location.startsWith(bench.path('shared', 'data'))).toBe(true);
-    expect(fs.statSync(join(location, 'data')).uid).toBe(65534);
-    expect(fs.readdirSync(bench.path('shared', 'runtime'))).toHaveLength(1);
-    const again = await serve(checkout, settings);
-    expect(again.join()).not.toMatch(/created/);
+    const how = { env: { TEST_UMASK: '077' } };
+    await Promise.all([serve(closed, settings, how), serve(closed, options('closed', 'second'), how)]);
+    const runtime = bench.path('shared', 'runtime');
+    const program = join(runtime, fs.readdirSync(runtime)[0]!, 'bin', 'postgres');
+    const { size } = fs.statSync(program);
+    fs.truncateSync(program, size / 2);
+    await serve(closed, settings);
+    expect(fs.statSync(program).size).toBe(size);
+    fs.chmodSync(runtime, 0o777);
+    expect((await bench.hold(closed, settings).report).error).toMatch(
+      /runtime must be a folder .* that nobody else may write/,
+    );
+  });
+
+  asRoot('runs the server as a user that nobody else is, for each folder another (needs root)', async () => {
+    const listed = fs
+      .readFileSync('/etc/passwd', 'utf8')
+      .match(/(?<=^[^:]+:[^:]*:)\d+/gm)!
+      .map(Number);
+    const owners: number[] = [];
+    for (const name of ['one', 'two']) {
+      const settings = options(name);
+      await serve(checkout, settings);
+      for (const entry of fs.readdirSync(bench.path(name, 'data'), { recursive: true }) as string[]) {
+        owners.push(fs.lstatSync(bench.path(name, 'data', entry)).uid);
+      }
+    }
+    expect(new Set(owners).size).toBe(2);
+    expect(owners.filter((uid) => uid === 0 || listed.includes(uid))).toEqual([]);
   });
 
   asRoot(
-    'makes a damaged copy anew, and runs none that somebody could have changed (needs root)',
+    'takes over data that belong to root or to nobody, as an earlier version left them (needs root)',
     async () => {
-      const checkout = makeCheckout(bench.path('closed', 'again'), 'copied');
-      const runtime = bench.path('shared', 'runtime');
-      const program = join(runtime, fs.readdirSync(runtime)[0]!, 'bin', 'postgres');
-      const { size } = fs.statSync(program);
-      fs.truncateSync(program, size / 2);
-      await serve(checkout, options('closed', 'second'));
-      expect(fs.statSync(program).size).toBe(size);
-      fs.chmodSync(runtime, 0o777);
-      const { error } = await bench.hold(checkout, options('closed', 'second')).answer;
-      expect(error).toMatch(/runtime must be a folder .* that nobody else may write/);
-      fs.chmodSync(runtime, 0o755);
+      const cluster = bench.path('one', 'data');
+      const { uid } = fs.statSync(cluster);
+      for (const owner of [0, NOBODY]) {
+        spawnSync('chown', ['-R', `${owner}:${owner}`, cluster]);
+        spawnSync('chmod', ['755', cluster]);
+        await serve(checkout, options('one'));
+        expect(fs.statSync(cluster)).toMatchObject({ uid, mode: 0o040700 });
+      }
+      expect(
+        fs
+          .readdirSync(cluster, { recursive: true })
+          .map((name) => fs.lstatSync(join(cluster, String(name))).uid),
+      ).toEqual(fs.readdirSync(cluster, { recursive: true }).map(() => uid));
     },
   );
 
-  asRoot('says when relocated data are gone, and makes nothing new in their place (needs root)', async () => {
-    const checkout = makeCheckout(bench.path('gone-checkout'));
-    fs.mkdirSync(bench.path('gone'), { mode: 0o700 });
-    const settings = options('gone', '.data');
-    await serve(checkout, settings);
-    const location = fs.readFileSync(join(settings.dataDirectory, 'location'), 'utf8').trim();
-    fs.rmSync(location, { recursive: true });
-    const { error, clear } = await bench.hold(checkout, settings).answer;
-    expect(error).toMatch(/are kept in .*, which is gone; restore it, or remove .*location/);
-    expect(clear).toBe(true);
+  asRoot('does nothing in a folder of somebody else, or that others may write (needs root)', async () => {
+    const stranger = homeOf(USER, 'stranger');
+    fs.mkdirSync(join(stranger, 'holders'));
+    fs.writeFileSync(join(stranger, 'password'), 'kept');
+    expect(await failure(options('stranger'))).toMatch(
+      /stranger belongs to uid 1000, and root does not work in a folder of somebody else: run this as that user/,
+    );
+    expect(fs.readdirSync(stranger).sort()).toEqual(['holders', 'password']);
+    // Nor where a link of that user leads to.
+    fs.mkdirSync(bench.path('own'), { mode: 0o700 });
+    fs.symlinkSync(bench.path('own'), join(stranger, 'link'));
+    fs.lchownSync(join(stranger, 'link'), USER.uid, USER.gid);
+    expect(await failure(options('stranger', 'link'))).toMatch(/belongs to uid 1000/);
+    fs.chmodSync(bench.path('own'), 0o777);
+    expect(await failure(options('own'))).toMatch(/others may write to .*chmod go-w/);
+    expect(fs.readdirSync(bench.path('own'))).toEqual([]);
   });
 
-  asRoot('takes back data which belong to root after a backup was restored (needs root)', async () => {
-    const checkout = makeCheckout(bench.path('restored-checkout'));
-    const settings = options('restored');
-    await serve(checkout, settings);
-    spawnSync('chown', ['-R', '0:0', join(settings.dataDirectory, 'data')]);
-    spawnSync('chmod', ['755', join(settings.dataDirectory, 'data')]);
-    await serve(checkout, settings);
-    expect(fs.statSync(join(settings.dataDirectory, 'data'))).toMatchObject({ uid: 65534, mode: 0o040700 });
+  asRoot('lets no other user connect (needs root)', async () => {
+    const holder = bench.hold(checkout, options('two'));
+    await holder.report;
+    const script = `require('node:net').connect(process.argv[1]).on('error', ({ code }) => console.log(code))`;
+    const path = bench.path('two', 'data', '.s.PGSQL.5432');
+    const { stdout } = spawnSync(process.execPath, ['-e', script, path], { ...USER, encoding: 'utf8' });
+    expect(stdout).toBe('EACCES\n');
+    await holder.stop();
+  });
+
+  asRoot('stops no process that the server only names (needs root)', async () => {
+    const holder = bench.hold(checkout, options('two'));
+    await holder.report;
+    const file = bench.path('two', 'data', 'postmaster.pid');
+    const [pid, ...lines] = fs.readFileSync(file, 'utf8').split('\n');
+    const victim = bench.hold(checkout, options('one'));
+    await victim.report;
+    fs.writeFileSync(file, [victim.child.pid, ...lines].join('\n'));
+    const late = bench.hold(checkout, options('two'));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(victim.child.exitCode).toBeNull();
+    fs.writeFileSync(file, [pid, ...lines].join('\n'));
+    expect(await late.report).toMatchObject({ adopted: true });
+    for (const one of [late, holder, victim]) expect(await one.stop()).toBe(0);
   });
 });
 
@@ -132,26 +176,23 @@ describe('as root in a container', () => {
   const inContainer = isRoot && hasSetpriv ? it : it.skip;
 
   inContainer(
-    'adopts and stops the server without the right to look into it (needs root, setpriv)',
+    'creates, adopts and stops the server without the right to look into it (needs root, setpriv)',
     async () => {
-      const checkout = makeCheckout(bench.path('container-checkout'));
       const how = { within: limitedTo(DOCKER) };
       const first = bench.hold(checkout, options('container'), how);
-      const { url } = await first.answer;
+      expect((await first.report).error).toBeUndefined();
       await first.kill();
       const second = bench.hold(checkout, options('container'), how);
-      expect(await second.answer).toMatchObject({ adopted: true, url });
+      expect(await second.report).toMatchObject({ adopted: true });
       expect(await second.stop()).toBe(0);
-      expect(await answers(url)).toBe(false);
+      expect(postmasterPid(bench.path('container', 'data'))).toBeUndefined();
     },
   );
 
   inContainer('says so when root may not become another user (needs root, setpriv)', async () => {
-    const checkout = makeCheckout(bench.path('captive-checkout'));
     for (const rights of ['dac_override,kill', 'dac_override,chown,kill']) {
-      const holder = bench.hold(checkout, options('captive'), { within: limitedTo(rights) });
-      expect((await holder.answer).error).toMatch(
-        /may not act as uid 65534 \(EPERM\); run as an ordinary user/,
+      expect(await failure(options('captive'), { within: limitedTo(rights) })).toMatch(
+        /may not act as uid \d+ \(EPERM\); run as an ordinary user/,
       );
     }
   });
@@ -159,16 +200,12 @@ describe('as root in a container', () => {
 
 describe('as an ordinary user', () => {
   asRoot('uses the package where it is, and says what is not permitted (needs root)', async () => {
-    const checkout = makeCheckout(bench.path('plain-checkout'));
-    const home = bench.path('plain-home');
-    fs.mkdirSync(home);
-    fs.chownSync(home, USER.uid, USER.gid);
-    await serve(checkout, options('plain-home', '.data'), USER);
-    expect(fs.existsSync(join(home, '.data', 'runtime'))).toBe(false);
-    const { error } = await bench.hold(checkout, options('plain-denied'), USER).answer;
-    expect(error).toMatch(/^cannot start PostgreSQL in .*plain-denied: this user may not write there/);
-    const closed = await bench.hold(checkout, options('restored'), USER).answer;
-    expect(closed.error).toMatch(/this user may not write there/);
+    await serve(checkout, options('home', 'plain'), USER);
+    expect(fs.existsSync(bench.path('home', 'plain', 'runtime'))).toBe(false);
+    expect(await failure(options('denied'), USER)).toMatch(
+      /^cannot start PostgreSQL in .*denied: this user may not write there/,
+    );
+    expect(await failure(options('one'), USER)).toMatch(/this user may not write there/);
   });
 
   asRoot('says when the disk is full (needs root and mount)', async () => {
@@ -179,12 +216,10 @@ describe('as an ordinary user', () => {
       return process.emitWarning('not tested: this system does not let the test mount a tmpfs');
     }
     try {
-      const { error } = await bench.hold(
-        makeCheckout(bench.path('small-checkout')),
-        options('small', '.data'),
-      ).answer;
-      expect(error).toMatch(/^cannot create a database in .*No space left on device/);
-      expect(fs.readdirSync(join(small, '.data')).filter((name) => name.startsWith('init-'))).toEqual([]);
+      expect(await failure(options('small', '.data'))).toMatch(
+        /^cannot create a database in .*No space left on device/,
+      );
+      expect(fs.readdirSync(join(small, '.data'))).toEqual(['password']);
     } finally {
       spawnSync('umount', [small]);
     }

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { answers, Bench } from '../../../support/embedded-postgres-bench';
+import { EmbeddedPostgresError, findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { Bench, responds } from '../../../support/embedded-postgres-bench';
 import { query } from '../../../support/query';
 
 const bench = new Bench();
@@ -11,40 +10,59 @@ const cluster = join(directory, 'data');
 const options = { dataDirectory: directory, database: 'shop' };
 
 const start = () => startEmbeddedPostgres(options);
+const failure = (dataDirectory: string) =>
+  startEmbeddedPostgres({ ...options, dataDirectory }).then(
+    () => 'it started',
+    (error: unknown) =>
+      error instanceof EmbeddedPostgresError ? error.message : `unclear: ${String(error)}`,
+  );
+
 afterAll(() => bench.clear());
 
-describe('a single process', () => {
-  it('creates a database, and finds its rows again after a stop', async () => {
+describe('a server', () => {
+  it('is created, and has its rows again after a stop; its password is in no line and no argument', async () => {
     const first = await start();
     expect(first.adopted).toBe(false);
     await query(first.url, 'CREATE TABLE item AS SELECT 7 AS id');
     await Promise.all([first.stop(), first.stop()]);
-    await first.stop();
-    expect(await answers(first.url)).toBe(false);
+    expect(await responds(first.url)).toBe(false);
     const lines: string[] = [];
     const second = await startEmbeddedPostgres({ ...options, log: (line) => lines.push(line) });
     expect(await query(second.url, 'SELECT id FROM item')).toEqual([{ id: 7 }]);
-    // The port is remembered, so a URL which somebody wrote down stays good.
-    expect(second.url).toBe(first.url);
-    expect(lines.join()).not.toContain(new URL(second.url).password);
+    const { password } = new URL(second.url);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join()).not.toContain(password);
+    const [pid] = fs.readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+    expect(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
     await second.stop();
   });
 
-  it('leaves durability on and uses UTF-8 with checksums', async () => {
+  it('is found while it runs, and only then', async () => {
     const server = await start();
-    const rows = await query(
+    const found = findData(directory, 'shop');
+    expect(found?.cluster).toBe(cluster);
+    expect(await query(found!.url!, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(found!.psql).toBe(`PGPASSWORD=$(cat ${directory}/password) psql -h ${cluster} -U postgres shop`);
+    await server.stop();
+    expect(findData(directory, 'shop')).toMatchObject({ cluster, url: undefined });
+    expect(findData(bench.path('nothing'), 'shop')).toBeUndefined();
+  });
+
+  it('leaves durability on, uses UTF-8 with checksums, and listens on a Unix socket only', async () => {
+    const server = await start();
+    const rows = await query<{ name: string; setting: string }>(
       server.url,
       `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes',
-        'data_checksums', 'server_encoding', 'listen_addresses', 'unix_socket_directories') ORDER BY 1`,
+        'data_checksums', 'server_encoding', 'listen_addresses')`,
     );
-    expect(Object.fromEntries(rows.map((row) => Object.values(row as Record<string, string>)))).toEqual({
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
       ...{ data_checksums: 'on', fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
-      ...{ listen_addresses: '127.0.0.1', server_encoding: 'UTF8', unix_socket_directories: '' },
+      ...{ listen_addresses: '', server_encoding: 'UTF8' },
     });
     await server.stop();
   });
 
-  it('accepts settings of the caller, and creates another database in the same folder', async () => {
+  it('accepts settings of the caller, and has another database in the same folder', async () => {
     const parameters = { fsync: 'off', application_name: "it's a test" };
     const server = await startEmbeddedPostgres({ ...options, database: 'Zweite "DB"', parameters });
     expect(await query(server.url, "SELECT current_database() AS d, current_setting('fsync') AS f")).toEqual([
@@ -53,95 +71,136 @@ describe('a single process', () => {
     await server.stop();
   });
 
-  it('keeps its password in a file that only the owner can read, and refuses any other', async () => {
-    const server = await start();
-    const file = join(directory, 'password');
-    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
-    expect(fs.statSync(directory).mode & 0o007).toBe(0);
-    const url = new URL(server.url);
-    expect(fs.readFileSync(file, 'utf8').trim()).toBe(url.password);
-    const arguments_ = fs.readFileSync(
-      `/proc/${fs.readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]}/cmdline`,
-    );
-    expect(arguments_.includes(url.password)).toBe(false);
-    url.password = 'guess';
-    await expect(query(url.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
-    await server.stop();
-  });
-
-  it('stops the server without waiting for connected clients', async () => {
+  it('stops without waiting for connected clients', async () => {
     const server = await start();
     const busy = query(server.url, 'SELECT pg_sleep(3600)').catch(() => 'ended');
     await server.stop();
     expect(await busy).toBe('ended');
   });
 
-  it('uses another port when the saved one is taken', async () => {
-    const server = await start();
+  it('works in a folder whose path is longer than that of a socket may be', async () => {
+    const dataDirectory = bench.path('long'.repeat(40));
+    const server = await startEmbeddedPostgres({
+      ...options,
+      dataDirectory,
+      parameters: { fsync: 'off' },
+    });
+    expect(await responds(server.url)).toBe(true);
+    expect(await responds(findData(dataDirectory, 'shop')!.url!)).toBe(true);
     await server.stop();
-    const port = Number(new URL(server.url).port);
-    const squatter = createServer().listen(port, '127.0.0.1');
-    await new Promise((resolve) => squatter.once('listening', resolve));
-    const second = await start();
-    expect(second.url).not.toBe(server.url);
-    expect(await answers(second.url)).toBe(true);
-    await second.stop();
-    squatter.close();
   });
 
-  it('stops the server even when the folder was removed', async () => {
+  it('is stopped even when the folder was removed', async () => {
     const dataDirectory = bench.path('removed');
     const server = await startEmbeddedPostgres({ ...options, dataDirectory, parameters: { fsync: 'off' } });
+    const pid = Number.parseInt(fs.readFileSync(join(dataDirectory, 'data', 'postmaster.pid'), 'utf8'), 10);
     fs.rmSync(dataDirectory, { recursive: true });
     await server.stop();
-    expect(await answers(server.url)).toBe(false);
+    expect(fs.existsSync(`/proc/${pid}/cwd/.`)).toBe(false);
     expect(fs.existsSync(dataDirectory)).toBe(false);
   });
 });
 
 describe('leftovers', () => {
-  it('a postmaster.pid with the pid of another process is detected', async () => {
+  const plant = (content: string) => {
     const file = join(cluster, 'postmaster.pid');
-    fs.writeFileSync(
-      file,
-      `${process.pid}\n${cluster}\n1700000000\n15432\n\n127.0.0.1\n  123 4\nready   \n`,
-      { mode: 0o600 },
-    );
+    fs.writeFileSync(file, content, { mode: 0o600 });
     fs.chownSync(file, fs.statSync(cluster).uid, fs.statSync(cluster).gid);
+  };
+
+  it('of a postmaster.pid with the pid of another process, or empty after a power failure, do not matter', async () => {
+    for (const content of [`${process.pid}\n${cluster}\n1700000000\n5432\n.\n\n  123 4\nready   \n`, '']) {
+      plant(content);
+      const server = await start();
+      expect(server.adopted).toBe(false);
+      await server.stop();
+    }
+  });
+
+  it('of an interrupted initdb are removed, and a large log is rotated', async () => {
+    fs.mkdirSync(join(directory, 'init-0123456789ab', 'data'), { recursive: true });
+    fs.writeFileSync(join(directory, 'password.0123456789ab.tmp'), '');
+    fs.truncateSync(join(directory, 'server.log'), 9 * 1024 * 1024);
+    await (await start()).stop();
+    expect(fs.readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log', 'server.log.1']);
+    expect(fs.statSync(join(directory, 'server.log')).size).toBeLessThan(100_000);
+  });
+
+  it('of an earlier version are reported with what to do', async () => {
+    fs.writeFileSync(join(directory, 'location'), '/elsewhere\n');
+    expect(await failure(directory)).toMatch(/earlier version .* move the folder "data" from there to/);
+    fs.unlinkSync(join(directory, 'location'));
+  });
+});
+
+describe('a start fails in one line', () => {
+  it('where the folder is a file or below one', async () => {
+    const file = bench.path('file');
+    fs.writeFileSync(file, '');
+    for (const path of [file, join(file, 'below')]) {
+      expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: a part of the path is a file/);
+    }
+  });
+
+  it('where the data are of another major version, of no version, or without their password', async () => {
+    const other = bench.path('other');
+    fs.mkdirSync(join(other, 'data'), { recursive: true });
+    fs.writeFileSync(join(other, 'data', 'base'), '');
+    expect(await failure(other)).toMatch(/holds no PostgreSQL database/);
+    fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '17\n');
+    expect(await failure(other)).toMatch(/was made by PostgreSQL 17 and cannot be used by PostgreSQL 18/);
+    fs.writeFileSync(join(other, 'data', 'PG_VERSION'), '18\n');
+    expect(await failure(other)).toMatch(/password of the database .* is missing/);
+  });
+
+  it('where the server refuses a setting or the password', async () => {
+    await expect(
+      startEmbeddedPostgres({ ...options, parameters: { shared_buffers: 'plenty' } }),
+    ).rejects.toThrow(/does not start in .*: invalid value for parameter "shared_buffers": "plenty"/);
+    const file = join(directory, 'password');
+    const password = fs.readFileSync(file);
+    fs.writeFileSync(file, 'wrong\n');
+    expect(await failure(directory)).toMatch(/refuses the password in/);
+    fs.writeFileSync(file, password);
     const server = await start();
     expect(server.adopted).toBe(false);
     await server.stop();
   });
+});
 
-  it('a postmaster.pid that a power failure left empty does not prevent a start', async () => {
+describe('a planted link', () => {
+  it('is refused, whatever entry of the folder it stands for', async () => {
+    const bait = bench.path('bait');
+    fs.mkdirSync(bait);
+    fs.writeFileSync(join(bait, 'kept'), 'secret');
+    for (const name of ['data', 'password', 'server.log', 'runtime', 'init-0123456789ab']) {
+      const victim = bench.path(`linked-${name}`);
+      fs.mkdirSync(victim);
+      fs.symlinkSync(name === 'password' ? join(bait, 'kept') : bait, join(victim, name));
+      expect(await failure(victim)).toMatch(new RegExp(`${name} is a symbolic link`));
+      expect(fs.readdirSync(victim)).toEqual([name]);
+      expect(() => findData(victim, 'shop')).toThrow(/is a symbolic link/);
+    }
+    expect(fs.readdirSync(bait)).toEqual(['kept']);
+  });
+
+  it('in the cluster is not followed, and a pipe not waited for', async () => {
     const file = join(cluster, 'postmaster.pid');
-    fs.writeFileSync(file, '', { mode: 0o600 });
-    fs.chownSync(file, fs.statSync(cluster).uid, fs.statSync(cluster).gid);
-    const server = await start();
-    expect(await answers(server.url)).toBe(true);
-    await server.stop();
+    const bait = bench.path('a-pid');
+    fs.writeFileSync(bait, `${process.pid}\n`);
+    fs.symlinkSync(bait, file);
+    expect(await failure(directory)).toMatch(/symbolic link/);
+    fs.unlinkSync(file);
+    expect(fs.readFileSync(bait, 'utf8')).toBe(`${process.pid}\n`);
   });
+});
 
-  it('an interrupted initdb and files of dead processes are removed', async () => {
-    const left = join(directory, 'init-0123456789ab');
-    fs.mkdirSync(join(left, 'data'), { recursive: true });
-    fs.writeFileSync(join(directory, 'port.0123456789ab.tmp'), '');
-    fs.writeFileSync(join(directory, 'holders', '999999.gone.abc'), '');
-    fs.writeFileSync(join(directory, 'lock', 'ticket.999999.gone.abc.1'), '');
-    fs.writeFileSync(join(directory, 'lock', 'choosing.999999.gone.abc'), '');
-    const server = await start();
-    expect(fs.existsSync(left)).toBe(false);
-    expect(fs.readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-    await server.stop();
-    expect(await answers(server.url)).toBe(false);
-    expect(fs.readdirSync(join(directory, 'lock'))).toEqual([]);
-  });
-
-  it('a large log is rotated', async () => {
-    const log = join(directory, 'server.log');
-    fs.truncateSync(log, 9 * 1024 * 1024);
-    const server = await start();
-    expect(fs.statSync(log).size).toBeLessThan(100_000);
-    await server.stop();
-  });
+it('a server of an earlier version that still runs is reported with what to do', async () => {
+  const server = await start();
+  const file = join(cluster, 'postmaster.pid');
+  const lines = fs.readFileSync(file, 'utf8').split('\n');
+  fs.writeFileSync(file, lines.map((line, index) => (index === 4 ? '' : line)).join('\n'));
+  expect(await failure(directory)).toMatch(/earlier version has started .* kill -INT \d+/);
+  fs.writeFileSync(file, lines.join('\n'));
+  await server.stop();
 });
