@@ -9,8 +9,12 @@ export function csvLines(rows: readonly Row[]): string[] {
   return columns.length === 0 ? [] : [columns, ...lines].map((line) => line.map(field).join(','));
 }
 
+/** A text that a spreadsheet would take for a formula; control characters are escaped already. */
+const FORMULA = /^[=+\-@]/;
+
 function field(value: unknown): string {
-  const text = printable(textOf(value));
+  const plain = printable(textOf(value));
+  const text = typeof value !== 'number' && FORMULA.test(plain) ? `'${plain}` : plain;
   return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
