@@ -35,7 +35,7 @@ export type { Session, StoredRow } from './session';
 export { giveUpSilentConnection } from './silent-connections';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
-export { assertReadable, loadArchive, UnsuitableArchiveError } from './transfer/load-archive';
+export { assertReadable, loadArchive } from './transfer/load-archive';
 export { DamagedArchiveError } from './transfer/tar';
 export { NothingToArchiveError, writeArchive } from './transfer/write-archive';
 export { type BatchWriter, type WriteBehindOptions, WriteBehind } from './write-behind';

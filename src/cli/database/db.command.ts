@@ -1,9 +1,7 @@
 import { Command, SubCommand } from 'nest-commander';
-import { BackupCommand } from './backup.command';
 import { CommandGroup, ListingCommand, ReportingCommand, administer } from '../command/command';
-import { CopyCommand } from './copy.command';
 import { type OutputOptions, isForPeople, print, printMany, printOne } from '../output/output';
-import { RestoreCommand } from './restore.command';
+import { TRANSFER_COMMANDS } from './transfer.commands';
 import { PETSTORE } from '../../runtime/messages';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
@@ -48,16 +46,8 @@ export class SeedCommand extends ReportingCommand {
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand, CopyCommand],
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, ...TRANSFER_COMMANDS],
 })
 export class DbCommand extends CommandGroup {}
 
-export const DB_COMMANDS = [
-  DbCommand,
-  MigrateCommand,
-  StatusCommand,
-  SeedCommand,
-  BackupCommand,
-  RestoreCommand,
-  CopyCommand,
-];
+export const DB_COMMANDS = [DbCommand, MigrateCommand, StatusCommand, SeedCommand, ...TRANSFER_COMMANDS];

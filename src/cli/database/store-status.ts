@@ -13,7 +13,6 @@ import { WEBHOOK_STATE, type WebhookState } from '../../modules/webhooks';
 import { dataSourceOptions } from '../../runtime/data-source';
 import { readInstanceName } from '../../runtime/instance-name';
 import { findEmbedded } from '../../runtime/open-database';
-import { locationOf } from './transfer';
 import { VERSION } from '../../runtime/version';
 import type { Settings } from '../../settings';
 
@@ -150,4 +149,10 @@ function sizeOf(folder: string): number | null {
   } catch {
     return null;
   }
+}
+
+/** `host:port/name`, without user and password. */
+export function locationOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
 }

@@ -1,24 +1,203 @@
-// What backup, restore and copy have in common.
+// The work of db backup, restore and copy.
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
 import { DataSource, type EntityManager } from 'typeorm';
-import { DamagedArchiveError, NothingToArchiveError, UnsuitableArchiveError } from '#libs/database';
+import {
+  type ArchiveHeader,
+  ArchiveReader,
+  assertReadable,
+  DamagedArchiveError,
+  loadArchive,
+  migrationStates,
+  NothingToArchiveError,
+  writeArchive,
+} from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
+import { MIGRATIONS } from '../../migrations';
 import { RUNNING_INSTANCES, type RunningInstance } from '../../modules/quotas';
 import { dataSourceOptions } from '../../runtime/data-source';
 import { StartError } from '../../runtime/failures';
+import { complaint } from '../../runtime/messages';
+import { openDatabase } from '../../runtime/open-database';
+import { VERSION } from '../../runtime/version';
+import { replaceWebhookKey, WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
+import { readSettings, type Settings } from '../../settings';
+import { withDatabase } from '../command/administration';
 import { CommandFailure, UsageError } from '../command/command-failure';
-import { ReaderGoneError } from '../command/output-file';
+import { confirm } from '../command/confirm';
+import { openInput, readInput } from '../command/input-file';
+import { openOutput, ReaderGoneError } from '../command/output-file';
+import { withProgress } from '../output/progress';
+import { locationOf } from './store-status';
 
+const MADE_BY = `petstore ${VERSION}`;
 const MIN_POSTGRES = 15;
+/** A backup contains everything, including the key of the webhooks' secrets. */
+const OWNER_ONLY = 0o600;
+/** Compresses about a quarter as fast as a disk writes; higher levels take several times as long for a few percent. */
+const COMPRESSION = 1;
 /** One connection for the transfer, and one to cancel it. */
 const POOL = 2;
 /** Longer than a request waits: a command on a busy machine had better be late than fail. */
 const CONNECT_TIMEOUT_MS = 20_000;
 
-/** Failures that say themselves what to do. */
-const EXPLAINED = [CommandFailure, UsageError, ReaderGoneError, StartError, EmbeddedPostgresError];
+export interface Transferred {
+  header: ArchiveHeader;
+  rows: number;
+}
+
+/** @param outcome what is left after a failure, for its message */
+export function backUp(
+  file: string,
+  { force, outcome, signal }: { force: boolean; outcome: string; signal: AbortSignal },
+): Promise<Transferred & { bytes: number }> {
+  return withDatabase(async (url) => {
+    const output = await openOutput(file, force, OWNER_ONLY);
+    let bytes = 0;
+    const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+      for await (const chunk of chunks) {
+        await output.write(chunk);
+        bytes += chunk.length;
+      }
+    };
+    try {
+      const attachments = await webhookKeyFile(readSettings(process.env));
+      const header = await explained(`the backup failed, and ${outcome}`, signal, () =>
+        showRows('Backing up', (onRows) =>
+          withConnection(url, (source) =>
+            writeArchive(
+              source,
+              { madeBy: MADE_BY, attachments, signal, onRows },
+              async (archive, header) => {
+                await pipeline(archive, createGzip({ level: COMPRESSION }), write, { signal });
+                return header;
+              },
+            ),
+          ),
+        ),
+      );
+      await output.complete();
+      return { header, rows: rowsOf(header), bytes };
+    } catch (error) {
+      await output.abandon();
+      throw error instanceof ReaderGoneError
+        ? new CommandFailure(`the reader closed the pipe; ${outcome}.`)
+        : error;
+    }
+  });
+}
+
+interface Restoring {
+  yes: boolean | undefined;
+  signal: AbortSignal;
+}
+
+interface Restored extends Transferred {
+  location: string;
+  /** The secrets of webhooks need a key that the store is not configured with. */
+  needsKey: boolean;
+}
+
+/** Reads the beginning of the archive before it opens, and maybe creates, the database. */
+export async function restore(file: string, { yes, signal }: Restoring): Promise<Restored> {
+  const settings = readSettings(process.env);
+  const input = await openInput(file);
+  const source = readInput(input, signal, () => undefined);
+  return explained('the restore failed, and nothing was changed', signal, () =>
+    pipeline(source, createGunzip(), async (unpacked: AsyncIterable<Buffer>) => {
+      const archive = await ArchiveReader.open(unpacked, [WEBHOOK_KEY_FILE]);
+      const known = MIGRATIONS.map(({ name }) => name);
+      assertReadable(archive.header, known);
+      const database = await openDatabase(settings, () => undefined, true);
+      try {
+        return await restoreInto(database.url, archive, settings, { yes, signal });
+      } finally {
+        await database.close();
+      }
+    }),
+  );
+}
+
+async function restoreInto(
+  url: string,
+  archive: ArchiveReader,
+  settings: Settings,
+  { yes, signal }: Restoring,
+): Promise<Restored> {
+  const { databaseUrl, dataDirectory, webhookKey } = settings;
+  const { header } = archive;
+  const location = databaseUrl === undefined ? dataDirectory : locationOf(databaseUrl);
+  const key = archive.attachments[WEBHOOK_KEY_FILE];
+  const keepsKeyFile = databaseUrl === undefined && webhookKey === undefined;
+  let putKeyBack = () => Promise.resolve();
+  const beforeCommit = async () => {
+    if (key !== undefined && keepsKeyFile) {
+      putKeyBack = await replaceWebhookKey(dataDirectory, key);
+    }
+  };
+  await withConnection(url, async (target) => {
+    const replace = (await migrationStates(target)).some(({ state }) => state === 'done');
+    if (replace) {
+      await confirm(`This replaces the store in ${location}. Continue?`, yes);
+    }
+    await showRows('Restoring', (onRows) =>
+      loadArchive(target, archive, { replace, assertSuitable, beforeCommit, signal, onRows }),
+    ).catch(async (error: unknown) => {
+      await putKeyBack();
+      throw error;
+    });
+  });
+  const needsKey = key !== undefined && !keepsKeyFile && webhookKey?.toString('base64') !== key.trim();
+  return { header, rows: rowsOf(header), location, needsKey };
+}
+
+/** A backup and a restore at once. @param to the URL of an empty database */
+export function copy(to: string, signal: AbortSignal): Promise<Transferred> {
+  const refuse = (error: unknown) => {
+    throw new CommandFailure(`the database of --to cannot be used: ${messageOf(error)}.`);
+  };
+  const run = (source: DataSource, target: DataSource) =>
+    showRows('Copying', (onRows) =>
+      writeArchive(source, { madeBy: MADE_BY, signal }, async (archive, header) => {
+        await loadArchive(target, await ArchiveReader.open(archive), { assertSuitable, signal, onRows });
+        return { header, rows: rowsOf(header) };
+      }),
+    );
+  return withDatabase((url) =>
+    withConnection(url, (source) =>
+      withConnection(
+        to,
+        async (target) => {
+          if (await isServiceRunning(source)) {
+            const warning =
+              'warning: the service runs on this store; what it writes from now on is not copied.';
+            process.stderr.write(complaint(warning));
+          }
+          return explained('the copy failed, and the target was not changed', signal, () =>
+            run(source, target),
+          );
+        },
+        refuse,
+      ),
+    ),
+  );
+}
+
+function rowsOf({ tables }: ArchiveHeader): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function showRows<Result>(
+  title: string,
+  work: (onRows: (done: number, total: number) => void) => Promise<Result>,
+): Promise<Result> {
+  return withProgress({ title, unit: 'rows', stream: process.stderr }, (show) =>
+    work((done, total) => show({ done, total, lines: done })),
+  );
+}
 
 /** @param onRefused is called with the error if there is no connection, and throws a better one */
-export async function withConnection<Result>(
+async function withConnection<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
   onRefused?: (error: unknown) => never,
@@ -35,12 +214,12 @@ export async function withConnection<Result>(
   }
 }
 
-export async function isServiceRunning(reader: EntityManager | DataSource): Promise<boolean> {
+async function isServiceRunning(reader: EntityManager | DataSource): Promise<boolean> {
   return (await reader.query<RunningInstance[]>(RUNNING_INSTANCES)).length > 0;
 }
 
 /** @throws CommandFailure if nothing can be loaded into this database now */
-export async function assertSuitableTarget(target: EntityManager): Promise<void> {
+async function assertSuitable(target: EntityManager): Promise<void> {
   const [version] = await target.query<{ number: string }[]>(
     `SELECT current_setting('server_version_num') AS number`,
   );
@@ -53,11 +232,14 @@ export async function assertSuitableTarget(target: EntityManager): Promise<void>
   }
 }
 
+/** Failures that say themselves what to do. */
+const EXPLAINED = [CommandFailure, UsageError, ReaderGoneError, StartError, EmbeddedPostgresError];
+
 /**
  * Explains the failure of a transfer in one line.
  * @param failed what failed and what is left: `the copy failed, and the target is still empty`
  */
-export async function explained<Result>(
+async function explained<Result>(
   failed: string,
   signal: AbortSignal,
   work: () => Promise<Result>,
@@ -76,9 +258,6 @@ function reasonOf(error: unknown): string {
   if (error instanceof NothingToArchiveError) {
     return 'the database contains no store';
   }
-  if (error instanceof UnsuitableArchiveError) {
-    return `the backup does not fit: ${error.message}`;
-  }
   const { code } = error as NodeJS.ErrnoException;
   // A complete archive ends with the checksum of its compression.
   const isDamaged = error instanceof DamagedArchiveError || code?.startsWith('Z_') === true;
@@ -86,13 +265,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** The error of a connection to several addresses has no message. */
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return (message || (code ?? String(error))).replace(/\.$/, '');
-}
-
-/** `host:port/name`, without user and password. */
-export function locationOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }

@@ -1,6 +1,5 @@
 import { type Transaction, columnNames, copyInto, copyRow } from '#libs/database';
 import { CATEGORY_COLUMNS } from '../categories';
-import type { BadLines } from './bad-lines';
 import {
   CATEGORY_LINE_COLUMNS,
   type CategoryRecord,
@@ -22,6 +21,44 @@ const TABLES = [
 const DUPLICATES = `SELECT line, file_id AS id, first_line FROM
   (SELECT line, file_id, min(line) OVER (PARTITION BY file_id) AS first_line FROM staged_categories) AS compared
   WHERE line <> first_line`;
+
+interface BadLine {
+  line: number;
+  problem: string;
+}
+
+/** The invalid lines of an import file: the first ones in full, and the total number. */
+export class BadLines {
+  private total = 0;
+  private known: BadLine[] = [];
+
+  /** @param most how many are reported in full */
+  constructor(readonly most: number) {}
+
+  get count(): number {
+    return this.total;
+  }
+
+  /** In the order of the file. */
+  get first(): readonly BadLine[] {
+    return this.known;
+  }
+
+  /**
+   * @param found at least the first `most` of the lines
+   * @param count their total number
+   */
+  add(found: readonly BadLine[], count = found.length): void {
+    this.total += count;
+    if (count > 0 && this.mayShow(found[0]!)) {
+      this.known = [...this.known, ...found].sort((a, b) => a.line - b.line).slice(0, this.most);
+    }
+  }
+
+  private mayShow({ line }: BadLine): boolean {
+    return this.known.length < this.most || line < this.known.at(-1)!.line;
+  }
+}
 
 interface Found {
   line: string;

@@ -5,9 +5,8 @@ import { AuditTrail } from '../audit';
 import { BulkCategories } from '../categories';
 import { BulkStock } from '../inventory';
 import { BulkPets } from '../pets';
-import { BadLines } from './bad-lines';
 import { readCatalogueLine } from './catalogue-line';
-import { CatalogueStage } from './catalogue-stage';
+import { BadLines, CatalogueStage } from './catalogue-stage';
 
 export interface ImportOptions {
   /** Adds the pets to existing categories; the file contains only pets. */

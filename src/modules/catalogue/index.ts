@@ -1,4 +1,4 @@
-export type { BadLines } from './bad-lines';
+export type { BadLines } from './catalogue-stage';
 export {
   CatalogueRefusedError,
   CatalogueRepeatedError,

@@ -3,8 +3,58 @@ import { escapeLiteral } from 'pg';
 import { type Transaction, columnNames } from '#libs/database';
 import { BulkCategories, CATEGORY_COLUMNS } from '../categories';
 import { BulkStock, FIRST_QUANTITY } from '../inventory';
-import { BulkPets, PET_COLUMNS, PET_DEFAULTS } from '../pets';
-import { CATALOGUE } from './first-catalogue';
+import { BulkPets, PET_COLUMNS, PET_DEFAULTS, type PetStatus } from '../pets';
+
+interface SeedPet {
+  name: string;
+  status?: PetStatus;
+}
+
+interface SeedCategory {
+  name: string;
+  description: string;
+  pets: SeedPet[];
+}
+
+/** The sample catalogue. */
+const CATALOGUE: readonly SeedCategory[] = [
+  {
+    name: 'Dogs',
+    description: 'Loyal, loud and always hungry.',
+    pets: [
+      { name: 'Rex' },
+      { name: 'Bella' },
+      { name: 'Waldo' },
+      { name: 'Luna', status: 'pending' },
+      { name: 'Bruno' },
+    ],
+  },
+  {
+    name: 'Cats',
+    description: 'They choose you, not the other way round.',
+    pets: [{ name: 'Minka' }, { name: 'Felix' }, { name: 'Salem' }, { name: 'Mochi', status: 'sold' }],
+  },
+  {
+    name: 'Birds',
+    description: 'Early risers with a lot to say.',
+    pets: [{ name: 'Kiwi' }, { name: 'Pablo' }, { name: 'Coco' }],
+  },
+  {
+    name: 'Fish',
+    description: 'Quiet company for a desk or a living room.',
+    pets: [{ name: 'Nemo' }, { name: 'Bubbles' }, { name: 'Koi' }, { name: 'Tetra' }],
+  },
+  {
+    name: 'Small animals',
+    description: 'Rabbits, hamsters and guinea pigs.',
+    pets: [{ name: 'Hazel' }, { name: 'Pip' }, { name: 'Nugget' }, { name: 'Clover' }],
+  },
+  {
+    name: 'Reptiles',
+    description: 'Old souls that like it warm.',
+    pets: [{ name: 'Spike' }, { name: 'Shelly' }],
+  },
+];
 
 /** Adds the sample catalogue to an empty store. */
 @Injectable()

@@ -1,7 +1,15 @@
+import { exec } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { complaint, petstore, petstoreJson } from '../../support/command-line';
+import { promisify } from 'node:util';
+import {
+  cleanEnvironment,
+  complaint,
+  petstore,
+  petstoreJson,
+  petstoreScript,
+} from '../../support/command-line';
 import { RunningCommand } from './support/running-command';
 import { useCommandLine } from './support/use-command-line';
 
@@ -92,6 +100,13 @@ describe('import', () => {
     ['a folder', '.', /\. is a folder, not a file/],
   ])('reports in one line that it cannot read %s', async (_what, file, line) => {
     expect(await run('import', file)).toEqual(complaint(1, line));
+  });
+
+  it('reports in one line that standard input is a folder', async () => {
+    const command = `"${process.execPath}" "${petstoreScript()}" import < "${folder}"`;
+    await expect(promisify(exec)(command, { env: cleanEnvironment(environment) })).rejects.toMatchObject({
+      ...{ code: 1, stdout: '', stderr: 'petstore: standard input is a folder, not a file.\n' },
+    });
   });
 
   it('reads standard input, and rolls everything back on Ctrl-C', async () => {

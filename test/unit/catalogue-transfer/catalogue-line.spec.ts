@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { BadLines } from '../../../src/modules/catalogue/bad-lines';
+import { BadLines } from '../../../src/modules/catalogue/catalogue-stage';
 import { readCatalogueLine } from '../../../src/modules/catalogue/catalogue-line';
 
 const category = { kind: 'category', id: 3, name: 'Dogs', description: 'Loyal.' };

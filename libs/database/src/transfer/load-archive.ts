@@ -36,7 +36,7 @@ export function assertReadable(
   known: readonly string[],
 ): void {
   if (format !== FORMAT || migrations.length === 0 || migrations.some((name, at) => name !== known[at])) {
-    throw new UnsuitableArchiveError(`it was made by another version (${madeBy}); use that one`);
+    throw new UnsuitableArchiveError(`the backup was made by another version (${madeBy}); use that one`);
   }
 }
 
@@ -90,7 +90,7 @@ async function prepareTables(
     throw new UnsuitableArchiveError(`the target is not empty: it has the table ${existing.name}`);
   } else if (String(await doneMigrations(writing)) !== String(migrations)) {
     throw new UnsuitableArchiveError(
-      'its schema is not that of the database that is there, but of another version; an empty database can take it',
+      'the backup has the schema of another version than the database that is there; restore it into an empty one',
     );
   }
   const found = await catalogTables(writing, writing.dataSource.options.migrationsTableName);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { type Line, readLines } from '../../../../src/modules/catalogue/read-lines';
+import { type Line, readLines } from '../../../src/modules/catalogue/read-lines';
 
 const MAX = 8;
 
