@@ -17,7 +17,7 @@ const tier = (name, more) => ({
 /** @type {import('jest').Config} */
 module.exports = {
   projects: [
-    tier('unit', { testMatch: ['<rootDir>/test/{unit,bench}/**/*.spec.ts'] }),
+    tier('unit'),
     tier('http', {
       globalSetup: '<rootDir>/test/support/jest/start-postgres.ts',
       globalTeardown: '<rootDir>/test/support/jest/stop-postgres.ts',

@@ -12,17 +12,11 @@ export class TcpProxy {
   private bytesLeft = Infinity;
   private whenSent: () => void = () => undefined;
 
-  private constructor(
-    private readonly target: URL,
-    private readonly delayMs: number,
-  ) {}
+  private constructor(private readonly target: URL) {}
 
-  /**
-   * @param url where the database is; `url` of the proxy is the same with the proxy's own address
-   * @param delayMs how much later the database's answers arrive
-   */
-  static async start(url: string, delayMs = 0): Promise<TcpProxy> {
-    const proxy = new TcpProxy(new URL(url), delayMs);
+  /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
+  static async start(url: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(url));
     await proxy.listen();
     return proxy;
   }
@@ -100,17 +94,13 @@ export class TcpProxy {
     }
     client.on('data', ({ length }: Buffer) => this.count(length));
     const upstream = connect(databaseAddress(this.target));
-    if (this.delayMs > 0) {
-      // Timers of the same length go off in the order in which they were set.
-      upstream.on('data', (chunk) => setTimeout(() => client.writable && client.write(chunk), this.delayMs));
-    }
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       this.sockets.add(socket);
       socket.setNoDelay(true);
-      if (!this.silent && !(this.delayMs > 0 && socket === upstream)) {
+      if (!this.silent) {
         socket.pipe(other);
       }
       socket.on('error', () => undefined);

@@ -1,4 +1,3 @@
-import { sampleMemory } from '../../bench/harness/memory';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
@@ -32,6 +31,8 @@ describe('metrics', () => {
     );
     for (const name of [
       'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'nodejs_heap_size_used_bytes',
       'petstore_http_connections',
       'petstore_http_requests_in_progress',
     ]) {
@@ -39,9 +40,6 @@ describe('metrics', () => {
     }
     expect((await fetch(`${metrics}/pets`)).status).toBe(404);
 
-    // The benchmark reads the service's memory there.
-    const { rssBytes, heapBytes } = await sampleMemory(`${metrics}/metrics`, performance.now());
-    expect(rssBytes).toBeGreaterThan(heapBytes);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     await expect(fetch(`${metrics}/metrics`)).rejects.toThrow();
   });

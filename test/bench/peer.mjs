@@ -1,0 +1,269 @@
+// The hand-written peer of the benchmark: Fastify and `pg`, and one prepared statement for each request, with as few round trips as possible.
+// It does what the API asks of the data (stock and status stay consistent, an order and the record of its key are one commit) and sends the
+// same kinds of header fields. It has less to do besides: no filters, bans, usage, audit, log or webhooks.
+import { createHash } from 'node:crypto';
+import fastify from 'fastify';
+import pg from 'pg';
+
+const SCHEMA = `
+  CREATE TABLE categories (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, description text);
+  CREATE TABLE pets (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
+    category_id bigint NOT NULL REFERENCES categories (id), status text NOT NULL);
+  CREATE INDEX pets_by_status ON pets (status, id);
+  CREATE TABLE inventory (pet_id bigint PRIMARY KEY REFERENCES pets (id), quantity int NOT NULL CHECK (quantity >= 0));
+  CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, pet_id bigint NOT NULL REFERENCES pets (id),
+    quantity int NOT NULL, ship_date timestamptz, complete boolean NOT NULL DEFAULT false);
+  CREATE TABLE idempotency_records (owner bigint, key text, fingerprint text, status int, body text,
+    created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (key, owner));
+  CREATE TABLE events (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, type text NOT NULL, pet_id bigint,
+    data jsonb NOT NULL, at timestamptz NOT NULL DEFAULT now())`;
+
+const { DATABASE_URL, PORT, API_KEY } = process.env;
+const PER_MINUTE = 1_000_000_000;
+const DAY_MS = 86_400_000;
+const OWNER = 1;
+
+const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 10 });
+await pool.query(SCHEMA);
+const app = fastify({ logger: false });
+
+/** Runs a prepared statement, named by its text. */
+const names = new Map();
+async function query(text, values) {
+  const name = names.get(text) ?? `s${names.size}`;
+  names.set(text, name);
+  return (await pool.query({ name, text, values })).rows;
+}
+
+const hash = (text, algorithm = 'sha256') => createHash(algorithm).update(text).digest('base64url');
+const keys = new Map([[hash(API_KEY), { minute: { used: 0, end: 0 }, day: { used: 0, end: 0 } }]]);
+
+app.addHook('onRequest', (request, reply, done) => {
+  const client = keys.get(hash(request.headers['x-api-key'] ?? ''));
+  if (client === undefined) {
+    return void reply
+      .code(401)
+      .send({ code: 'invalid_api_key', message: 'The key is unknown.', status: 401 });
+  }
+  const now = Date.now();
+  const { minute, day } = client;
+  if (now >= minute.end) Object.assign(minute, { used: 0, end: now + 60_000 });
+  if (now >= day.end) Object.assign(day, { used: 0, end: (Math.floor(now / DAY_MS) + 1) * DAY_MS });
+  minute.used += 1;
+  day.used += 1;
+  const remaining = PER_MINUTE - minute.used;
+  const reset = Math.ceil((minute.end - now) / 1_000);
+  reply.headers({
+    'X-Request-Id': request.headers['x-request-id'] ?? request.id,
+    'X-RateLimit-Limit': PER_MINUTE,
+    'X-RateLimit-Remaining': remaining,
+    'X-RateLimit-Reset': Math.ceil(minute.end / 1_000),
+    'RateLimit-Policy': `"minute";q=${PER_MINUTE};w=60, "day";q=${PER_MINUTE};w=86400`,
+    RateLimit: `"minute";r=${remaining};t=${reset}, "day";r=${PER_MINUTE - day.used};t=${Math.ceil((day.end - now) / 1_000)}`,
+  });
+  done();
+});
+
+app.addHook('onSend', (request, reply, body, done) => {
+  if (reply.statusCode >= 300 || body.startsWith('[')) {
+    return done(null, body);
+  }
+  const tag = `"${hash(body, 'sha1')}"`;
+  reply.header('ETag', tag);
+  if (request.headers['if-none-match'] === tag) {
+    reply.code(304);
+    return done(null, '');
+  }
+  done(null, body);
+});
+
+const integer = { type: 'integer' };
+const string = { type: 'string' };
+const object = (properties, required = []) => ({ type: 'object', properties, required });
+const PET = object({ id: integer, name: string, categoryId: integer, status: string });
+const CATEGORY = object({ id: integer, name: string, description: string });
+const STOCK = object({ petId: integer, quantity: integer, status: string });
+const ORDER = object({ id: integer, petId: integer, quantity: integer, complete: { type: 'boolean' } });
+const one = (schema, status = 200) => ({ response: { [status]: schema } });
+const many = (items) => one({ type: 'array', items });
+
+const toPet = ({ id, name, category_id, status }) => ({ id: +id, name, categoryId: +category_id, status });
+const toCategory = ({ id, name, description }) => ({ id: +id, name, description: description ?? undefined });
+const toStock = ({ pet_id, quantity, status }) => ({ petId: +pet_id, quantity, status });
+const toOrder = ({ id, pet_id, quantity, complete }) => ({ id: +id, petId: +pet_id, quantity, complete });
+
+function found(reply, [row], map) {
+  if (row === undefined) {
+    return reply.code(404).send({ code: 'not_found', message: 'There is none.', status: 404 });
+  }
+  return map(row);
+}
+
+/** The body of a creation, or of the earlier one with the same key. */
+async function created(reply, rows, map, request) {
+  if (rows[0] !== undefined) {
+    return reply.code(201).send(map(rows[0]));
+  }
+  const key = request.headers['idempotency-key'];
+  const [earlier] = key
+    ? await query('SELECT status, body FROM idempotency_records WHERE owner = $1 AND key = $2', [OWNER, key])
+    : [];
+  return earlier
+    ? reply
+        .code(earlier.status)
+        .header('Idempotent-Replayed', 'true')
+        .send(map(JSON.parse(earlier.body)))
+    : reply.code(409).send({ code: 'insufficient_stock', message: 'Not enough.', status: 409 });
+}
+
+/** What keeps the record of a key in the statement that creates, and creates nothing twice. */
+const recordOf = (row, first) => `record AS (
+  INSERT INTO idempotency_records (owner, key, fingerprint, status, body)
+  SELECT ${OWNER}, $${first}, $${first + 1}, 201, to_jsonb(${row})::text FROM ${row})`;
+const isNew = (first) =>
+  `NOT EXISTS (SELECT FROM idempotency_records WHERE owner = ${OWNER} AND key = $${first})`;
+const keyOf = ({ headers, url, body }) => [headers['idempotency-key'], hash(url + JSON.stringify(body))];
+
+const PET_COLUMNS = 'id, name, category_id, status';
+
+app.get('/health/ready', () => ({ status: 'ok' }));
+app.get('/pets/:id', { schema: one(PET) }, async ({ params }, reply) =>
+  found(reply, await query(`SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`, [params.id]), toPet),
+);
+
+/** Sends a page, with a link to the next one. */
+function page(reply, path, limit, rows, map) {
+  if (rows.length > limit) {
+    const cursor = Buffer.from(`after:${rows[limit - 1].id}`).toString('base64url');
+    reply.header('Link', `<${path}?limit=${limit}&cursor=${cursor}>; rel="next"`);
+  }
+  return rows.slice(0, limit).map(map);
+}
+const after = (cursor = '') => Number(Buffer.from(cursor, 'base64url').toString().slice('after:'.length));
+
+app.get('/pets', { schema: many(PET) }, async ({ query: { id, cursor, limit = 20 } }, reply) => {
+  const rows =
+    id === undefined
+      ? await query(`SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`, [
+          after(cursor),
+          +limit + 1,
+        ])
+      : await query(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ANY ($1) ORDER BY id`, [[id].flat()]);
+  return page(reply, '/pets', +limit, rows, toPet);
+});
+app.get('/categories/:id', { schema: one(CATEGORY) }, async ({ params }, reply) =>
+  found(
+    reply,
+    await query('SELECT id, name, description FROM categories WHERE id = $1', [params.id]),
+    toCategory,
+  ),
+);
+app.post('/categories', { schema: one(CATEGORY, 201) }, async ({ body }, reply) => {
+  const rows = await query('INSERT INTO categories (name) VALUES ($1) RETURNING *', [body.name]);
+  return reply.code(201).send(toCategory(rows[0]));
+});
+
+const ORDER_COLUMNS = 'id, pet_id, quantity, complete';
+app.get('/store/orders/:id', { schema: one(ORDER) }, async ({ params }, reply) =>
+  found(reply, await query(`SELECT ${ORDER_COLUMNS} FROM orders WHERE id = $1`, [params.id]), toOrder),
+);
+app.get('/store/orders', { schema: many(ORDER) }, async ({ query: { cursor, limit = 20 } }, reply) => {
+  const text = `SELECT ${ORDER_COLUMNS} FROM orders WHERE id > $1 ORDER BY id LIMIT $2`;
+  return page(reply, '/store/orders', +limit, await query(text, [after(cursor), +limit + 1]), toOrder);
+});
+
+/** Takes the stock under the pet's row lock. The pet becomes pending with its last unit. */
+const TAKE = (
+  condition,
+) => `pet AS (SELECT id FROM pets WHERE id = $1 AND status = 'available' AND ${condition} FOR UPDATE),
+  stock AS (UPDATE inventory SET quantity = quantity - $2 FROM pet WHERE pet_id = pet.id AND quantity >= $2
+    RETURNING pet_id, quantity),
+  pending AS (UPDATE pets SET status = 'pending' FROM stock WHERE pets.id = stock.pet_id AND stock.quantity = 0),
+  placed AS (INSERT INTO orders (pet_id, quantity) SELECT pet_id, $2 FROM stock RETURNING ${ORDER_COLUMNS}),
+  event AS (INSERT INTO events (type, pet_id, data) SELECT 'order.placed', pet_id, to_jsonb(placed) FROM placed)`;
+const PLACE = `WITH ${TAKE('true')} SELECT * FROM placed`;
+const PLACE_WITH_KEY = `WITH ${TAKE(isNew(3))}, ${recordOf('placed', 3)} SELECT * FROM placed`;
+const NEW_ORDER = object({ petId: integer, quantity: { type: 'integer', minimum: 1, default: 1 } }, [
+  'petId',
+]);
+
+app.post('/store/orders', { schema: { body: NEW_ORDER, ...one(ORDER, 201) } }, async (request, reply) => {
+  const { petId, quantity } = request.body;
+  const [key, fingerprint] = keyOf(request);
+  const rows = key
+    ? await query(PLACE_WITH_KEY, [petId, quantity, key, fingerprint])
+    : await query(PLACE, [petId, quantity]);
+  return created(reply, rows, toOrder, request);
+});
+
+const CREATE = (
+  condition,
+) => `new AS (INSERT INTO pets (name, category_id, status) SELECT $1, $2, $3 WHERE ${condition}
+    RETURNING ${PET_COLUMNS}),
+  stock AS (INSERT INTO inventory SELECT id, 1 FROM new),
+  event AS (INSERT INTO events (type, pet_id, data) SELECT 'pet.created', id, to_jsonb(new) FROM new)`;
+const CREATE_PET = `WITH ${CREATE('true')} SELECT * FROM new`;
+const CREATE_PET_WITH_KEY = `WITH ${CREATE(isNew(4))}, ${recordOf('new', 4)} SELECT * FROM new`;
+const NAME = { type: 'string', minLength: 1, maxLength: 200 };
+const NEW_PET = object({ name: NAME, categoryId: integer, status: string }, ['name', 'categoryId']);
+
+app.post('/pets', { schema: { body: NEW_PET, ...one(PET, 201) } }, async (request, reply) => {
+  const { name, categoryId, status = 'available' } = request.body;
+  const [key, fingerprint] = keyOf(request);
+  const rows = key
+    ? await query(CREATE_PET_WITH_KEY, [name, categoryId, status, key, fingerprint])
+    : await query(CREATE_PET, [name, categoryId, status]);
+  return created(reply, rows, toPet, request);
+});
+
+const PATCH_PET = `WITH changed AS (UPDATE pets SET name = coalesce($2, name), category_id = coalesce($3, category_id),
+    status = coalesce($4, status) WHERE id = $1 RETURNING ${PET_COLUMNS}),
+  event AS (INSERT INTO events (type, pet_id, data) SELECT 'pet.updated', id, to_jsonb(changed) FROM changed)
+  SELECT * FROM changed`;
+const PET_PATCH = object({ name: NAME, categoryId: integer, status: string });
+app.patch('/pets/:id', { schema: { body: PET_PATCH, ...one(PET) } }, async ({ params, body }, reply) =>
+  found(reply, await query(PATCH_PET, [params.id, body.name, body.categoryId, body.status]), toPet),
+);
+
+/** Changes the stock under the pet's row lock. A pet that has units again becomes available. */
+const CHANGE = (quantity, condition) => `WITH pet AS (SELECT id, status FROM pets WHERE id = $1 FOR UPDATE),
+  stock AS (UPDATE inventory SET quantity = ${quantity} FROM pet WHERE pet_id = pet.id AND ${condition}
+    RETURNING pet_id, quantity),
+  event AS (INSERT INTO events (type, pet_id, data) SELECT 'inventory.updated', pet_id, to_jsonb(stock) FROM stock),
+  available AS (UPDATE pets SET status = 'available' FROM stock
+    WHERE pets.id = stock.pet_id AND stock.quantity > 0 AND status <> 'available')`;
+const RESULT = `result AS (SELECT pet_id, quantity, CASE WHEN quantity > 0 THEN 'available' ELSE status END AS status
+  FROM stock JOIN pet ON pet.id = pet_id)`;
+const SET_STOCK = `${CHANGE('$2', 'true')}, ${RESULT} SELECT * FROM result`;
+const ADJUST_STOCK = `${CHANGE('quantity + $2', 'quantity + $2 >= 0')}, ${RESULT} SELECT * FROM result`;
+const ADJUST_STOCK_WITH_KEY = `${CHANGE('quantity + $2', `quantity + $2 >= 0 AND ${isNew(3)}`)}, ${RESULT},
+  ${recordOf('result', 3)} SELECT * FROM result`;
+const UPDATE = object({ quantity: { type: 'integer', minimum: 0 } }, ['quantity']);
+
+app.get('/store/inventory/:id', { schema: one(STOCK) }, async ({ params }, reply) => {
+  const text =
+    'SELECT pet_id, quantity, status FROM inventory JOIN pets ON pets.id = pet_id WHERE pet_id = $1';
+  return found(reply, await query(text, [params.id]), toStock);
+});
+app.put(
+  '/store/inventory/:id',
+  { schema: { body: UPDATE, ...one(STOCK) } },
+  async ({ params, body }, reply) =>
+    found(reply, await query(SET_STOCK, [params.id, body.quantity]), toStock),
+);
+const ADJUSTMENT = object({ delta: integer }, ['delta']);
+app.post(
+  '/store/inventory/:id/adjustments',
+  { schema: { body: ADJUSTMENT, ...one(STOCK) } },
+  async (request, reply) => {
+    const { params, body } = request;
+    const [key, fingerprint] = keyOf(request);
+    const rows = key
+      ? await query(ADJUST_STOCK_WITH_KEY, [params.id, body.delta, key, fingerprint])
+      : await query(ADJUST_STOCK, [params.id, body.delta]);
+    return found(reply, rows, toStock);
+  },
+);
+
+await app.listen({ port: Number(PORT), host: '127.0.0.1' });
+process.once('SIGTERM', () => void app.close().then(() => pool.end()));
