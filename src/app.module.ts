@@ -16,9 +16,8 @@ import { OrdersModule } from './modules/orders';
 import { PetsModule } from './modules/pets';
 import { MetricsModule } from './runtime/metrics';
 import { Admission } from './http/admission';
-import { AnswerHeaders } from './http/answer-headers';
-import { AnswerInterceptor } from './http/answer.interceptor';
 import { ErrorFilter } from './http/error.filter';
+import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';
 import { PlanThrottlerGuard, QuotasModule } from './modules/quotas';
 import { WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
@@ -34,7 +33,7 @@ const PIPELINE = [
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // key and scope (401, 403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // sunset of the operation (410)
   { provide: APP_GUARD, useClass: InputGuard }, // unknown query parameters, unreadable bodies (400, 413, 415)
-  { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor }, // ETag (304), Link, rate limit and deprecation headers
+  { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // ETag (304), Link, rate limit and deprecation headers
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
 ];
@@ -68,7 +67,7 @@ export class AppModule {
         SeedModule,
         MetricsModule,
       ],
-      providers: [AllowedMethods, AnswerHeaders, ...PIPELINE],
+      providers: [AllowedMethods, ResponseHeaders, ...PIPELINE],
     };
   }
 }

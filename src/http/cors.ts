@@ -33,7 +33,7 @@ export function allowOrigins(fastify: FastifyInstance, { corsOrigins }: Settings
 }
 
 /** Answers preflights, which are not counted. */
-export function answerPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
+export function respondToPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isPreflight(request)) {
       done();

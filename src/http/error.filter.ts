@@ -1,9 +1,25 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Injectable,
+  Logger,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiError, AllowedMethods, InternalError, routeOf } from '#libs/http';
-import { AnswerHeaders } from './answer-headers';
-import { answerUnknownPage } from './document';
-import { toApiError } from './to-api-error';
+import { isDatabaseUnavailable, isSerializationConflict } from '#libs/database';
+import {
+  AllowedMethods,
+  ApiError,
+  BadRequestError,
+  InternalError,
+  MethodNotAllowedError,
+  RouteNotFoundError,
+  ServiceUnavailableError,
+  routeOf,
+} from '#libs/http';
+import { sendUnknownPage } from './document';
+import { ResponseHeaders } from './response.interceptor';
 
 /** Turns every failure into the Error object, with all header fields of a successful response. */
 @Injectable()
@@ -13,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(
     private readonly allowedMethods: AllowedMethods,
-    private readonly headers: AnswerHeaders,
+    private readonly headers: ResponseHeaders,
   ) {}
 
   /** Responds synchronously where possible: Nest does not await filters. */
@@ -38,7 +54,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private giveUp(failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    this.logger.error({ err: failure, while: 'answering a failure' });
+    this.logger.error({ err: failure, while: 'responding to a failure' });
     send(new InternalError(), request, reply);
   }
 
@@ -54,8 +70,41 @@ export class ErrorFilter implements ExceptionFilter {
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   void reply.status(error.status).headers(error.headers);
-  if (error.status === 404 && answerUnknownPage(request, reply)) {
+  if (error.status === 404 && sendUnknownPage(request, reply)) {
     return;
   }
   void reply.type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()));
+}
+
+/** Maps a failure from our code, Nest, Fastify or the database to an error of the catalogue. */
+function toApiError(failure: unknown, target: string, allowedMethods: AllowedMethods): ApiError {
+  if (failure instanceof ApiError) {
+    return failure;
+  }
+  // After several failed attempts because of conflicts, a later request may still succeed.
+  if (isDatabaseUnavailable(failure) || isSerializationConflict(failure)) {
+    return new ServiceUnavailableError();
+  }
+  const status = statusOf(failure);
+  switch (status) {
+    case 403: // A file outside the served folder.
+    case 404: {
+      const allow = allowedMethods.of(target);
+      return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
+    }
+    case 503: // A failed health check.
+      return new ServiceUnavailableError();
+    default:
+      return status >= 400 && status < 500
+        ? new BadRequestError('The request cannot be read.')
+        : new InternalError();
+  }
+}
+
+function statusOf(failure: unknown): number {
+  if (failure instanceof HttpException) {
+    return failure.getStatus();
+  }
+  const { statusCode } = failure as { statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : 500;
 }

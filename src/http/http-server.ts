@@ -4,17 +4,17 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import {
   AllowedMethods,
-  type SocketAnswer,
+  type SocketResponse,
   deferBodyParsing,
   repairRequestTarget,
   requestIdOf,
-  takeOverNodeAnswers,
+  takeOverNodeResponses,
   takeTurn,
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { Admission } from './admission';
-import { allowOrigins, answerPreflights } from './cors';
+import { allowOrigins, respondToPreflights } from './cors';
 import { logRequests } from './request-log';
 
 export interface ServerTimeouts {
@@ -72,13 +72,13 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const admission = app.get(Admission);
   allowOrigins(fastify, settings);
   admission.watch(fastify);
-  takeOverNodeAnswers(fastify, socketAnswer(admission));
-  answerPreflights(fastify, app.get(RequestLimiter));
+  takeOverNodeResponses(fastify, socketResponse(admission));
+  respondToPreflights(fastify, app.get(RequestLimiter));
   logRequests(fastify);
 }
 
 /** Malformed HTTP counts against its address, and is refused over the limit like a request. */
-function socketAnswer(admission: Admission): SocketAnswer {
+function socketResponse(admission: Admission): SocketResponse {
   return async (error, address) => {
     const { refusal, headers } = await admission.admitAddress(address);
     const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };

@@ -33,7 +33,7 @@ export async function shutDown(
   void signals.second.then((signal) => {
     logger.warn(`${signal} again: stopping immediately`);
     patienceMs = 0;
-    connections.breakOff();
+    connections.destroyAll();
     setTimeout(() => process.exit(1), HURRY_MS).unref();
   });
   await Promise.race([pause(delayMs), signals.second]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GUIDES, type GuideName } from '../../src/http/document/guides/guides-list';
+import { GUIDES, type GuideName } from '../../src/http/document/guides';
 
 export const GUIDES_FOLDER = join(__dirname, '../../docs/guides');
 

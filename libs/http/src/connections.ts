@@ -1,6 +1,117 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { openResponses, trackResponses } from './pipelining';
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** How many requests may wait on one connection for their responses (pipelining, RFC 9112, section 9.3.2). */
+export const MAX_PIPELINED = 16;
+
+/**
+ * Responses that are not sent completely, in the order of their requests, which is also the order of sending. One list for
+ * each connection, not one Set for all: when a Set grows, V8 links its old table to the new one. Once an old table has
+ * reached the old generation, it keeps all later ones alive.
+ */
+const waiting = new WeakMap<Socket, ServerResponse[]>();
+const watched = new WeakSet<Server>();
+
+/** Tracks the responses of a server. Further calls for the same server do nothing. */
+export function trackResponses(server: Server): void {
+  if (!watched.has(server)) {
+    watched.add(server);
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      track(request.socket, response);
+    });
+  }
+}
+
+function track(socket: Socket, response: ServerResponse): void {
+  const responses = waiting.get(socket);
+  if (responses === undefined) {
+    waiting.set(socket, [response]);
+    return;
+  }
+  while (responses.length > 0 && isSent(responses[0]!)) {
+    responses.shift();
+  }
+  responses.push(response);
+}
+
+/** The response to the newest request of the connection, finished or not; undefined before the first request. */
+export function newestResponse(socket: Socket): ServerResponse | undefined {
+  return waiting.get(socket)?.at(-1);
+}
+
+/** The responses that are not finished, in the order of their requests. */
+function openResponses(socket: Socket): ServerResponse[] {
+  return (waiting.get(socket) ?? []).filter((response) => !isSent(response));
+}
+
+/** True if more than MAX_PIPELINED responses are pending, including the newest. */
+export function isCrowded(socket: Socket): boolean {
+  return (waiting.get(socket)?.length ?? 0) > MAX_PIPELINED;
+}
+
+/**
+ * Starts a request that has just arrived once the response before it on its connection has been handed to the operating
+ * system. Otherwise a client that reads nothing could make the service hold a response for each request. If the connection
+ * ends before, the request never starts.
+ */
+export function startInTurn(socket: Socket, start: () => void): void {
+  const previous = waiting.get(socket)?.at(-2);
+  if (previous === undefined || previous.destroyed) {
+    start();
+    return;
+  }
+  // Without this, the request would run in the context of the one before it.
+  const bound = AsyncResource.bind(start);
+  previous.once('close', () => {
+    if (socket.writable) {
+      bound();
+    }
+  });
+}
+
+function isSent(response: ServerResponse): boolean {
+  return response.writableFinished || response.destroyed;
+}
+
+/** What one client may leave unread in the memory of the service, over all its connections. */
+const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+/** Smaller bodies are not tracked: their connection itself takes as much memory. */
+const MIN_TRACKED_BYTES = 16 * 1024;
+
+/** The bodies that clients have not read yet. */
+export class UnsentResponses {
+  private readonly byClient = new Map<number | string, Map<ServerResponse, number>>();
+
+  /**
+   * Tracks a body until it is handed to the operating system. If its client leaves too much unread, the client's
+   * connections with the oldest responses are closed.
+   * @param client the id of a client, or the address of a sender without a valid key
+   */
+  hold(client: number | string, response: ServerResponse, body: string): void {
+    if (body.length < MIN_TRACKED_BYTES) {
+      return;
+    }
+    const held = this.byClient.get(client) ?? new Map<ServerResponse, number>();
+    this.byClient.set(client, held.set(response, Buffer.byteLength(body)));
+    response.once('close', () => {
+      held.delete(response);
+      if (held.size === 0 && this.byClient.get(client) === held) {
+        this.byClient.delete(client);
+      }
+    });
+    let bytes = [...held.values()].reduce((sum, size) => sum + size, 0);
+    for (const [oldest, size] of held) {
+      if (bytes <= MAX_UNSENT_BYTES) {
+        return;
+      }
+      bytes -= size;
+      oldest.req.socket.destroy();
+    }
+  }
+}
 
 /** After the server stops listening, a request that has begun to arrive has this long to become complete. */
 const GRACE_MS = 1_000;
@@ -55,14 +166,14 @@ export class Connections {
     NetServer.prototype.close.call(this.server);
     const timers = [
       setTimeout(() => this.closeUnused(), GRACE_MS),
-      setTimeout(() => this.breakOff(), patienceMs),
+      setTimeout(() => this.destroyAll(), patienceMs),
     ];
     await Promise.all([...this.sockets].map(closed));
     timers.forEach(clearTimeout);
   }
 
   /** Closes every connection immediately, even during a request. */
-  breakOff(): void {
+  destroyAll(): void {
     this.sockets.forEach((socket) => socket.destroy());
   }
 
@@ -89,3 +200,30 @@ function closeWhenUnused(socket: Socket): void {
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }
+
+/**
+ * Parameter decorator: a signal that is aborted when the caller disconnects, for operations that may take long. A
+ * caller that closes only half of the connection looks the same.
+ */
+export const ClientDisconnected = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): AbortSignal => {
+    const http = context.switchToHttp();
+    const { socket } = http.getRequest<FastifyRequest>();
+    const { raw } = http.getResponse<FastifyReply>();
+    const controller = new AbortController();
+    const leave = (): void => void socket.destroy();
+    socket.once('end', leave);
+    raw.once('close', () => {
+      socket.off('end', leave);
+      controller.abort();
+    });
+    // It may have left while its key was looked up.
+    if (socket.readableEnded) {
+      leave();
+    }
+    if (raw.destroyed) {
+      controller.abort();
+    }
+    return controller.signal;
+  },
+);

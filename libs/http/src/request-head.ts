@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
-import type { ApiError } from './errors/api-error';
-import { BadRequestError, HeadersTooLargeError } from './errors';
+import { type ApiError, BadRequestError, HeadersTooLargeError } from './errors';
 
 /** Node's own limit ignores the colons and line ends, so 10,000 fields could take 40 KB. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -43,4 +43,34 @@ const HOST = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(\d*)
 export function isHost(value: string): boolean {
   const [match, literal, port] = HOST.exec(value) ?? [];
   return match !== undefined && (literal === undefined || isIPv6(literal)) && Number(port ?? 0) <= MAX_PORT;
+}
+
+const ACCEPTED = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's `X-Request-Id` if it is 1 to 128 of `A-Za-z0-9._-`, otherwise a new random one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && ACCEPTED.test(given) ? given : randomUUID();
+}
+
+/**
+ * Repairs targets that the router would mishandle. If the path is not valid percent-encoded UTF-8, its percent signs
+ * are escaped, so that it fails inside the pipeline as an unknown path or a bad parameter, not in the router. An
+ * asterisk gets a slash, because the router would treat it as the root.
+ */
+export function repairRequestTarget(target: string): string {
+  if (target === '*') {
+    return '/*';
+  }
+  if (!target.includes('%')) {
+    return target;
+  }
+  const queryStart = target.indexOf('?');
+  const path = queryStart === -1 ? target : target.slice(0, queryStart);
+  try {
+    decodeURIComponent(path);
+    return target;
+  } catch {
+    return path.replaceAll('%', '%25') + target.slice(path.length);
+  }
 }

@@ -1,9 +1,78 @@
-import { type ExecutionContext, applyDecorators, createParamDecorator } from '@nestjs/common';
+import { hash } from 'node:crypto';
+import { type ExecutionContext, SetMetadata, applyDecorators, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { documentErrors, documentHeaders, documentParameters } from './openapi/operation-notes';
-import { Precondition, entityTag, noneMatchHits } from './entity-tag';
 import { PreconditionFailedError } from './errors';
-import { JSON_TYPE, RepresentedBy } from './representation';
+import { documentErrors, documentHeaders, documentParameters } from './operation';
+
+const REPRESENTATION = Symbol('representation');
+
+/** The content type of a representation that is already text. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
+ * depend on it. Undefined means no body.
+ */
+export type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => unknown;
+
+/** Sends the operation's results in this representation instead of as they are. */
+export function RepresentedBy(representation: Representation): MethodDecorator {
+  return SetMetadata(REPRESENTATION, representation);
+}
+
+/** The representation that a handler declares. */
+export function representationOf(handler: object): Representation | undefined {
+  return Reflect.getMetadata(REPRESENTATION, handler) as Representation | undefined;
+}
+
+/**
+ * Strong entity tag of a representation: equal tags mean equal bytes (RFC 9110, section 8.8.3).
+ * @param representation the body as it is sent
+ * @returns the tag with its quotes, 24 characters
+ */
+export function entityTag(representation: string | Buffer): string {
+  return `"${hash('sha1', representation, 'base64url').slice(0, 22)}"`;
+}
+
+/** Splits `If-Match` or `If-None-Match` into its tags. A tag may contain a comma, so split(',') would be wrong. */
+function tagsOf(field: string): string[] {
+  return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+/** True when a GET with this `If-None-Match` may be answered 304 (weak comparison, RFC 9110, section 13.1.2). */
+export function noneMatchHits(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some((held) => held.replace(/^W\//, '') === tag);
+}
+
+/**
+ * The condition of a change (RFC 9110, section 13.1): `If-Match`, and `If-None-Match: *` of a PUT that must not replace
+ * anything. Check it while holding the row's lock, against the representation that a GET would return at that moment.
+ */
+export class Precondition {
+  static readonly NONE = new Precondition(undefined);
+
+  /** @param mustNotExist whether the request asks that there is no such resource */
+  constructor(
+    private readonly ifMatch: string | undefined,
+    private readonly mustNotExist = false,
+  ) {}
+
+  /** @throws PreconditionFailedError if the resource does not have the tag (any more), or must not exist */
+  assertHolds(resource: object): void {
+    if (this.mustNotExist) {
+      throw new PreconditionFailedError('The resource exists, and If-None-Match: * asks that it does not.');
+    }
+    if (this.ifMatch === undefined || this.ifMatch.trim() === '*') {
+      return;
+    }
+    // Strong comparison: a weak tag never matches.
+    if (!tagsOf(this.ifMatch).includes(entityTag(JSON.stringify(resource)))) {
+      throw new PreconditionFailedError(
+        'The resource has changed. Get it again and send its new ETag in If-Match.',
+      );
+    }
+  }
+}
 
 /** Sets the ETag of a single resource, and returns 304 to a GET that sends the same one. */
 export function asSingleResource(
@@ -55,5 +124,26 @@ export function IfMatch(): ParameterDecorator {
     const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
     documentErrors(PreconditionFailedError)(target, key!, descriptor);
     documentParameters({ name: 'If-Match' })(target, key!, descriptor);
+  };
+}
+
+/**
+ * The operation creates a resource of this collection: its response has a `Location`, the collection's path and the new
+ * id (RFC 9110, section 10.2.2). Place it above the decorator for the representation.
+ */
+export function Created(collection: string): MethodDecorator {
+  return applyDecorators(
+    located(collection),
+    documentHeaders('success', { name: 'Location', example: `${collection}/1` }),
+  );
+}
+
+function located(collection: string): MethodDecorator {
+  return (target, key, descriptor) => {
+    const represent = representationOf(descriptor.value as object)!;
+    RepresentedBy((resource, request, reply) => {
+      void reply.header('Location', `${collection}/${(resource as { id: number }).id}`);
+      return represent(resource, request, reply);
+    })(target, key, descriptor);
   };
 }

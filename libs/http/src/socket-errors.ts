@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import type { ApiError } from './errors/api-error';
+import { MAX_PIPELINED, isCrowded, newestResponse, startInTurn, trackResponses } from './connections';
 import {
+  type ApiError,
   BadRequestError,
   HeadersTooLargeError,
   MethodNotAllowedError,
   PayloadTooLargeError,
   RequestTimeoutError,
 } from './errors';
+import { MAX_BODY_BYTES, loseBody } from './input.guard';
 import { headDefect } from './request-head';
-import { MAX_PIPELINED, isCrowded, newestResponse, startInTurn, trackResponses } from './pipelining';
-import { MAX_BODY_BYTES, loseBody } from './read-json';
 
 /** The response to a request that Node refused while parsing: the error and its header fields. */
-export type SocketAnswer = (
+export type SocketResponse = (
   error: ApiError,
   address: string,
 ) => Promise<{ error: ApiError; headers: Record<string, string> }>;
@@ -78,7 +78,7 @@ function endAndLinger(socket: Socket): void {
  * Answers input that never becomes a request (malformed HTTP, oversized header fields, requests that do not arrive in time, CONNECT)
  * with the service's own error body and header fields, and closes the connection.
  */
-function answerOnSocket(describe: SocketAnswer) {
+function respondOnSocket(describe: SocketResponse) {
   return async (parserError: ParserError, socket: Socket): Promise<void> => {
     // Browsers open connections that they may never use. Without a request nothing is answered or counted.
     const unused = parserError.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
@@ -100,20 +100,20 @@ function answerOnSocket(describe: SocketAnswer) {
     if (newest && !newest.writableFinished && !newest.destroyed) {
       await once(newest, 'close');
     }
-    const answer = await describe(error, socket.remoteAddress ?? '');
-    write(socket, answer.error, answer.headers);
+    const response = await describe(error, socket.remoteAddress ?? '');
+    write(socket, response.error, response.headers);
   };
 }
 
 /** The application answers failures in a body, because it knows the caller, unless it has already responded. */
-function failInBody(answer: ServerResponse, error: ApiError, socket: Socket): void {
-  if (answer.writableFinished) {
+function failInBody(response: ServerResponse, error: ApiError, socket: Socket): void {
+  if (response.writableFinished) {
     socket.destroySoon();
     return;
   }
-  answer.shouldKeepAlive = false;
-  answer.once('close', () => socket.destroySoon());
-  loseBody(answer.req, error);
+  response.shouldKeepAlive = false;
+  response.once('close', () => socket.destroySoon());
+  loseBody(response.req, error);
 }
 
 function write(socket: Socket, error: ApiError, headers: Record<string, string>): void {
@@ -136,16 +136,16 @@ function write(socket: Socket, error: ApiError, headers: Record<string, string>)
 }
 
 /** Replaces the responses that Node would send by itself, without our body and header fields. */
-export function takeOverNodeAnswers(fastify: FastifyInstance, describe: SocketAnswer): void {
+export function takeOverNodeResponses(fastify: FastifyInstance, describe: SocketResponse): void {
   const { server } = fastify;
   // A client may close its half after the last request and still wait for the response (RFC 9112, section 9.6).
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
   server.maxHeadersCount = 0;
-  const answer = answerOnSocket(describe);
+  const respond = respondOnSocket(describe);
   server.removeAllListeners('clientError');
   server.on('clientError', (error, socket) => {
-    answer(error, socket as Socket).catch(() => socket.destroy());
+    respond(error, socket as Socket).catch(() => socket.destroy());
   });
   trackResponses(server);
   // Node caches the address when it is first read. After a reset it would be unknown.

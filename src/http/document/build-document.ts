@@ -1,10 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { completeDocument } from '#libs/http';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import type { Settings } from '../../settings';
-import { INDEX_PATH, guidePath } from './guides/guides-list';
-import { sharedParts } from './shared-parts';
+import { completeDocument } from './complete-document';
+import { INDEX_PATH, guidePath } from './guides';
 
 const DESCRIPTION = `Pets, the categories they belong to, orders and stock. [Getting started](/docs/guides/getting-started) takes five minutes.
 Send your API key as \`X-API-Key\` or \`Authorization: Bearer\`. [Limits](/docs/guides/limits), [errors](/docs/guides/errors) and
@@ -70,7 +69,7 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
     url: settings.contactUrl ?? address + CONTACT_GUIDE,
   };
   const document = SwaggerModule.createDocument(app, { ...base, tags: TAGS }, { autoTagControllers: false });
-  completeDocument(document, sharedParts());
+  completeDocument(document);
   const { openapi, info, externalDocs, servers, security, tags, paths, components } = document;
   const groups = { 'x-tagGroups': TAG_GROUPS };
   return { openapi, info, externalDocs, servers, security, tags, ...groups, paths, components };

@@ -1,4 +1,4 @@
-import type { SharedParts } from '#libs/http';
+import type { HeaderObject } from '@nestjs/swagger';
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
 /** The last second of the year 9999. */
@@ -9,7 +9,7 @@ function textHeader(description: string, example: string, pattern: string, maxLe
 }
 
 /** Header fields of responses, by name. */
-export const HEADERS: SharedParts['headers'] = {
+export const HEADERS: Record<string, HeaderObject> = {
   'X-RateLimit-Limit': {
     description:
       'The request limit that applies to the caller: that of the window with the fewest requests left or, on a 429, of the exhausted window.',
@@ -97,4 +97,22 @@ export const HEADERS: SharedParts['headers'] = {
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
   },
+};
+
+/** Those of every response of every operation. */
+export const EVERY_RESPONSE = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-Request-Id',
+  'Cache-Control',
+  'Access-Control-Allow-Origin',
+];
+
+/** Those whose shared values would be wrong for 429. */
+export const LIMITED: Record<string, HeaderObject> = {
+  'X-RateLimit-Remaining': { ...HEADERS['X-RateLimit-Remaining']!, example: 0 },
+  RateLimit: { ...HEADERS.RateLimit!, example: '"minute";r=0;t=42, "day";r=940;t=40211' },
 };

@@ -1,3 +1,3 @@
 export { buildDocument, documentText } from './build-document';
-export { answerUnknownPage } from './pages/browsers';
+export { sendUnknownPage } from './pages';
 export { serveDocument } from './serve-document';

@@ -1,20 +1,24 @@
-import {
-  errorCatalogue,
-  MAX_BODY_BYTES,
-  MalformedJsonError,
-  PayloadTooLargeError,
-  UnsupportedMediaTypeError,
-  type ErrorNote,
-  type SharedParts,
-  errorWith,
-  MAX_PAGE_SIZE,
-} from '#libs/http';
+import type { ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { isNotKept } from '#libs/database';
+import {
+  BadRequestError,
+  type ErrorDefinition,
+  HeadersTooLargeError,
+  InternalError,
+  MAX_PAGE_SIZE,
+  MalformedJsonError,
+  type OperationNotes,
+  PayloadTooLargeError,
+  RequestTimeoutError,
+  ServiceUnavailableError,
+  UnsupportedMediaTypeError,
+  ValidationFailedError,
+  errorCatalogue,
+  errorWith,
+} from '#libs/http';
 import { EVENT_SCHEMAS } from '../../modules/events';
+import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
 import { WEBHOOK_SCHEMAS } from '../../modules/webhooks';
-import { HEADERS } from './header-fields';
-
-type Schema = SharedParts['schemas'][string];
 
 /** All header fields of a request together are limited to 16 KiB. */
 const TAGS = {
@@ -23,7 +27,7 @@ const TAGS = {
   pattern: '^(\\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$',
 } as const;
 
-const PARAMETERS: SharedParts['parameters'] = {
+export const PARAMETERS: Record<string, ParameterObject> = {
   'Idempotency-Key': {
     name: 'Idempotency-Key',
     in: 'header',
@@ -52,39 +56,57 @@ const PARAMETERS: SharedParts['parameters'] = {
   },
 };
 
-const EVERY_ANSWER = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-Request-Id',
-  'Cache-Control',
-  'Access-Control-Allow-Origin',
-];
-
 const EVERY_OPERATION = [
-  'bad_request',
-  'validation_failed',
-  'request_timeout',
-  'headers_too_large',
-  'rate_limit_exceeded',
-  'daily_quota_exceeded',
-  'api_key_banned',
-  'internal_error',
-  'service_unavailable',
-];
+  BadRequestError,
+  ValidationFailedError,
+  RequestTimeoutError,
+  HeadersTooLargeError,
+  RateLimitExceededError,
+  DailyQuotaExceededError,
+  ApiKeyBannedError,
+  InternalError,
+  ServiceUnavailableError,
+].map(({ definition }) => definition);
 
-function bodyErrors(types: string): ErrorNote[] {
+function bodyErrors(types: string): ErrorDefinition[] {
   return [
-    errorWith(MalformedJsonError, 'it ends too early or has an unexpected character'),
-    errorWith(PayloadTooLargeError, MAX_BODY_BYTES),
+    MalformedJsonError.definition,
+    PayloadTooLargeError.definition,
     errorWith(UnsupportedMediaTypeError, types),
   ];
 }
 
+const BODY_ERRORS: Record<string, ErrorDefinition[]> = {
+  post: bodyErrors('application/json'),
+  put: bodyErrors('application/json'),
+  patch: bodyErrors('application/json or application/merge-patch+json'),
+};
+
+/** All errors that an operation can return. */
+export function possibleErrors(method: string, { errors, never }: OperationNotes): ErrorDefinition[] {
+  const all = [...EVERY_OPERATION, ...(BODY_ERRORS[method] ?? []), ...errors];
+  return all.filter(({ code }) => !never.includes(code));
+}
+
+/** Names in `components.responses` by status, for failures that most operations share. */
+export const SHARED_RESPONSES: Record<number, string> = {
+  401: 'Unauthorized',
+  408: 'RequestTimeout',
+  413: 'PayloadTooLarge',
+  415: 'UnsupportedMediaType',
+  429: 'TooManyRequests',
+  431: 'HeadersTooLarge',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+};
+
+/** Statuses that are not stored for an Idempotency-Key. Before the body was read, the key was not bound to a request. */
+export function isNotStored(status: number): boolean {
+  return isNotKept(status) || [408, 413, 415, 431].includes(status);
+}
+
 /** The schema of Error. Its codes are those of the catalogue, which is complete once every module is loaded. */
-function errorSchema(): Schema {
+function errorSchema(): SchemaObject {
   const codes = errorCatalogue().map(({ code }) => code);
   return {
     type: 'object',
@@ -116,45 +138,17 @@ function errorSchema(): Schema {
   };
 }
 
-/** The parts that operations share, and those that depend on the method or status. */
-export function sharedParts(): SharedParts {
-  const body = bodyErrors('application/json');
+/** The schemas that no class has. */
+export function schemas(): Record<string, SchemaObject> {
   return {
-    headers: HEADERS,
-    parameters: PARAMETERS,
-    schemas: {
-      Error: errorSchema(),
-      ...EVENT_SCHEMAS,
-      ...WEBHOOK_SCHEMAS,
-      Pets: {
-        type: 'array',
-        description: 'One page of pets.',
-        maxItems: MAX_PAGE_SIZE,
-        items: { $ref: '#/components/schemas/Pet' },
-      },
+    Error: errorSchema(),
+    ...EVENT_SCHEMAS,
+    ...WEBHOOK_SCHEMAS,
+    Pets: {
+      type: 'array',
+      description: 'One page of pets.',
+      maxItems: MAX_PAGE_SIZE,
+      items: { $ref: '#/components/schemas/Pet' },
     },
-    everyAnswer: EVERY_ANSWER,
-    headerExamples: {
-      429: { 'X-RateLimit-Remaining': 0, RateLimit: '"minute";r=0;t=42, "day";r=940;t=40211' },
-    },
-    everyOperation: EVERY_OPERATION.map((code) => ({ code })),
-    byMethod: {
-      post: body,
-      put: body,
-      patch: bodyErrors('application/json or application/merge-patch+json'),
-    },
-    bodyTypes: { patch: ['application/merge-patch+json'] },
-    responses: {
-      401: 'Unauthorized',
-      408: 'RequestTimeout',
-      413: 'PayloadTooLarge',
-      415: 'UnsupportedMediaType',
-      429: 'TooManyRequests',
-      431: 'HeadersTooLarge',
-      500: 'InternalError',
-      503: 'ServiceUnavailable',
-    },
-    // Failures before the body was read are not stored either: the key was not bound to a request yet.
-    notKept: (status) => isNotKept(status) || [408, 413, 415, 431].includes(status),
   };
 }

@@ -1,6 +1,6 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
-import { documentError, documentErrors } from '#libs/http';
+import { documentErrors, errorWith } from '#libs/http';
 import {
   ConflictingCredentialsError,
   InsufficientScopeError,
@@ -18,7 +18,7 @@ export const BEARER_SCHEME = 'bearer';
 
 /** The operation needs a valid key with this scope. */
 export function RequiresScope(scope: Scope): MethodDecorator {
-  return applyDecorators(openTo(scope), documentError(InsufficientScopeError, scope));
+  return applyDecorators(openTo(scope), documentErrors(errorWith(InsufficientScopeError, scope)));
 }
 
 /** The operation needs a valid key, whatever its scopes. */

@@ -30,7 +30,7 @@ export class KeyController {
     summary: 'Get your API key',
     description:
       'Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.',
-    answer: {
+    response: {
       description: 'Your API key.',
       type: KeyDto,
       examples: {

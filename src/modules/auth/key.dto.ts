@@ -1,28 +1,28 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { AnswerField, identifier, text, timestamp } from '#libs/http';
+import { ResponseField, resourceId, text, timestamp } from '#libs/http';
 import { type Scope, SCOPES } from './caller';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })
 export class KeyDto {
-  @AnswerField(identifier, {
+  @ResponseField(resourceId, {
     description: 'Identifier of the key. It stays the same for the life of the key.',
     example: 1,
   })
   id!: number;
 
-  @AnswerField(text({ min: 4, max: 4 }), {
+  @ResponseField(text({ min: 4, max: 4 }), {
     description: 'The last four characters of the key.',
     example: 'x7Qa',
   })
   endsWith!: string;
 
-  @AnswerField(text({ min: 1, max: 100 }), {
+  @ResponseField(text({ min: 1, max: 100 }), {
     description: 'Name of the client. All its keys share its limits.',
     example: 'acme',
   })
   client!: string;
 
-  @AnswerField(text({ min: 1, max: 100 }), { description: 'The plan of the client.', example: 'free' })
+  @ResponseField(text({ min: 1, max: 100 }), { description: 'The plan of the client.', example: 'free' })
   plan!: string;
 
   @ApiProperty({
@@ -35,20 +35,20 @@ export class KeyDto {
   })
   scopes!: readonly Scope[];
 
-  @AnswerField(timestamp, {
+  @ResponseField(timestamp, {
     description: 'When the key was issued.',
     example: '2026-11-01T08:00:00.000Z',
   })
   createdAt!: string;
 
-  @AnswerField(timestamp, {
+  @ResponseField(timestamp, {
     description: 'When the key stops working. Absent for a key that does not expire.',
     example: '2027-11-01T08:00:00.000Z',
     optional: true,
   })
   expiresAt?: string;
 
-  @AnswerField(timestamp, {
+  @ResponseField(timestamp, {
     description:
       'When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.',
     example: '2026-11-22T09:30:00.000Z',

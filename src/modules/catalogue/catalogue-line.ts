@@ -1,7 +1,7 @@
 // One line of a catalogue file: its fields and their validation, and its columns in the database.
 
 import { columnNames } from '#libs/database';
-import { ApiError, ValidationFailedError, Field, identifier, oneOf, validated } from '#libs/http';
+import { ApiError, ValidationFailedError, Field, resourceId, oneOf, validated } from '#libs/http';
 import { CATEGORY_COLUMNS, categoryFields } from '../categories';
 import { FIRST_QUANTITY, stockQuantity } from '../inventory';
 import { PET_COLUMNS, PET_DEFAULTS, type PetStatus, petFields } from '../pets';
@@ -41,7 +41,7 @@ class CategoryLine {
   @Field(kind, { description: 'That it is a category.' })
   kind!: 'category';
 
-  @Field(identifier, {
+  @Field(resourceId, {
     description: 'What the pets of the file call the category by; the store gives it another.',
   })
   id!: number;
@@ -57,13 +57,13 @@ class PetLine {
   @Field(kind, { description: 'That it is a pet.' })
   kind!: 'pet';
 
-  @Field(identifier, { description: 'Its id where it comes from; means nothing here.', optional: true })
+  @Field(resourceId, { description: 'Its id where it comes from; means nothing here.', optional: true })
   id?: number;
 
   @Field(petFields.name, { description: 'Its name.' })
   name!: string;
 
-  @Field(identifier, { description: 'Its category.' })
+  @Field(resourceId, { description: 'Its category.' })
   categoryId!: number;
 
   @Field(petFields.status, { description: 'Its status, `available` when left out.', optional: true })

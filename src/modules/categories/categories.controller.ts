@@ -45,7 +45,7 @@ export class CategoriesController {
     summary: 'List categories',
     description:
       'Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page.',
-    answer: {
+    response: {
       description: 'One page of categories.',
       type: CategoryDto,
       maxItems: MAX_PAGE_SIZE,
@@ -66,7 +66,7 @@ export class CategoriesController {
     summary: 'Create a category',
     description:
       'The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.',
-    answer: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
+    response: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
   })
   @BodyExamples(NewCategoryDto, BODIES)
   create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
@@ -81,7 +81,7 @@ export class CategoriesController {
     summary: 'Get a category',
     description:
       'Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    answer: { description: 'The category.', type: CategoryDto, example: EXAMPLE },
+    response: { description: 'The category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
   get(@IdParam('categoryId', CATEGORY_ID) categoryId: number): Promise<CategoryDto> {
@@ -95,7 +95,7 @@ export class CategoriesController {
     id: 'replaceCategory',
     summary: 'Replace a category',
     description: 'Replaces name and description. Without a `description` the old one is removed.',
-    answer: { description: 'The updated category.', type: CategoryDto, example: EXAMPLE },
+    response: { description: 'The updated category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
   @BodyExamples(NewCategoryDto, BODIES)
@@ -114,7 +114,7 @@ export class CategoriesController {
     id: 'deleteCategory',
     summary: 'Delete a category',
     description: 'Deletes a category that no pet belongs to.',
-    answer: { status: 204, description: 'The category was deleted.' },
+    response: { status: 204, description: 'The category was deleted.' },
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
   delete(

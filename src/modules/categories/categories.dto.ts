@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery, AnswerField, Field, QueryField, identifier, text } from '#libs/http';
+import { PageQuery, ResponseField, Field, QueryField, resourceId, text } from '#libs/http';
 import type { Category } from './category.entity';
 
 /** Validation of a category's fields, for requests and imports. */
@@ -29,20 +29,20 @@ export class NewCategoryDto {
   description: 'A category that animals belong to. `description` is left out if it is not set.',
 })
 export class CategoryDto {
-  @AnswerField(categoryFields.name, {
+  @ResponseField(categoryFields.name, {
     description: 'Category name (for instance a kind of animal).',
     example: 'Dogs',
   })
   name!: string;
 
-  @AnswerField(categoryFields.description, {
+  @ResponseField(categoryFields.description, {
     description: 'Short description of the category.',
     example: 'Loyal, loud and always hungry.',
     optional: true,
   })
   description?: string;
 
-  @AnswerField(identifier, { description: 'Unique identifier assigned on creation.', example: 1 })
+  @ResponseField(resourceId, { description: 'Unique identifier assigned on creation.', example: 1 })
   id!: number;
 }
 

@@ -3,7 +3,7 @@ import {
   cursorText,
   QueryField,
   RepeatableQueryField,
-  identifier,
+  resourceId,
   integer,
   oneOf,
 } from '#libs/http';
@@ -39,7 +39,7 @@ export class ListEventsQuery extends PageQuery {
   })
   type?: EventType[];
 
-  @QueryField(identifier, {
+  @QueryField(resourceId, {
     description: 'Only events about this pet, its stock and its orders.',
     example: 1,
   })

@@ -43,7 +43,7 @@ export class InventoryController {
     summary: 'List stock counts',
     description:
       'Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.',
-    answer: {
+    response: {
       description: 'One page of the inventory.',
       type: InventoryItemDto,
       maxItems: MAX_PAGE_SIZE,
@@ -61,7 +61,7 @@ export class InventoryController {
     id: 'getInventory',
     summary: 'Get the stock count of a pet',
     description: 'Returns the current stock count and status of one pet.',
-    answer: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
   get(@IdParam('petId', PET_ID) petId: number): Promise<InventoryItemDto> {
@@ -76,7 +76,7 @@ export class InventoryController {
     summary: 'Set the stock count of a pet',
     description:
       'Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
-    answer: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
   @BodyExamples(InventoryUpdateDto, {
@@ -101,7 +101,7 @@ export class InventoryController {
     summary: 'Adjust the stock count of a pet',
     description:
       'Adds units to the stock or removes them in one step, without reading the count first. Added units make a `pending` or `sold` pet `available`.',
-    answer: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
   })

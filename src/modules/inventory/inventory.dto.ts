@@ -1,11 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
 import {
   PageQuery,
-  AnswerField,
+  ResponseField,
   Field,
   RepeatableQueryField,
   except,
-  identifier,
+  resourceId,
   integer,
   oneOf,
 } from '#libs/http';
@@ -14,17 +14,17 @@ import type { InventoryItem } from './inventory-item.entity';
 import { MAX_QUANTITY, stockQuantity } from './stock-fields';
 
 const anyDelta = integer({ min: -MAX_QUANTITY, max: MAX_QUANTITY });
-const delta = except(anyDelta, 0, `${anyDelta.takes}, but not 0`);
+const delta = except(anyDelta, 0, `${anyDelta.expected}, but not 0`);
 
 @ApiSchema({ name: 'InventoryItem', description: 'The stock of one animal.' })
 export class InventoryItemDto {
-  @AnswerField(identifier, { description: 'Identifier of the animal the entry tracks.', example: 1 })
+  @ResponseField(resourceId, { description: 'Identifier of the animal the entry tracks.', example: 1 })
   petId!: number;
 
-  @AnswerField(stockQuantity, { description: 'Current stock count.', example: 3 })
+  @ResponseField(stockQuantity, { description: 'Current stock count.', example: 3 })
   quantity!: number;
 
-  @AnswerField(oneOf(PET_STATUSES), {
+  @ResponseField(oneOf(PET_STATUSES), {
     description: 'Status of the animal.',
     example: 'available',
     enumName: 'PetStatus',

@@ -51,7 +51,7 @@ export class OrdersController {
     summary: 'List orders',
     description:
       'Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.',
-    answer: {
+    response: {
       description: 'One page of orders.',
       type: OrderDto,
       maxItems: MAX_PAGE_SIZE,
@@ -73,7 +73,7 @@ export class OrdersController {
     summary: 'Place an order',
     description:
       'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
-    answer: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
+    response: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
   })
   @BodyExamples(NewOrderDto, {
@@ -96,7 +96,7 @@ export class OrdersController {
     summary: 'Get an order',
     description:
       'Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    answer: { description: 'The order.', type: OrderDto, example: EXAMPLE },
+    response: { description: 'The order.', type: OrderDto, example: EXAMPLE },
     errors: [OrderNotFoundError],
   })
   get(@IdParam('orderId', ORDER_ID) orderId: number): Promise<OrderDto> {
@@ -111,7 +111,7 @@ export class OrdersController {
     summary: 'Update or complete an order',
     description:
       'A JSON Merge Patch (RFC 7396). `shipDate: null` removes the date. `complete: true` fulfils the order and is final. If nothing is left in stock and no order is open, the pet becomes `sold`.',
-    answer: {
+    response: {
       description: 'The updated order.',
       type: OrderDto,
       example: { ...EXAMPLE, complete: true },
@@ -141,7 +141,7 @@ export class OrdersController {
     summary: 'Cancel an order',
     description:
       'Returns the units of an open order to the stock. A `pending` pet becomes `available` again. A complete order cannot be cancelled.',
-    answer: { status: 204, description: 'The order was cancelled.' },
+    response: { status: 204, description: 'The order was cancelled.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
   async cancel(

@@ -1,11 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
 import {
   PageQuery,
-  AnswerField,
+  ResponseField,
   Field,
   QueryField,
   boolean,
-  identifier,
+  resourceId,
   integer,
   parseTimestamp,
   timestamp,
@@ -22,7 +22,7 @@ const COMPLETE = { description: 'Whether the order has been fulfilled.', example
 
 @ApiSchema({ name: 'NewOrder', description: 'The body to place an order.' })
 export class NewOrderDto {
-  @Field(identifier, PET_ID)
+  @Field(resourceId, PET_ID)
   petId!: number;
 
   @Field(quantity, { ...QUANTITY, description: 'Number of units ordered. Default: 1.', optional: true })
@@ -66,24 +66,24 @@ export class OrderPatchDto {
   description: 'An order for an animal. `shipDate` is left out if it is not set.',
 })
 export class OrderDto {
-  @AnswerField(identifier, { ...ID, optional: true })
+  @ResponseField(resourceId, { ...ID, optional: true })
   id!: number;
 
-  @AnswerField(identifier, { ...PET_ID, optional: true })
+  @ResponseField(resourceId, { ...PET_ID, optional: true })
   petId!: number;
 
-  @AnswerField(quantity, { ...QUANTITY, optional: true })
+  @ResponseField(quantity, { ...QUANTITY, optional: true })
   quantity!: number;
 
-  @AnswerField(timestamp, { ...SHIP_DATE, optional: true })
+  @ResponseField(timestamp, { ...SHIP_DATE, optional: true })
   shipDate?: string;
 
-  @AnswerField(boolean, { ...COMPLETE, optional: true })
+  @ResponseField(boolean, { ...COMPLETE, optional: true })
   complete!: boolean;
 }
 
 export class ListOrdersQuery extends PageQuery {
-  @QueryField(identifier, { description: 'Only orders for this pet.', example: 1 })
+  @QueryField(resourceId, { description: 'Only orders for this pet.', example: 1 })
   petId?: number;
 
   @QueryField(boolean, {

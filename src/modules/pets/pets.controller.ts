@@ -49,7 +49,7 @@ export class PetsController {
     summary: 'List pets',
     description:
       'Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters.',
-    answer: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
+    response: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
   })
   list(@Query() query: ListPetsQuery, @SentBy() { owner }: Origin): Promise<Page<PetDto>> {
     return this.pets.list(query, owner);
@@ -65,7 +65,7 @@ export class PetsController {
     summary: 'Create a pet',
     description:
       'The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.',
-    answer: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
+    response: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
     errors: [UnknownCategoryError],
   })
   @BodyExamples(NewPetDto, BODIES)
@@ -87,7 +87,7 @@ export class PetsController {
     summary: 'Get a pet',
     description:
       'Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.',
-    answer: { description: 'The pet.', type: PetDto, example: EXAMPLE },
+    response: { description: 'The pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
   async get(@IdParam('petId', PET_ID) petId: number): Promise<PetDto> {
@@ -102,7 +102,7 @@ export class PetsController {
     summary: 'Replace a pet',
     description:
       'Replaces all fields. Without a `status` the pet becomes `available`. Any change of status is allowed except `sold` to `pending`.',
-    answer: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
+    response: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
   @BodyExamples(NewPetDto, BODIES)
@@ -123,7 +123,7 @@ export class PetsController {
     summary: 'Update a pet',
     description:
       'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. Any change of status is allowed except `sold` to `pending`.',
-    answer: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
+    response: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
   })
@@ -146,7 +146,7 @@ export class PetsController {
     id: 'deletePet',
     summary: 'Delete a pet',
     description: 'Deletes a pet that has no open orders.',
-    answer: { status: 204, description: 'The pet was deleted.' },
+    response: { status: 204, description: 'The pet was deleted.' },
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
   delete(

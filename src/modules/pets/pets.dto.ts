@@ -3,11 +3,11 @@ import {
   DEFAULT_PAGE_SIZE,
   MAX_PAGE_SIZE,
   PageQuery,
-  AnswerField,
+  ResponseField,
   Field,
   QueryField,
   RepeatableQueryField,
-  identifier,
+  resourceId,
   integer,
   oneOf,
   text,
@@ -30,7 +30,7 @@ export class NewPetDto {
   @Field(petFields.name, NAME)
   name!: string;
 
-  @Field(identifier, CATEGORY_ID)
+  @Field(resourceId, CATEGORY_ID)
   categoryId!: number;
 
   @Field(petFields.status, {
@@ -49,7 +49,7 @@ export class PetPatchDto {
   @Field(petFields.name, { ...NAME, optional: true })
   name?: string;
 
-  @Field(identifier, { ...CATEGORY_ID, optional: true })
+  @Field(resourceId, { ...CATEGORY_ID, optional: true })
   categoryId?: number;
 
   @Field(petFields.status, { ...STATUS, optional: true })
@@ -58,16 +58,16 @@ export class PetPatchDto {
 
 @ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
 export class PetDto {
-  @AnswerField(petFields.name, NAME)
+  @ResponseField(petFields.name, NAME)
   name!: string;
 
-  @AnswerField(identifier, CATEGORY_ID)
+  @ResponseField(resourceId, CATEGORY_ID)
   categoryId!: number;
 
-  @AnswerField(petFields.status, { ...STATUS, optional: true })
+  @ResponseField(petFields.status, { ...STATUS, optional: true })
   status!: PetStatus;
 
-  @AnswerField(identifier, { description: 'Unique identifier assigned on creation.', example: 1 })
+  @ResponseField(resourceId, { description: 'Unique identifier assigned on creation.', example: 1 })
   id!: number;
 }
 
@@ -88,7 +88,7 @@ export class ListPetsQuery extends PageQuery {
   })
   status?: PetStatus[];
 
-  @QueryField(identifier, { description: 'Only pets of this category.', example: 1 })
+  @QueryField(resourceId, { description: 'Only pets of this category.', example: 1 })
   categoryId?: number;
 
   @QueryField(text({ min: 1, max: 200 }), {
@@ -97,7 +97,7 @@ export class ListPetsQuery extends PageQuery {
   })
   name?: string;
 
-  @RepeatableQueryField(identifier, {
+  @RepeatableQueryField(resourceId, {
     description: 'Only pets with one of these ids.',
     maxItems: 100,
     example: [1, 2],

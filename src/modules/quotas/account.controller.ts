@@ -41,7 +41,7 @@ export class AccountController {
     summary: 'Get your rate limit status',
     description:
       'Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.',
-    answer: {
+    response: {
       description: 'Your rate limit status.',
       type: RateLimitStatusDto,
       examples: {
@@ -75,7 +75,7 @@ export class AccountController {
     id: 'getUsage',
     summary: 'Get your daily usage',
     description: "Returns your client's counted requests for each UTC day, up to 90 days back.",
-    answer: {
+    response: {
       description: 'One entry per day.',
       type: UsageDto,
       example: {

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { AnswerField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/http';
+import { ResponseField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/http';
 import { PLANS } from './rules/plans';
 import { USAGE_DAYS } from './usage.service';
 
@@ -7,42 +7,42 @@ const count = integer({ min: 0, max: 2_147_483_647 });
 
 @ApiSchema({ name: 'RateLimitWindow', description: 'The state of one window.' })
 export class RateLimitWindowDto {
-  @AnswerField(count, { description: 'Requests that the window allows.', example: 60 })
+  @ResponseField(count, { description: 'Requests that the window allows.', example: 60 })
   limit!: number;
 
-  @AnswerField(count, { description: 'Requests left in the window.', example: 59 })
+  @ResponseField(count, { description: 'Requests left in the window.', example: 59 })
   remaining!: number;
 
-  @AnswerField(timestamp, { description: 'When the window ends.', example: '2026-11-21T09:31:00.000Z' })
+  @ResponseField(timestamp, { description: 'When the window ends.', example: '2026-11-21T09:31:00.000Z' })
   resetAt!: string;
 }
 
 @ApiSchema({ name: 'RateLimitBan', description: 'The ban state of a key.' })
 export class RateLimitBanDto {
-  @AnswerField(boolean, { description: 'Whether the key is banned now.', example: false })
+  @ResponseField(boolean, { description: 'Whether the key is banned now.', example: false })
   banned!: boolean;
 
-  @AnswerField(timestamp, {
+  @ResponseField(timestamp, {
     description: 'When the ban ends. Present only during a ban.',
     example: '2026-11-21T09:33:00.000Z',
     optional: true,
   })
   until?: string;
 
-  @AnswerField(count, {
+  @ResponseField(count, {
     description:
       'Refused requests left before the next ban, counted from one second after the first 429. Waiting for `Retry-After` resets the count.',
     example: 11,
   })
   refusalsBeforeBan!: number;
 
-  @AnswerField(count, { description: 'How long the next ban would last, in seconds.', example: 120 })
+  @ResponseField(count, { description: 'How long the next ban would last, in seconds.', example: 120 })
   nextBanSeconds!: number;
 }
 
 @ApiSchema({ name: 'RateLimitStatus', description: 'The rate limit status of a client and its key.' })
 export class RateLimitStatusDto {
-  @AnswerField(oneOf(PLANS), { description: 'The plan of the client.', example: 'free' })
+  @ResponseField(oneOf(PLANS), { description: 'The plan of the client.', example: 'free' })
   plan!: string;
 
   @ApiProperty({ description: 'The window of 60 seconds.', type: RateLimitWindowDto })
@@ -66,7 +66,7 @@ export class UsageDayDto {
   })
   date!: string;
 
-  @AnswerField(count, { description: 'Requests counted on that day.', example: 42 })
+  @ResponseField(count, { description: 'Requests counted on that day.', example: 42 })
   requests!: number;
 }
 

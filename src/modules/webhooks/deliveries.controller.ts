@@ -47,7 +47,7 @@ export class DeliveriesController {
     summary: 'Send a test event',
     description:
       'Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.',
-    answer: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    response: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -64,7 +64,7 @@ export class DeliveriesController {
     id: 'listDeliveries',
     summary: 'List deliveries',
     description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
-    answer: {
+    response: {
       description: 'One page of deliveries.',
       type: DeliveryDto,
       maxItems: MAX_PAGE_SIZE,
@@ -88,7 +88,7 @@ export class DeliveriesController {
     id: 'retryDelivery',
     summary: 'Retry a delivery',
     description: 'Sends the event again now, even if it was delivered. If it fails, the retries start over.',
-    answer: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    response: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
     stability: 'experimental',
   })

@@ -1,5 +1,14 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery, AnswerField, QueryField, identifier, integer, oneOf, text, timestamp } from '#libs/http';
+import {
+  PageQuery,
+  ResponseField,
+  QueryField,
+  resourceId,
+  integer,
+  oneOf,
+  text,
+  timestamp,
+} from '#libs/http';
 import type { Webhook } from './webhook.entity';
 import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity';
 
@@ -16,48 +25,48 @@ const AT = '2026-11-21T09:30:00.000Z';
   description: 'One event on its way to one webhook. Fields that do not apply are left out.',
 })
 export class DeliveryDto {
-  @AnswerField(identifier, { description: 'Unique delivery identifier.', example: 1 })
+  @ResponseField(resourceId, { description: 'Unique delivery identifier.', example: 1 })
   id!: number;
 
-  @AnswerField(text({ min: 1, max: 100 }), {
+  @ResponseField(text({ min: 1, max: 100 }), {
     description: 'The event’s id, which is the `webhook-id` of the request.',
     example: 'evt_1',
   })
   eventId!: string;
 
-  @AnswerField(text({ min: 1, max: 100 }), { description: 'The event’s type.', example: 'order.placed' })
+  @ResponseField(text({ min: 1, max: 100 }), { description: 'The event’s type.', example: 'order.placed' })
   type!: string;
 
-  @AnswerField(status, { ...STATUS, example: 'delivered' })
+  @ResponseField(status, { ...STATUS, example: 'delivered' })
   status!: DeliveryStatus;
 
-  @AnswerField(integer({ min: 0, max: 2_147_483_647 }), {
+  @ResponseField(integer({ min: 0, max: 2_147_483_647 }), {
     description: 'How many attempts were made.',
     example: 1,
   })
   attempts!: number;
 
-  @AnswerField(timestamp, { description: 'When the delivery was created.', example: AT })
+  @ResponseField(timestamp, { description: 'When the delivery was created.', example: AT })
   createdAt!: string;
 
-  @AnswerField(timestamp, { description: 'When the last attempt ended.', example: AT, optional: true })
+  @ResponseField(timestamp, { description: 'When the last attempt ended.', example: AT, optional: true })
   lastAttemptAt?: string;
 
-  @AnswerField(timestamp, {
+  @ResponseField(timestamp, {
     description: 'When the next attempt is due; left out while the webhook is disabled.',
     example: AT,
     optional: true,
   })
   nextAttemptAt?: string;
 
-  @AnswerField(integer({ min: 100, max: 999 }), {
+  @ResponseField(integer({ min: 100, max: 999 }), {
     description: 'The status of the last response, if there was one.',
     example: 200,
     optional: true,
   })
   responseStatus?: number;
 
-  @AnswerField(text({ min: 0, max: 300 }), {
+  @ResponseField(text({ min: 0, max: 300 }), {
     description: 'Why the last attempt failed.',
     example: 'The response was 500.',
     optional: true,

@@ -1,6 +1,6 @@
 // Deliveries in the OpenAPI document, as callbacks of createWebhook.
 import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import { identifier, timestamp } from '#libs/http';
+import { resourceId, timestamp } from '#libs/http';
 import { EVENT_EXAMPLE } from '../events';
 
 type Callbacks = NonNullable<OperationObject['callbacks']>;
@@ -69,7 +69,7 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
         description: 'The webhook that is tested.',
         required: ['webhookId'],
         properties: {
-          webhookId: { ...identifier.schema, description: 'Identifier of the webhook.', example: 1 },
+          webhookId: { ...resourceId.schema, description: 'Identifier of the webhook.', example: 1 },
         },
       },
     },

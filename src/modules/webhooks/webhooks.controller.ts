@@ -58,7 +58,7 @@ export class WebhooksController {
     id: 'listWebhooks',
     summary: 'List webhooks',
     description: "Returns your client's webhooks, sorted by id.",
-    answer: {
+    response: {
       description: 'One page of webhooks.',
       type: WebhookDto,
       maxItems: MAX_PAGE_SIZE,
@@ -81,7 +81,7 @@ export class WebhooksController {
     summary: 'Create a webhook',
     description:
       'Events are sent to `url` from now on. Only this response contains the signing secret; keep it. Your client may have 10 webhooks.',
-    answer: {
+    response: {
       status: 201,
       description: 'The webhook was created.',
       type: WebhookWithSecretDto,
@@ -110,7 +110,7 @@ export class WebhooksController {
     id: 'getWebhook',
     summary: 'Get a webhook',
     description: 'Returns one webhook, without its secret.',
-    answer: { description: 'The webhook.', type: WebhookDto, example: EXAMPLE },
+    response: { description: 'The webhook.', type: WebhookDto, example: EXAMPLE },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -125,7 +125,7 @@ export class WebhooksController {
     id: 'updateWebhook',
     summary: 'Update a webhook',
     description: 'A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.',
-    answer: { description: 'The updated webhook.', type: WebhookDto, example: EXAMPLE },
+    response: { description: 'The updated webhook.', type: WebhookDto, example: EXAMPLE },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     stability: 'experimental',
   })
@@ -152,7 +152,7 @@ export class WebhooksController {
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description: 'Nothing more is sent to it, and its deliveries are deleted.',
-    answer: { status: 204, description: 'The webhook was deleted.' },
+    response: { status: 204, description: 'The webhook was deleted.' },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -173,7 +173,7 @@ export class WebhooksController {
     summary: 'Rotate the secret',
     description:
       'Creates a new secret, or takes yours; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.',
-    answer: {
+    response: {
       description: 'The webhook with its new secret.',
       type: WebhookWithSecretDto,
       example: WITH_SECRET,

@@ -1,11 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
 import {
-  AnswerField,
+  ResponseField,
   Field,
   OptionalBody,
   type Rule,
   boolean,
-  identifier,
+  resourceId,
   text,
   timestamp,
   PageQuery,
@@ -17,7 +17,7 @@ const url = text({ min: 1, max: 2_000 });
 const description = text({ min: 0, max: 2_000 });
 const secret: Rule = {
   accepts: (value) => typeof value === 'string' && isSecret(value),
-  takes: 'whsec_ followed by 24 to 64 random bytes in base64',
+  expected: 'whsec_ followed by 24 to 64 random bytes in base64',
   schema: { type: 'string', minLength: 38, maxLength: 94, pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' },
 };
 const types: Rule = {
@@ -26,7 +26,7 @@ const types: Rule = {
     value.length >= 1 &&
     new Set(value).size === value.length &&
     value.every((type) => (EVENT_TYPES as readonly unknown[]).includes(type)),
-  takes: `a list of one or more types, none of them twice: ${EVENT_TYPES.join(', ')}`,
+  expected: `a list of one or more types, none of them twice: ${EVENT_TYPES.join(', ')}`,
   schema: {
     type: 'array',
     minItems: 1,
@@ -60,7 +60,7 @@ export class NewWebhookDto {
   url!: string;
 
   @Field(
-    { ...types, takes: `${types.takes}; or left out, for all types` },
+    { ...types, expected: `${types.expected}; or left out, for all types` },
     { ...TYPES, description: 'Types of events to send. Default: all.', optional: true },
   )
   types?: string[];
@@ -120,29 +120,29 @@ export class WebhookPatchDto {
   description: 'A URL that receives the events of the store. `types` is left out if all are sent.',
 })
 export class WebhookDto {
-  @AnswerField(identifier, { description: 'Unique webhook identifier.', example: 1 })
+  @ResponseField(resourceId, { description: 'Unique webhook identifier.', example: 1 })
   id!: number;
 
-  @AnswerField(url, URL_FIELD)
+  @ResponseField(url, URL_FIELD)
   url!: string;
 
-  @AnswerField(types, { ...TYPES, optional: true })
+  @ResponseField(types, { ...TYPES, optional: true })
   types?: string[];
 
-  @AnswerField(description, { ...DESCRIPTION, optional: true })
+  @ResponseField(description, { ...DESCRIPTION, optional: true })
   description?: string;
 
-  @AnswerField(boolean, ENABLED)
+  @ResponseField(boolean, ENABLED)
   enabled!: boolean;
 
-  @AnswerField(text({ min: 0, max: 500 }), {
+  @ResponseField(text({ min: 0, max: 500 }), {
     description: 'Why the service disabled the webhook; left out if it did not.',
     example: 'The receiver responded 410 Gone.',
     optional: true,
   })
   disabledReason?: string;
 
-  @AnswerField(timestamp, { description: 'When it was created.', example: '2026-11-21T09:30:00.000Z' })
+  @ResponseField(timestamp, { description: 'When it was created.', example: '2026-11-21T09:30:00.000Z' })
   createdAt!: string;
 }
 
@@ -151,7 +151,7 @@ export class WebhookDto {
   description: 'A webhook with its signing secret, which is shown once.',
 })
 export class WebhookWithSecretDto extends WebhookDto {
-  @AnswerField(secret, SECRET)
+  @ResponseField(secret, SECRET)
   secret!: string;
 }
 

@@ -1,4 +1,4 @@
-import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
+import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { errorCatalogue } from '#libs/http';
 import { useService } from '../../support/use-service';
 import { type Operation, operationsOf } from '../../support/document';

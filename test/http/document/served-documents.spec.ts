@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http';
 import { errorCatalogue } from '#libs/http';
-import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
+import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 

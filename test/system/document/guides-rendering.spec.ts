@@ -2,17 +2,16 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fastify from 'fastify';
-import { servePages } from '../../../src/http/document/pages/serve-pages';
-import { readGuides } from '../../../src/http/document/guides/guides-markdown';
+import { servePages } from '../../../src/http/document/serve-document';
+import { readGuides } from '../../../src/http/document/guides';
 import packageJson from '../../../package.json';
 import { installation } from '../../support/installation';
 
 let failures = 0;
-jest.mock('../../../src/http/document/guides/guides-markdown', () => {
-  const actual = jest.requireActual<{ readGuides: typeof readGuides }>(
-    '../../../src/http/document/guides/guides-markdown',
-  );
+jest.mock('../../../src/http/document/guides', () => {
+  const actual = jest.requireActual<{ readGuides: typeof readGuides }>('../../../src/http/document/guides');
   return {
+    ...actual,
     readGuides: jest.fn(() => (failures-- > 0 ? Promise.reject(new Error('EMFILE')) : actual.readGuides())),
   };
 });
@@ -32,7 +31,7 @@ test('Guides are rendered on demand, once, and again only after a failure', asyn
 
 test('An installed package contains the guides and finds them', async () => {
   expect(packageJson.files).toContain('docs');
-  const compiled = join(installation(), 'dist/src/http/document/guides/guides-markdown.js');
+  const compiled = join(installation(), 'dist/src/http/document/guides.js');
   const script = `require(${JSON.stringify(compiled)}).readGuides().then((guides) => console.log(guides.length))`;
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { cwd: '/' });
   expect(Number(stdout)).toBeGreaterThan(5);

@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { FOREIGN_HOST, startBrowser } from '../../support/browser';
-import { GUIDES, guidePath } from '../../../src/http/document/guides/guides-list';
+import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { useService } from '../../support/use-service';
 import { TABLE } from '../../http/document/support/operations-table';
 import { FAINT_ELEMENTS } from './support/contrast';

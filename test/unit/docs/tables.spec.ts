@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
 import { describeInterface } from '../../../src/cli/describe-interface';
-import { GUIDES, type GuideName } from '../../../src/http/document/guides/guides-list';
+import { GUIDES, type GuideName } from '../../../src/http/document/guides';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/plans';
 import { operationsOf } from '../../support/document';
 import { read } from '../../support/files';

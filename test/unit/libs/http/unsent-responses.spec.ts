@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { UnsentResponses } from '../../../../libs/http/src/unsent-responses';
+import { UnsentResponses } from '../../../../libs/http/src/connections';
 
 const MIB = 'x'.repeat(1024 * 1024);
 

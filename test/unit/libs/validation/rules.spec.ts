@@ -1,4 +1,4 @@
-import { boolean, except, identifier, integer, oneOf, text, timestamp } from '#libs/http';
+import { boolean, except, resourceId, integer, oneOf, text, timestamp } from '#libs/http';
 
 const DOG = '🐕';
 
@@ -6,14 +6,14 @@ describe('identifier', () => {
   it('accepts integers from 1 that JSON carries exactly, and nothing else', () => {
     const good = [1, 42, Number.MAX_SAFE_INTEGER];
     const bad = [0, -1, 1.5, Number.MAX_SAFE_INTEGER + 1, Infinity, NaN, '1', null, undefined, true, [1], {}];
-    expect([...good, ...bad].filter((value) => identifier.accepts(value))).toEqual(good);
+    expect([...good, ...bad].filter((value) => resourceId.accepts(value))).toEqual(good);
   });
 
   it('is read from its one way to write it, and from no other', () => {
-    expect(['1', '9007199254740991'].map((text) => identifier.parse!(text))).toEqual([1, 2 ** 53 - 1]);
+    expect(['1', '9007199254740991'].map((text) => resourceId.parse!(text))).toEqual([1, 2 ** 53 - 1]);
     const bad =
       '|0|01|+1|-1|1.0|1e2|0x1| 1|1 |1\n|١|9007199254740992|9007199254740993|10000000000000000000000|NaN';
-    expect(bad.split('|').filter((text) => identifier.accepts(identifier.parse!(text)))).toEqual([]);
+    expect(bad.split('|').filter((text) => resourceId.accepts(resourceId.parse!(text)))).toEqual([]);
   });
 });
 
@@ -22,7 +22,7 @@ it('An integer is within its bounds, and not the excluded value', () => {
   expect([0, 10, -1, 11, 1.5, '1', 1e400, null].filter((value) => rule.accepts(value))).toEqual([0, 10]);
   const nonZero = except(rule, 0, 'not 0');
   expect([0, 1].map((value) => nonZero.accepts(value))).toEqual([false, true]);
-  expect(nonZero.takes).toBe('not 0');
+  expect(nonZero.expected).toBe('not 0');
 });
 
 describe('text', () => {

@@ -1,26 +1,26 @@
-import { Field, QueryField, RepeatableQueryField, identifier, text, validated } from '#libs/http';
+import { Field, QueryField, RepeatableQueryField, resourceId, text, validated } from '#libs/http';
 
 class Body {
   @Field(text({ min: 1, max: 5 }), { description: '' })
   name!: string;
 
-  @Field(identifier, { description: '', optional: true })
+  @Field(resourceId, { description: '', optional: true })
   owner?: number;
 
-  @Field(identifier, { description: '', optional: true, nullable: true })
+  @Field(resourceId, { description: '', optional: true, nullable: true })
   removable?: number | null;
 }
 
 class Query {
-  @QueryField(identifier, { description: '' })
+  @QueryField(resourceId, { description: '' })
   limit: number = 20;
 
-  @RepeatableQueryField(identifier, { description: '', maxItems: 2 })
+  @RepeatableQueryField(resourceId, { description: '', maxItems: 2 })
   id?: number[];
 }
 
 class MoreQuery extends Query {
-  @QueryField(identifier, { description: '' })
+  @QueryField(resourceId, { description: '' })
   owner?: number;
 }
 

@@ -1,10 +1,36 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GUIDES, type GuideName, guidePath } from './guides-list';
+
+/** The guide that lists the others. */
+export const INDEX_GUIDE = 'README';
+
+/** The guides in reading order. Each is a file of this name in docs/guides. */
+export const GUIDES = [
+  INDEX_GUIDE,
+  'getting-started',
+  'authentication',
+  'limits',
+  'errors',
+  'pagination',
+  'events',
+  'webhooks',
+  'idempotency',
+  'deprecation',
+  'changelog',
+] as const;
+
+export type GuideName = (typeof GUIDES)[number];
+
+export const INDEX_PATH = '/docs/guides';
+
+/** The path that serves a guide. */
+export function guidePath(name: GuideName): string {
+  return name === INDEX_GUIDE ? INDEX_PATH : `${INDEX_PATH}/${name}`;
+}
 
 /** The content below one heading. */
-export interface GuideSection {
+interface GuideSection {
   title: string;
   anchor: string;
   level: number;
@@ -36,8 +62,8 @@ export async function readGuides(): Promise<Guide[]> {
 
 /** docs/guides of the checkout or package, one level above the compiled files in dist/. */
 function guidesFolder(): string {
-  const besideSources = join(__dirname, '../../../../docs/guides');
-  return existsSync(besideSources) ? besideSources : join(__dirname, '../../../../../docs/guides');
+  const besideSources = join(__dirname, '../../../docs/guides');
+  return existsSync(besideSources) ? besideSources : join(__dirname, '../../../../docs/guides');
 }
 
 function toGuide(markdown: Markdown, name: GuideName, text: string): Guide {

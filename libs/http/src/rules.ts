@@ -4,7 +4,7 @@ import type { SchemaObject } from '@nestjs/swagger';
 export interface Rule {
   accepts: (value: unknown) => boolean;
   /** Describes valid values; follows "must be". */
-  takes: string;
+  expected: string;
   schema: SchemaObject;
   /** Reads the value from a path or query, where everything is text; unreadable values stay as they are. */
   parse?: (text: string) => unknown;
@@ -18,9 +18,9 @@ function parseWholeNumber(text: string): unknown {
   return /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text;
 }
 
-export const identifier: Rule = {
+export const resourceId: Rule = {
   accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
-  takes: `an integer from 1 to ${MAX_ID}`,
+  expected: `an integer from 1 to ${MAX_ID}`,
   schema: { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID },
   parse: parseWholeNumber,
 };
@@ -29,15 +29,15 @@ export function integer(range: { min: number; max: number }): Rule {
   return {
     accepts: (value) =>
       Number.isInteger(value) && (value as number) >= range.min && (value as number) <= range.max,
-    takes: `an integer from ${range.min} to ${range.max}`,
+    expected: `an integer from ${range.min} to ${range.max}`,
     schema: { type: 'integer', format: 'int32', minimum: range.min, maximum: range.max },
     parse: parseWholeNumber,
   };
 }
 
-export function except(rule: Rule, forbidden: unknown, takes: string): Rule {
+export function except(rule: Rule, forbidden: unknown, expected: string): Rule {
   const schema = { ...rule.schema, not: { enum: [forbidden] } } as SchemaObject;
-  return { ...rule, accepts: (value) => value !== forbidden && rule.accepts(value), takes, schema };
+  return { ...rule, accepts: (value) => value !== forbidden && rule.accepts(value), expected, schema };
 }
 
 /** Text measured in characters (Unicode code points), as JSON Schema counts them; no NUL and no unpaired surrogates. */
@@ -50,7 +50,7 @@ export function text(range: { min: number; max: number; notBlank?: boolean }): R
       hasLength(value, min, max) &&
       isStorable(value) &&
       (!notBlank || /\S/.test(value)),
-    takes: `${length}${notBlank ? ', at least one of them not white space' : ''}, without NUL or unpaired surrogates`,
+    expected: `${length}${notBlank ? ', at least one of them not white space' : ''}, without NUL or unpaired surrogates`,
     schema: {
       type: 'string',
       ...(min > 0 ? { minLength: min } : {}),
@@ -79,14 +79,14 @@ const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
 export function oneOf(values: readonly string[]): Rule {
   return {
     accepts: (value) => typeof value === 'string' && values.includes(value),
-    takes: `one of ${values.join(', ')}`,
+    expected: `one of ${values.join(', ')}`,
     schema: { type: 'string', enum: [...values] },
   };
 }
 
 export const boolean: Rule = {
   accepts: (value) => typeof value === 'boolean',
-  takes: 'true or false',
+  expected: 'true or false',
   schema: { type: 'boolean' },
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
@@ -98,7 +98,7 @@ const RFC_3339 =
 /** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
 export const timestamp: Rule = {
   accepts: (value) => typeof value === 'string' && parseTimestamp(value) !== null,
-  takes:
+  expected:
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999',
   schema: { type: 'string', format: 'date-time', maxLength: MAX_TIMESTAMP_LENGTH },
 };

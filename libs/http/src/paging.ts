@@ -1,10 +1,75 @@
 import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { JSON_TYPE, RepresentedBy } from '../representation';
-import { routeOf } from '../route';
-import { asSingleResource } from '../single-resource';
-import { documentErrors, documentHeaders, documentParameters } from '../openapi/operation-notes';
-import { type CursorKind, InvalidCursorError, cursorAfter } from './cursor';
+import { defineError } from './errors';
+import { QueryField } from './fields';
+import { documentErrors, documentHeaders, documentParameters } from './operation';
+import { routeOf } from './routes';
+import { type Rule, integer } from './rules';
+import { JSON_TYPE, RepresentedBy, asSingleResource } from './single-resource';
+
+export const InvalidCursorError = defineError({
+  code: 'invalid_cursor',
+  status: 400,
+  when: 'The cursor was not issued by this service.',
+  message: () => 'cursor must come from the Link header of a previous page. Leave it out to start over.',
+  example: [],
+});
+
+/**
+ * The kind of position in a cursor: an id of a list, or an event of the feed. A cursor of one kind is invalid for the
+ * other.
+ */
+type CursorKind = 'after' | 'event';
+
+/** An opaque cursor for the entries after this id. */
+export function cursorAfter(id: number, kind: CursorKind = 'after'): string {
+  return Buffer.from(`${kind}:${id}`).toString('base64url');
+}
+
+/**
+ * The id in a cursor; 0 without a cursor.
+ * @throws ApiError 400 `invalid_cursor`
+ */
+export function idBefore(cursor: string | undefined, kind: CursorKind = 'after'): number {
+  if (cursor === undefined) {
+    return 0;
+  }
+  const id = Number(
+    Buffer.from(cursor, 'base64url')
+      .toString('latin1')
+      .slice(kind.length + 1),
+  );
+  // Each cursor has only one spelling: encoding the result again must give the same text.
+  if (!Number.isSafeInteger(id) || id < 1 || cursorAfter(id, kind) !== cursor) {
+    throw new InvalidCursorError();
+  }
+  return id;
+}
+
+export const MAX_PAGE_SIZE = 100;
+export const DEFAULT_PAGE_SIZE = 20;
+
+export const cursorText: Rule = {
+  accepts: (value) => typeof value === 'string',
+  expected: 'a cursor',
+  schema: { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' },
+};
+
+/** The query parameters of every list. */
+export class PageQuery {
+  @QueryField(integer({ min: 1, max: MAX_PAGE_SIZE }), {
+    description: 'Maximum number of entries on a page.',
+    default: DEFAULT_PAGE_SIZE,
+    example: 20,
+  })
+  limit?: number;
+
+  @QueryField(cursorText, {
+    description: 'Where the page starts. Opaque: use the one from the `Link` header of the previous page.',
+    example: cursorAfter(20),
+  })
+  cursor?: string;
+}
 
 /** One page of a list in ascending order of id. */
 export interface Page<Entry> {

@@ -1,5 +1,14 @@
-import { DECORATORS } from '@nestjs/swagger';
-import type { AnyDefinedError, DefinedError } from '../errors/define-error';
+import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
+import {
+  ApiExtension,
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  DECORATORS,
+  type OperationObject,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
 
 /**
  * What decorators note about an operation while they guard it, so that the document describes what the code does. The
@@ -7,13 +16,6 @@ import type { AnyDefinedError, DefinedError } from '../errors/define-error';
  * header fields and parameters, and removes them.
  */
 export const NOTES = 'x-operation-notes';
-
-export interface ErrorNote {
-  /** A code of the error catalogue. */
-  code: string;
-  /** The error's example for this operation; by default that of the catalogue. */
-  example?: { message: string; headers: Readonly<Record<string, string>> };
-}
 
 export interface HeaderNote {
   /** Name of one of the document's shared header fields. */
@@ -24,7 +26,7 @@ export interface HeaderNote {
   description?: string;
 }
 
-export interface ParameterNote {
+interface ParameterNote {
   /** Name of one of the document's shared parameters. */
   name: string;
   /** Only for operations with these methods; by default for all. */
@@ -35,7 +37,8 @@ export interface ParameterNote {
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
 export interface OperationNotes {
-  errors: ErrorNote[];
+  /** The last one with a code applies. */
+  errors: ErrorDefinition[];
   /** Codes that every other operation can return, but not this one. */
   never: string[];
   headers: (HeaderNote & { on: HeaderCondition })[];
@@ -65,25 +68,16 @@ function notesOf(descriptor: Annotated): OperationNotes {
 export function errorWith<Details extends unknown[]>(
   error: DefinedError<Details>,
   ...details: Details
-): ErrorNote {
-  const { code, message, headers } = new error(...details);
-  return { code, example: { message, headers } };
+): ErrorDefinition {
+  const { message, headers } = new error(...details);
+  return { ...error.definition, example: message, exampleHeaders: headers };
 }
 
 /** The operation can return these errors. */
-export function documentErrors(...errors: AnyDefinedError[]): MethodDecorator {
+export function documentErrors(...errors: (AnyDefinedError | ErrorDefinition)[]): MethodDecorator {
   return (_target, _key, descriptor) => {
-    notesOf(descriptor).errors.push(...errors.map(({ definition: { code } }) => ({ code })));
-  };
-}
-
-/** The operation can return this error, with these details. The last note for a code applies. */
-export function documentError<Details extends unknown[]>(
-  error: DefinedError<Details>,
-  ...details: Details
-): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    notesOf(descriptor).errors.push(errorWith(error, ...details));
+    const definitions = errors.map((error) => ('definition' in error ? error.definition : error));
+    notesOf(descriptor).errors.push(...definitions);
   };
 }
 
@@ -119,5 +113,58 @@ export function documentParameters(...parameters: ParameterNote[]): MethodDecora
 export function documentBodies(examples: Examples): MethodDecorator {
   return (_target, _key, descriptor) => {
     Object.assign(notesOf(descriptor).bodies, examples);
+  };
+}
+
+interface OperationOptions {
+  /** operationId. */
+  id: string;
+  summary: string;
+  description: string;
+  response: {
+    /** 200 when absent. */
+    status?: 200 | 201 | 202 | 204;
+    description: string;
+    /** The resource's class; omitted for 204. */
+    type?: Type<unknown>;
+    /** The body is an array of at most this many resources. */
+    maxItems?: number;
+    /** A shared schema of the document instead of `type`. */
+    schema?: string;
+    /** An actual response body, or several by name. */
+    example?: unknown;
+    examples?: Examples;
+  };
+  /** Errors of this operation in addition to those of every operation. */
+  errors?: AnyDefinedError[];
+  stability?: 'experimental' | 'beta';
+  hideTryItPanel?: boolean;
+  /** Requests that the service sends because of this one. */
+  callbacks?: OperationObject['callbacks'];
+}
+
+/** Names an operation, sets its success status, and documents it. */
+export function Operation(options: OperationOptions): MethodDecorator {
+  const { id, summary, description, response, errors = [], stability, hideTryItPanel, callbacks } = options;
+  const status = response.status ?? 200;
+  return applyDecorators(
+    HttpCode(status),
+    ApiOperation({ operationId: id, summary, description, ...(callbacks ? { callbacks } : {}) }),
+    ApiResponse({ status, description: response.description, ...contentOf(response) }),
+    ...(response.type ? [ApiExtraModels(response.type)] : []),
+    documentErrors(...errors),
+    ...(stability ? [ApiExtension('x-stability', stability)] : []),
+    ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
+  );
+}
+
+function contentOf({ type, maxItems, schema, example, examples }: OperationOptions['response']) {
+  if (!type && !schema) {
+    return {};
+  }
+  const reference = { $ref: schema ? `#/components/schemas/${schema}` : getSchemaPath(type!) };
+  const described = maxItems === undefined ? reference : { type: 'array', maxItems, items: reference };
+  return {
+    content: { 'application/json': { schema: described, ...(examples ? { examples } : { example }) } },
   };
 }

@@ -1,8 +1,27 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, map } from 'rxjs';
-import { type Representation, UnsentResponses, representationOf } from '#libs/http';
-import { AnswerHeaders } from './answer-headers';
+import { type Representation, UnsentResponses, deprecationHeadersOf, representationOf } from '#libs/http';
+import { RequestLimiter } from '../modules/quotas';
+
+/** The header fields of every response: the caller's limits, and the deprecation of the operation. */
+@Injectable()
+export class ResponseHeaders {
+  constructor(private readonly limiter: RequestLimiter) {}
+
+  /** Call it once, when the status is known: the status decides whether the request is refunded. */
+  write(request: FastifyRequest, reply: FastifyReply, status: number): void | Promise<void> {
+    const deprecation = deprecationHeadersOf(request);
+    if (deprecation) {
+      void reply.headers(deprecation);
+    }
+    const limits = this.limiter.headersFor(request, status);
+    if (limits instanceof Promise) {
+      return limits.then((fields) => void reply.headers(fields));
+    }
+    void reply.headers(limits);
+  }
+}
 
 /**
  * Outermost interceptor: turns the result of an operation into the response body (with its ETag or Link), and adds the
@@ -10,11 +29,11 @@ import { AnswerHeaders } from './answer-headers';
  * all guards together. The exception filter does the same for failures.
  */
 @Injectable()
-export class AnswerInterceptor implements NestInterceptor {
+export class ResponseInterceptor implements NestInterceptor {
   private readonly representations = new Map<unknown, Representation>();
   private readonly unsent = new UnsentResponses();
 
-  constructor(private readonly headers: AnswerHeaders) {}
+  constructor(private readonly headers: ResponseHeaders) {}
 
   intercept(context: ExecutionContext, next: CallHandler<never>): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
