@@ -151,10 +151,13 @@ module.exports = {
       to: { path: '^src/(app\\.module|main)\\.ts$' },
     },
     {
-      name: 'Counting does not import admin, fleet or workers',
+      name: 'The stores of quotas import only its rules and entities',
       severity: 'error',
-      from: { path: '^src/modules/quotas/counting/' },
-      to: { path: '^src/modules/quotas/(admin|fleet|workers)/' },
+      from: { path: '^src/modules/quotas/stores/' },
+      to: {
+        path: '^src/modules/quotas/',
+        pathNot: '^src/modules/quotas/((rules|stores)/|quotas\\.entity)',
+      },
     },
     {
       name: 'Migrations import only each other',

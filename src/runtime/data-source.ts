@@ -7,12 +7,10 @@ import { Client } from '../modules/auth/client.entity';
 import { Category } from '../modules/categories/category.entity';
 import { InventoryItem } from '../modules/inventory/inventory-item.entity';
 import { Stock } from '../modules/inventory/stock.entity';
-import { KeyBan } from '../modules/quotas/key-ban.entity';
 import { MIGRATIONS } from '../migrations';
 import { Order } from '../modules/orders/order.entity';
 import { Pet } from '../modules/pets/pet.entity';
-import { QuotaReset } from '../modules/quotas/quota-reset.entity';
-import { UsageDay } from '../modules/quotas/usage-day.entity';
+import { KeyBan, QuotaReset, UsageDay } from '../modules/quotas/quotas.entity';
 import { WebhookDelivery } from '../modules/webhooks/webhook-delivery.entity';
 import { Webhook } from '../modules/webhooks/webhook.entity';
 

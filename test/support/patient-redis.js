@@ -6,8 +6,8 @@ const Module = require('node:module');
 const load = Module._load;
 Module._load = function (name, ...others) {
   const loaded = load.call(this, name, ...others);
-  if (name.endsWith('/quota-store.provider')) {
-    loaded.REDIS.find(({ provide }) => provide === loaded.REDIS_BUDGET).useValue = 10_000;
+  if (name.endsWith('/quotas.module')) {
+    loaded.QUOTA_STORE.find(({ provide }) => provide === loaded.REDIS_BUDGET).useValue = 10_000;
   }
   return loaded;
 };

@@ -5,12 +5,11 @@ import { Clock } from '#libs/clock';
 import { Operation } from '#libs/http';
 import { type KeyHolder, RequiresKey, RequiresScope } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
-import { Counted } from './counted.decorator';
+import { Counted } from './request-limiter';
 import type { WindowStanding } from './rules/rate-window';
-import { QuotaStore } from './counting/quota-store';
-import { subjectOf } from './counting/subject';
+import { QuotaStore, subjectOf } from './stores/quota-store';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
-import { UsageService } from './usage.service';
+import { UsageService } from './reports/usage';
 
 const STANDING: RateLimitStatusDto = {
   plan: 'free',

@@ -1,18 +1,63 @@
-import { Module } from '@nestjs/common';
+import cluster from 'node:cluster';
+import { Module, type Provider } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
+import type { Cluster, Redis } from 'ioredis';
+import { Clock } from '#libs/clock';
 import { RetentionModule } from '#libs/database';
+import { SETTINGS, type Settings } from '../../settings';
 import { AuthModule } from '../auth';
 import { AccountController } from './account.controller';
-import { USAGE_DAYS } from './usage.service';
-import { QuotaAdministrationModule } from './admin/administration.module';
-import { ChangesListener } from './counting/changes-listener';
-import { InstanceWatch } from './counting/instance-watch';
-import { PlanThrottlerGuard } from './plan-throttler.guard';
+import { QuotaAdministrationModule } from './administration';
+import { ChangesListener } from './changes-listener';
+import { InstanceWatch } from './instances';
+import { USAGE_DAYS } from './reports/usage';
+import { PlanThrottlerGuard, RequestLimiter } from './request-limiter';
 import { ADDRESS_LIMITS } from './rules/plans';
 import { MINUTE_MS } from './rules/rate-window';
-import { RequestLimiter } from './request-limiter';
-import { QuotaStore } from './counting/quota-store';
-import { QUOTA_STORE, REDIS } from './quota-store.provider';
+import { FleetQuotaStore } from './stores/fleet-quota-store';
+import { MemoryQuotaStore } from './stores/memory-quota-store';
+import { QuotaRecords } from './stores/quota-records';
+import { QuotaStore } from './stores/quota-store';
+import { connectRedis } from './stores/redis-connection';
+import { RedisQuotaStore } from './stores/redis-quota-store';
+import { WorkerQuotaServer, WorkerQuotaStore } from './stores/worker-quota-store';
+
+export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
+/** Timeout of one call, in milliseconds. After it the request is decided without Redis. */
+export const REDIS_BUDGET = Symbol('REDIS_BUDGET');
+
+/** Counts in memory, or in Redis if REDIS_URL is set. A worker asks the first process, which does so. */
+export const QUOTA_STORE: Provider[] = [
+  { provide: REDIS_BUDGET, useValue: 50 },
+  {
+    provide: REDIS_CONNECTION,
+    inject: [SETTINGS],
+    useFactory: ({ redisUrl }: Settings) =>
+      redisUrl === undefined || cluster.isWorker ? null : connectRedis(redisUrl),
+  },
+  {
+    provide: QuotaStore,
+    inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION, REDIS_BUDGET],
+    useFactory: (
+      { instances }: Settings,
+      records: QuotaRecords,
+      clock: Clock,
+      redis: Redis | Cluster | null,
+      budgetMs: number,
+    ): QuotaStore => {
+      if (cluster.isWorker) {
+        return new WorkerQuotaStore(process, clock);
+      }
+      if (redis === null) {
+        return new MemoryQuotaStore(records, clock);
+      }
+      // While Redis is unavailable, an instance allows only its share of the limits.
+      const local = new MemoryQuotaStore(records, clock, instances);
+      const shared = new RedisQuotaStore(redis, records, budgetMs);
+      return new FleetQuotaStore(redis, shared, local, clock, instances);
+    },
+  },
+];
 
 /** Rate limits: plans, windows, bans and their headers. */
 @Module({
@@ -24,7 +69,14 @@ import { QUOTA_STORE, REDIS } from './quota-store.provider';
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
   ],
   controllers: [AccountController],
-  providers: [RequestLimiter, PlanThrottlerGuard, QUOTA_STORE, InstanceWatch, ...REDIS, ChangesListener],
+  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE, InstanceWatch, ChangesListener],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
 })
 export class QuotasModule {}
+
+/** The part that the first process of a service with workers needs, to count for all of them. */
+@Module({
+  providers: [QuotaRecords, ...QUOTA_STORE, WorkerQuotaServer],
+  exports: [WorkerQuotaServer],
+})
+export class WorkerQuotaServerModule {}

@@ -1,13 +1,47 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable, applyDecorators } from '@nestjs/common';
+import { ThrottlerGuard } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import type { ApiError } from '#libs/http';
+import { type ApiError, WithRouteConfig, documentNever, routeOf } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
-import { type Decision, NOTHING_TAKEN } from './rules/decision';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-import { rateLimitHeaders } from './rules/rate-limit-headers';
-import { QuotaStore, type Standing, type Taken } from './counting/quota-store';
-import { type Subject, addressSubject, subjectOf, unreadableSubject } from './counting/subject';
+import { type Decision, NOTHING_TAKEN, rateLimitHeaders } from './rules/decision';
+import {
+  QuotaStore,
+  type Standing,
+  type Subject,
+  type Taken,
+  addressSubject,
+  subjectOf,
+  unreadableSubject,
+} from './stores/quota-store';
+
+/** When requests to a route are counted. Default: always. */
+export type CountingRule = 'always' | 'without a valid key' | 'never';
+
+interface CountingConfig {
+  counted?: CountingRule;
+}
+
+/** Route configuration for routes without a controller. */
+export const NEVER_COUNTED: Required<CountingConfig> = { counted: 'never' };
+
+/**
+ * When requests to the operation are counted. `without a valid key`: requests with a valid key use no quota and ignore
+ * limits and bans. Others count, because each forged key costs a database lookup.
+ */
+export function Counted(rule: Exclude<CountingRule, 'always'>): MethodDecorator {
+  return applyDecorators(
+    WithRouteConfig({ counted: rule } satisfies CountingConfig),
+    // Addresses have no daily limit and no bans.
+    documentNever(ApiKeyBannedError, DailyQuotaExceededError),
+  );
+}
+
+/** The rule of the request's route; unknown paths are always counted. */
+export function countingRuleOf(request: FastifyRequest): CountingRule {
+  return (routeOf(request).config as CountingConfig).counted ?? 'always';
+}
 
 /** The limiter's decision on one request, and what its response reports. */
 export interface Verdict {
@@ -133,6 +167,23 @@ export class RequestLimiter {
   }
 }
 
+/**
+ * First guard: rejects requests over the limit of their client or address. The request was counted when it arrived. It
+ * replaces ThrottlerGuard's logic, which takes one window after the other (a request refused by the day would use up
+ * the minute) and sends headers with other meanings.
+ */
+@Injectable()
+export class PlanThrottlerGuard extends ThrottlerGuard {
+  // Synchronous for speed, although the base class declares a promise.
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    const { verdict } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (verdict?.refusal) {
+      throw verdict.refusal;
+    }
+    return true as unknown as Promise<boolean>;
+  }
+}
+
 function refusalOf(decision: Decision): ApiError | null {
   switch (decision.outcome) {
     case 'allowed':
@@ -140,24 +191,10 @@ function refusalOf(decision: Decision): ApiError | null {
     case 'banned':
       return new ApiKeyBannedError(decision);
     case 'limited':
-      return decision.exhausted === 'day' ? new DailyQuotaExceededError(decision) : ofTheMinute(decision);
+      return decision.exhausted === 'day'
+        ? new DailyQuotaExceededError(decision)
+        : new RateLimitExceededError(decision);
   }
-}
-
-/** Cached errors for addresses, by seconds to wait: during a flood most responses are these. */
-const REFUSED_ADDRESSES = new Map<number, ApiError>();
-
-function ofTheMinute(decision: Decision): ApiError {
-  const { retryAfterSeconds, nextBanSeconds } = decision;
-  if (nextBanSeconds > 0) {
-    return new RateLimitExceededError(decision);
-  }
-  let refusal = REFUSED_ADDRESSES.get(retryAfterSeconds);
-  if (refusal === undefined) {
-    refusal = new RateLimitExceededError(decision);
-    REFUSED_ADDRESSES.set(retryAfterSeconds, refusal);
-  }
-  return refusal;
 }
 
 /** The limiter's decision in metrics: `minute` and `day` are the windows whose limit refused the request. */

@@ -103,7 +103,12 @@ function workersOf(
   // Keeps types (Infinity, undefined) that JSON would change.
   cluster.setupPrimary({ serialization: 'advanced' });
   const counter = context.get(WorkerQuotaServer);
-  return new WorkerProcesses(count, environment, (worker) => counter.answer(worker), logger);
+  return new WorkerProcesses(
+    count,
+    environment,
+    (worker) => worker.once('exit', counter.serve(worker)),
+    logger,
+  );
 }
 
 /** Serves the metrics of all workers, added up. */

@@ -113,7 +113,10 @@ it.each(SINGLE_READS)('GET %s reads one row per table', async (target) => {
 
 it("A key, its client's usage and its ban are found by index, however many exist today", async () => {
   const readings = await readingsOf('/rate-limit', await service.caller());
-  expect(readings.map(({ plan }) => plan).join()).toMatch(/api_keys.*usage_days.*key_bans/s);
+  const plans = readings.map(({ plan }) => plan).join();
+  for (const table of ['api_keys', 'usage_days', 'key_bans']) {
+    expect(plans).toContain(table);
+  }
   expectAtMost(3, readings);
 });
 

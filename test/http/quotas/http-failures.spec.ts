@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../support/api-client';
-import type { MemoryQuotaStore } from '../../../src/modules/quotas/counting/memory-quota-store';
-import { QuotaStore } from '../../../src/modules/quotas/counting/quota-store';
+import type { MemoryQuotaStore } from '../../../src/modules/quotas/stores/memory-quota-store';
+import { QuotaStore } from '../../../src/modules/quotas/stores/quota-store';
 import { useService } from '../../support/use-service';
 import { COUNTED, limitsIn, standing, statuses, without } from '../../support/limits';
 import { until } from '../../support/eventually';
@@ -65,6 +65,6 @@ it('idle state leaves the memory of a busy service', async () => {
   expect(store.size.clients).toBeGreaterThan(1);
   service.clock.advance(11 * 60_000);
   await busy.get(COUNTED);
-  await store['memory']['forgetIdle']();
+  await store['memory']['sweeper'].runNow();
   expect(store.size).toMatchObject({ clients: 1, keys: 1 });
 });

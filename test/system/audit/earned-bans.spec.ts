@@ -1,6 +1,6 @@
 import { AuditTrail } from '../../../src/modules/audit';
 import { newBanState } from '../../../src/modules/quotas/rules/ban-rules';
-import { QuotaRecords } from '../../../src/modules/quotas/counting/quota-records';
+import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import { COUNTED, earnBan as provokeBan, statuses, without } from '../../support/limits';
 import { until } from '../../support/eventually';
 import { MODES, useTwoInstances } from '../quotas/support/use-two-instances';

@@ -4,11 +4,10 @@ import { Database, NotificationListener } from '#libs/database';
 import { AuditTrail } from '../../../src/modules/audit';
 import { ClientsService, KeysService } from '../../../src/modules/auth';
 import { BanRegister, QuotaOverview, QuotaResets, UsageRanking, limitsOf } from '../../../src/modules/quotas';
-import { RedisQuotaStore } from '../../../src/modules/quotas/fleet/redis-quota-store';
-import { CounterReader } from '../../../src/modules/quotas/admin/counter-reader';
-import { StandingQuestions } from '../../../src/modules/quotas/counting/standing-questions';
-import { QuotaRecords } from '../../../src/modules/quotas/counting/quota-records';
-import type { Subject } from '../../../src/modules/quotas/counting/subject';
+import { RedisQuotaStore } from '../../../src/modules/quotas/stores/redis-quota-store';
+import { LiveUsageQuery } from '../../../src/modules/quotas/instances';
+import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
+import type { Subject } from '../../../src/modules/quotas/stores/quota-store';
 import { readSettings } from '../../../src/settings';
 import { RedisServer } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
@@ -28,10 +27,15 @@ afterAll(async () => {
 /** The overview as the command line has it, beside the running service. */
 function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOverview {
   const { app } = service;
-  const settings = readSettings({ REDIS_URL });
-  const reader = new CounterReader(app.get(QuotaRecords), app.get(Database), clock, settings);
-  const questions = new StandingQuestions(app.get(Database), app.get(NotificationListener));
-  return new QuotaOverview(app.get(ClientsService), app.get(KeysService), reader, questions);
+  return new QuotaOverview(
+    app.get(ClientsService),
+    app.get(KeysService),
+    app.get(QuotaRecords),
+    app.get(Database),
+    clock,
+    readSettings({ REDIS_URL }),
+    new LiveUsageQuery(app.get(Database), app.get(NotificationListener)),
+  );
 }
 
 const written = () => service.app.get(QuotaRecords).flush();

@@ -154,7 +154,7 @@ describe('with Redis', () => {
     await redis.stop();
     await until(async () => (await ask(key, '/health/ready')).text.includes('"degraded":true'));
     const alone = await newKey('alone');
-    await until(() => service.stdout.match(/Redis is unavailable/g)?.length === 2);
+    await until(() => service.stdout.includes('Redis is unavailable'));
     expect(tally(await statusesOf(alone, 65))).toEqual({ 200: 60, 429: 5 });
   });
 });

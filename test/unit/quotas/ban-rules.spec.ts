@@ -135,7 +135,7 @@ describe('the duration of bans', () => {
           now += pause;
           unforgiven = Math.max(0, unforgiven - Math.floor(pause / FORGIVENESS_MS));
           expect(nextBanMs(bans, now) / 60_000).toBe(MINUTES[Math.min(unforgiven, 4)]);
-          earnBan(bans, now, now + 2 * NOTICE_MS);
+          ban(bans, now);
           unforgiven = Math.min(5, unforgiven + 1);
           now = bans.bannedUntil;
         }

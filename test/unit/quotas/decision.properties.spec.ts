@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { newBanState } from '../../../src/modules/quotas/rules/ban-rules';
 import { decide, type Decision } from '../../../src/modules/quotas/rules/decision';
-import { rateLimitHeaders } from '../../../src/modules/quotas/rules/rate-limit-headers';
+import { rateLimitHeaders } from '../../../src/modules/quotas/rules/decision';
 import {
   CLOCK_STEP_MS,
   DAY_MS,

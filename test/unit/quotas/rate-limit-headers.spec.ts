@@ -1,4 +1,4 @@
-import { rateLimitHeaders } from '../../../src/modules/quotas/rules/rate-limit-headers';
+import { rateLimitHeaders } from '../../../src/modules/quotas/rules/decision';
 import { DAY_MS, type WindowStanding } from '../../../src/modules/quotas/rules/rate-window';
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { decide } from '../../../src/modules/quotas/rules/decision';
-import { rateLimitHeaders } from '../../../src/modules/quotas/rules/rate-limit-headers';
+import { rateLimitHeaders } from '../../../src/modules/quotas/rules/decision';
 import {
   DAY_MS,
   MINUTE_MS,

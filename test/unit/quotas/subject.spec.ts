@@ -1,4 +1,4 @@
-import { addressSubject, subjectOf } from '../../../src/modules/quotas/counting/subject';
+import { addressSubject, subjectOf } from '../../../src/modules/quotas/stores/quota-store';
 import type { Caller } from '../../../src/modules/auth';
 
 describe('an address counts', () => {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
-import { connectRedis } from '../../../../src/modules/quotas/fleet/redis-connection';
-import { RedisQuotaStore } from '../../../../src/modules/quotas/fleet/redis-quota-store';
-import type { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
-import type { Subject } from '../../../../src/modules/quotas/counting/subject';
+import { connectRedis } from '../../../../src/modules/quotas/stores/redis-connection';
+import { RedisQuotaStore } from '../../../../src/modules/quotas/stores/redis-quota-store';
+import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import type { Subject } from '../../../../src/modules/quotas/stores/quota-store';
 import { RedisServer } from '../../../support/redis-server';
 import { TcpProxy } from '../../../support/tcp-proxy';
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/quotas';
-import { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
+import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { RedisServer } from '../../../support/redis-server';
 import { COUNTED, standing } from '../../../support/limits';

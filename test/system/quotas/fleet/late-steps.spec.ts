@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis';
 import { ManualClock } from '#libs/clock';
-import { RedisQuotaStore } from '../../../../src/modules/quotas/fleet/redis-quota-store';
-import type { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
-import type { Standing } from '../../../../src/modules/quotas/counting/quota-store';
-import type { ClientSubject } from '../../../../src/modules/quotas/counting/subject';
+import { newBanState } from '../../../../src/modules/quotas/rules/ban-rules';
+import { RedisQuotaStore } from '../../../../src/modules/quotas/stores/redis-quota-store';
+import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import type { Standing } from '../../../../src/modules/quotas/stores/quota-store';
+import type { ClientSubject } from '../../../../src/modules/quotas/stores/quota-store';
 import { until } from '../../../support/eventually';
 import { onClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
@@ -16,8 +17,7 @@ const saveBan = jest.fn();
 const RECORDS = {
   count: () => undefined,
   saveBan,
-  remembered: () =>
-    Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0, byOperator: false }),
+  read: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, ban: newBanState() }),
 } as unknown as QuotaRecords;
 
 let server: RedisServer;

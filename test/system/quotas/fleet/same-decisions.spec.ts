@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { ManualClock } from '#libs/clock';
+import { newBanState } from '../../../../src/modules/quotas/rules/ban-rules';
 import { NOTHING_TAKEN } from '../../../../src/modules/quotas/rules/decision';
-import { RedisQuotaStore } from '../../../../src/modules/quotas/fleet/redis-quota-store';
+import { RedisQuotaStore } from '../../../../src/modules/quotas/stores/redis-quota-store';
 import type { Limits } from '../../../../src/modules/quotas/rules/rate-window';
-import { MemoryQuotaStore } from '../../../../src/modules/quotas/counting/memory-quota-store';
-import type { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
-import type { Subject } from '../../../../src/modules/quotas/counting/subject';
+import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
+import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
+import type { Subject } from '../../../../src/modules/quotas/stores/quota-store';
 import { onClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
 
@@ -35,12 +36,8 @@ afterAll(async () => {
 /** A database that remembers nothing: every history starts anew. */
 const FORGETFUL = {
   count: () => undefined,
-  countFrom: () => undefined,
   saveBan: () => undefined,
-  usedOf: () => Promise.resolve({ requests: 0, resetAt: 0 }),
-  readBan: () => Promise.resolve(null),
-  remembered: () =>
-    Promise.resolve({ day: 0, requests: 0, resetAt: 0, level: 0, bannedUntil: 0, byOperator: false }),
+  read: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, ban: newBanState() }),
 } as unknown as QuotaRecords;
 
 /** The ends of a series' notice, windows, bans and forgiveness, and the moments around them. */

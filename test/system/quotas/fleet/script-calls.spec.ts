@@ -3,7 +3,7 @@ import {
   RedisUnavailableError,
   ScriptCalls,
   type ScriptStep,
-} from '../../../../src/modules/quotas/fleet/script-calls';
+} from '../../../../src/modules/quotas/stores/script-calls';
 import { RedisServer } from '../../../support/redis-server';
 
 let server: RedisServer;
@@ -31,7 +31,7 @@ function aTakeOf(address: string): ScriptStep {
     perMinute: 60,
     perDay: -1,
     takenAt: 0,
-    remembered: [],
+    stored: [],
   };
 }
 

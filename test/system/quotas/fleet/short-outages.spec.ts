@@ -1,5 +1,5 @@
 import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/quotas';
-import { QuotaRecords } from '../../../../src/modules/quotas/counting/quota-records';
+import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { COUNTED, standing, statuses } from '../../../support/limits';
 import { CutOffPair } from './support/cut-off-pair';

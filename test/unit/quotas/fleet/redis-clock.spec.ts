@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { RedisClock } from '../../../../src/modules/quotas/fleet/redis-clock';
+import { RedisClock } from '../../../../src/modules/quotas/stores/script-calls';
 
 const CONNECTED_AT = 1_795_000_000_000;
 

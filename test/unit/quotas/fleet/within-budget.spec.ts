@@ -1,4 +1,4 @@
-import { BudgetExceededError, withinBudget } from '../../../../src/modules/quotas/fleet/within-budget';
+import { BudgetExceededError, withinBudget } from '../../../../src/modules/quotas/stores/redis-connection';
 
 const BUDGET_MS = 50;
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));

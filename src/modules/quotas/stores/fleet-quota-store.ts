@@ -1,0 +1,244 @@
+import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import type { Cluster, Redis } from 'ioredis';
+import type { Clock } from '#libs/clock';
+import type { MemoryQuotaStore } from './memory-quota-store';
+import {
+  type ClientSubject,
+  QuotaStore,
+  type Receipt,
+  type Standing,
+  type Subject,
+  type Taken,
+} from './quota-store';
+import type { RedisQuotaStore } from './redis-quota-store';
+import { RefusalCache } from './refusal-cache';
+import { RedisUnavailableError } from './script-calls';
+
+/** Consecutive failures after which Redis is not called; failures of concurrent requests count as one. */
+const MAX_FAILURES = 3;
+/** Pause between two attempts to reach it again. */
+const PROBE_MS = 250;
+
+/**
+ * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
+ * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
+ */
+export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
+  private readonly logger = new Logger('Quotas');
+  private readonly refusals = new RefusalCache();
+  private readonly onChange: (() => void)[] = [];
+  private failures = 0;
+  private isOpen = false;
+  private isClosed = false;
+  private probing?: NodeJS.Timeout;
+  private lastFailure: unknown;
+  /** True if requests were counted in Redis since this instance last counted locally. */
+  private sharedSince = true;
+  /** Subjects that were counted locally and are not yet marked stale in Redis, by key id. */
+  private readonly countedLocally = new Map<number, ClientSubject>();
+
+  constructor(
+    private readonly client: Redis | Cluster,
+    private readonly shared: RedisQuotaStore,
+    private readonly local: MemoryQuotaStore,
+    private readonly clock: Clock,
+    private readonly instances: number,
+  ) {
+    super();
+    client.on('error', () => undefined);
+    client.on('close', () => this.open());
+  }
+
+  /** True while this instance counts locally. */
+  override isDegraded(): boolean {
+    return this.isOpen;
+  }
+
+  override onDegraded(listener: () => void): void {
+    this.onChange.push(listener);
+  }
+
+  take(subject: Subject): Taken | Promise<Taken> {
+    return this.refusals.find(subject, this.clock.now()) ?? this.takeUnknown(subject);
+  }
+
+  async refund(subject: Subject, taken: Receipt): Promise<Standing> {
+    if (taken.takenLocally) {
+      return this.local.refund(subject, taken);
+    }
+    return this.answer(
+      () => this.shared.refund(subject, taken),
+      () => this.local.look(subject),
+    );
+  }
+
+  async look(subject: Subject): Promise<Standing> {
+    return this.answer(
+      () => this.shared.look(subject),
+      () => this.local.look(subject),
+    );
+  }
+
+  async reloadBans(keyId?: number): Promise<void> {
+    await this.local.reloadBans(keyId);
+    await this.updateRedis(() => this.shared.reloadBans(keyId));
+    // Only now: before, Redis would still have returned the old ban.
+    this.refusals.clear();
+  }
+
+  async reloadResets(clientId?: number): Promise<void> {
+    await this.local.reloadResets(clientId);
+    await this.updateRedis(() => this.shared.reloadResets(clientId));
+  }
+
+  async reloadDays(): Promise<void> {
+    await this.local.reloadDays();
+    await this.updateRedis(() => this.shared.reloadDays());
+  }
+
+  flush(): Promise<boolean> {
+    return this.local.flush();
+  }
+
+  onModuleDestroy(): void {
+    this.local.onModuleDestroy();
+  }
+
+  onApplicationShutdown(): void {
+    this.isClosed = true;
+    clearTimeout(this.probing);
+    this.client.disconnect();
+  }
+
+  private takeUnknown(subject: Subject): Promise<Taken> {
+    const taken = this.answer<Taken>(
+      () => this.shared.take(subject),
+      () => this.takeLocally(subject),
+    );
+    return taken.then((decision) => {
+      if (!decision.takenLocally) {
+        this.refusals.remember(subject, decision, this.clock.now());
+      }
+      return decision;
+    });
+  }
+
+  // No async/await: each await on the hot path costs every request.
+  private answer<Result>(
+    shared: () => Promise<Result>,
+    local: () => Result | Promise<Result>,
+  ): Promise<Result> {
+    if (this.isOpen) {
+      return Promise.resolve(local());
+    }
+    const failuresBefore = this.failures;
+    return shared().then(
+      (result) => {
+        this.noteSuccess();
+        return result;
+      },
+      (error: unknown) => {
+        // If the database fails, the response is 503; that is no reason to count locally.
+        if (!(error instanceof RedisUnavailableError)) {
+          throw error;
+        }
+        this.noteFailure(failuresBefore, error.cause);
+        return local();
+      },
+    );
+  }
+
+  private noteSuccess(): void {
+    this.failures = 0;
+    this.sharedSince = true;
+    if (this.countedLocally.size > 0) {
+      // After a single slow response nothing is opened, so no probe settles it.
+      this.settle().catch(() => undefined);
+    }
+  }
+
+  /** @param failuresBefore when the call began: an outage fails all calls in flight at once, which counts as one failure */
+  private noteFailure(failuresBefore: number, cause: unknown): void {
+    this.lastFailure = cause;
+    if (failuresBefore >= this.failures) {
+      this.failures += 1;
+    }
+    if (this.failures >= MAX_FAILURES) {
+      this.open();
+    }
+  }
+
+  /** Opens the circuit: requests are counted locally until a probe reaches Redis. */
+  private open(): void {
+    if (this.isOpen || this.isClosed) {
+      return;
+    }
+    const cause = this.lastFailure instanceof Error ? ` (${this.lastFailure.message})` : '';
+    this.change(
+      true,
+      `Redis is unavailable${cause}: this instance counts alone, with 1/${this.instances} of every limit.`,
+    );
+    this.probeLater();
+  }
+
+  private probeLater(): void {
+    this.probing = setTimeout(() => void this.probe(), PROBE_MS).unref();
+  }
+
+  private async probe(): Promise<void> {
+    try {
+      await this.shared.probe();
+      // First Redis must learn what was counted locally, above all bans.
+      await this.settle();
+    } catch {
+      if (!this.isClosed) {
+        this.probeLater();
+      }
+      return;
+    }
+    if (!this.isClosed) {
+      this.failures = 0;
+      this.lastFailure = undefined;
+      // Also a warning, so that a log of warnings shows when an outage ended.
+      this.change(false, 'Redis is back: limits are shared again.');
+    }
+  }
+
+  private change(isOpen: boolean, message: string): void {
+    this.isOpen = isOpen;
+    this.logger.warn(message);
+    this.onChange.forEach((listener) => listener());
+  }
+
+  /** Changes made elsewhere must reach Redis; the caller retries until they do. */
+  private async updateRedis(work: () => Promise<void>): Promise<void> {
+    if (this.isOpen) {
+      throw new RedisUnavailableError('the circuit is open');
+    }
+    await work();
+  }
+
+  /** Reloads days and bans if other instances may have counted since this one last counted locally. */
+  private async takeLocally(subject: Subject): Promise<Taken> {
+    if (this.sharedSince) {
+      this.sharedSince = false;
+      await this.local.reloadDays();
+    }
+    if (subject.kind === 'client') {
+      this.countedLocally.set(subject.keyId, subject);
+    }
+    return { ...(await this.local.take(subject)), takenLocally: true };
+  }
+
+  /** Makes Redis reload the days and bans of subjects that were counted locally. */
+  private async settle(): Promise<void> {
+    const owed = [...this.countedLocally.values()];
+    this.countedLocally.clear();
+    try {
+      await this.shared.markStale(owed);
+    } catch (error) {
+      owed.forEach((subject) => this.countedLocally.set(subject.keyId, subject));
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import type { Cluster, Redis } from 'ioredis';
+import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
+import { DAY_MS, standings } from '../rules/rate-window';
+import type { QuotaRecords } from './quota-records';
+import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './quota-script';
+import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
+import { ScriptCalls, type ScriptStep } from './script-calls';
+
+type StoredState = Awaited<ReturnType<QuotaRecords['read']>>;
+type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
+
+/** Steps in flight for bulk updates, so that Redis stays responsive. */
+const SENT_AT_ONCE = 200;
+
+const TAKE: SubjectStep = { name: 'take' };
+const NOTHING_STORED: readonly number[] = [];
+
+/** Counts in Redis, so that all instances share the limits: one atomic script, one round trip. */
+export class RedisQuotaStore extends QuotaStore {
+  private readonly calls: ScriptCalls;
+  private readonly reading = new Map<number, Promise<StoredState>>();
+
+  constructor(
+    client: Redis | Cluster,
+    private readonly records: QuotaRecords,
+    budgetMs: number,
+  ) {
+    super();
+    this.calls = new ScriptCalls(client, budgetMs);
+  }
+
+  take(subject: Subject): Promise<Decision> {
+    return this.run(subject, TAKE).then((state) => this.decisionOf(subject, state));
+  }
+
+  private decisionOf(subject: Subject, state: StateAfter): Decision {
+    const { outcome, exhausted, newlyBanned, windows } = state;
+    if (subject.kind === 'client' && outcome === 'allowed') {
+      this.records.count(subject.clientId, windows.day, 1);
+    }
+    this.saveNewBan(subject, state);
+    return decisionAfter(outcome as Outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
+  }
+
+  async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
+    const { outcome, windows, bans, now } = await this.run(subject, { name: 'refund', takenAt });
+    if (subject.kind === 'client' && outcome === 'refunded') {
+      this.records.count(subject.clientId, windows.day, -1);
+    }
+    return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
+  }
+
+  async look(subject: Subject): Promise<Standing> {
+    const { windows, bans, now } = await this.run(subject, { name: 'look' });
+    return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
+  }
+
+  /** Copies bans from the database to Redis. Every notified instance does so; it is idempotent. */
+  async reloadBans(keyId?: number): Promise<void> {
+    const bans = await this.records.bans(keyId);
+    await inSlices(bans, async ({ clientId, keyId: id, level, bannedUntil, byOperator }) => {
+      if (!this.records.hasUnsavedBan(id)) {
+        const stored = ['', '', level, bannedUntil, Number(byOperator), ''];
+        await this.calls.run(aStep('ban', keysOfClient(clientId, id), stored));
+      }
+    });
+  }
+
+  /** Marks the daily counts of all active clients as stale. */
+  async reloadDays(): Promise<void> {
+    const clients = await this.records.clientsOf(Math.floor(this.records.now() / DAY_MS));
+    await inSlices(clients, (clientId) => this.calls.run(aStep('mark stale', [windowsOfClient(clientId)])));
+  }
+
+  /** Applies resets. Every notified instance does so; it is idempotent. */
+  async reloadResets(clientId?: number): Promise<void> {
+    for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
+      await this.calls.run(aStep('reset', [windowsOfClient(id)], ['', '', '', '', '', resetAt]));
+    }
+  }
+
+  flush(): Promise<boolean> {
+    return this.records.flush();
+  }
+
+  /** Rejects unless Redis can run the script. */
+  async probe(): Promise<void> {
+    await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
+  }
+
+  /** Makes Redis reload these clients from the database, because they were counted elsewhere. */
+  async markStale(known: { clientId: number; keyId: number }[]): Promise<void> {
+    await this.flush();
+    await inSlices(known, ({ clientId, keyId }) =>
+      this.calls.run(aStep('mark stale', keysOfClient(clientId, keyId))),
+    );
+  }
+
+  // No async/await: each await on the hot path costs every request.
+  private run(subject: Subject, step: SubjectStep): Promise<StateAfter> {
+    return this.call(subject, step, NOTHING_STORED).then((reply) =>
+      reply[0] === 'unknown' && subject.kind === 'client'
+        ? this.runWithStored(subject, step)
+        : toState(reply, subject.kind === 'client'),
+    );
+  }
+
+  /** For a client that Redis does not have: passes its day and bans from the database. */
+  private async runWithStored(subject: ClientSubject, step: SubjectStep): Promise<StateAfter> {
+    const { day, requests, ban, resetAt } = await this.stored(subject);
+    const stored = [day, requests, ban.level, ban.bannedUntil, Number(ban.byOperator), resetAt];
+    return toState(await this.call(subject, step, stored), true);
+  }
+
+  /** Concurrent requests share one read: after an outage all keys need it at once. */
+  private stored({ clientId, keyId }: ClientSubject): Promise<StoredState> {
+    let reading = this.reading.get(keyId);
+    if (reading === undefined) {
+      reading = this.records.read(clientId, keyId).finally(() => this.reading.delete(keyId));
+      this.reading.set(keyId, reading);
+    }
+    return reading;
+  }
+
+  private call(
+    subject: Subject,
+    { name, takenAt = 0 }: SubjectStep,
+    stored: readonly number[],
+  ): Promise<Reply> {
+    const { perMinute, perDay } = subject.limits;
+    const step = { keys: keysOf(subject), name, perMinute, perDay: perDay ?? -1, takenAt, stored };
+    return this.calls.run(step, (late) => {
+      // A late decision is in force in Redis, so a new ban must be recorded.
+      this.saveNewBan(subject, toState(late, subject.kind === 'client'));
+    });
+  }
+
+  private saveNewBan(subject: Subject, { newlyBanned, bans, now }: StateAfter): void {
+    if (subject.kind === 'client' && newlyBanned) {
+      this.records.saveBan(subject.keyId, bans!, now);
+    }
+  }
+}
+
+/** A step that needs no limits. */
+function aStep(
+  name: ScriptStep['name'],
+  keys: string[],
+  stored: ScriptStep['stored'] = NOTHING_STORED,
+): ScriptStep {
+  return { name, keys, perMinute: 0, perDay: 0, takenAt: 0, stored };
+}
+
+/** Processes items in slices, so that each response arrives within its time budget. */
+async function inSlices<Item>(items: Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+  for (let next = 0; next < items.length; next += SENT_AT_ONCE) {
+    await Promise.all(items.slice(next, next + SENT_AT_ONCE).map(work));
+  }
+}
