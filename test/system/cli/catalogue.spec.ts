@@ -1,5 +1,5 @@
 import { exec } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +10,7 @@ import {
   petstoreJson,
   petstoreScript,
 } from '../../support/command-line';
+import { until } from '../../support/eventually';
 import { RunningCommand } from './support/running-command';
 import { useCommandLine } from './support/use-command-line';
 
@@ -169,4 +170,31 @@ describe('export', () => {
     running.child.stdout.destroy();
     expect(await running.end()).toEqual({ code: 0, stdout: '', stderr: '' });
   });
+});
+
+it('100,000 pets are imported and exported in little memory, and an interrupted export leaves no file', async () => {
+  const PETS = 100_000;
+  const inLittleMemory = ['--max-old-space-size=56'];
+  const command = (args: string[], node: string[] = []) =>
+    new RunningCommand(args, { environment, cwd: folder, node });
+  const names = Array.from({ length: PETS }, (_none, index) => `${index + PETS} ${'x'.repeat(60)}`);
+  const file = write('large.ndjson', DOGS, ...names.map((name) => aPet(name)));
+  expect(await command(['import', file, '--yes', '--json'], inLittleMemory).end()).toMatchObject({
+    code: 0,
+    stdout: `{"categories":1,"pets":${PETS},"repeated":1,"skipped":0}\n`,
+  });
+
+  const interrupted = command(['export', 'out.ndjson']);
+  const partial = () => readdirSync(folder).find((entry) => entry.endsWith('.partial'));
+  await until(() => partial() !== undefined && statSync(path(partial()!)).size > 0);
+  expect(await interrupted.end('SIGINT')).toEqual({
+    ...{ code: 130, stdout: '', stderr: 'petstore: interrupted; out.ndjson was not written.\n' },
+  });
+  expect(readdirSync(folder).filter((name) => name.startsWith('out.ndjson'))).toEqual([]);
+
+  expect(await command(['export', 'out.ndjson'], inLittleMemory).end()).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  expect(statSync(path('out.ndjson')).size).toBeGreaterThan(PETS * 100);
 });

@@ -172,7 +172,8 @@ function isHeader(value: unknown): value is ArchiveHeader {
   return (
     typeof format === 'number' &&
     typeof madeBy === 'string' &&
-    typeof startedAt === 'string' &&
+    // Shown to people: it must not control their terminal.
+    /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(String(startedAt)) &&
     isTexts(migrations) &&
     Array.isArray(tables) &&
     tables.every(

@@ -335,6 +335,11 @@ const HOSTILE: [what: string, change: (entries: Entry[]) => Entry[], message: Re
   ],
   ['a header that is no JSON', (all) => changed(all, 'header.json', () => '{'), /header.json cannot be read/],
   [
+    'a header that controls a terminal',
+    (all) => changed(all, 'header.json', (json) => json.replace('"startedAt":"', '$&\\u001b[2J')),
+    /header.json cannot be read/,
+  ],
+  [
     'a header of something else',
     (all) => changed(all, 'header.json', () => '{"tables": [null]}'),
     /header.json cannot be read/,
@@ -388,12 +393,13 @@ describe('A damaged or hostile archive is refused, and nothing is changed', () =
     entries = await entriesOf(await archiveOf(from));
     before = await contentOf(to);
   });
-  afterAll(dropTarget);
-
-  const refused = async (archive: Buffer, message: RegExp) => {
-    await expect(load(archive, to, { replace: true })).rejects.toThrow(message);
+  afterAll(async () => {
     expect(await contentOf(to)).toEqual(before);
-  };
+    await dropTarget();
+  });
+
+  const refused = (archive: Buffer, message: RegExp) =>
+    expect(load(archive, to, { replace: true })).rejects.toThrow(message);
 
   it.each(HOSTILE)('that has %s', async (_what, change, message) => {
     await refused(build(change(entries)), message);
