@@ -4,12 +4,14 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
 import { CommandsModule, DatabaseModule } from '#libs/database';
 import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
-import { AuditModule } from './modules/audit';
-import { ApiKeyGuard, AuthModule } from './modules/auth';
+import { DataSource } from 'typeorm';
+import { type Actor, AuditModule } from './modules/audit';
+import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
+import { CatalogueTransferModule } from './modules/catalogue';
 import { CategoriesModule } from './modules/categories';
 import { connectAndMigrate, dataSourceOptions } from './runtime/data-source';
-import { DeprecationsModule, SunsetGuard } from './modules/deprecations';
-import { EventsModule } from './modules/events';
+import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
+import { EventLogModule, EventsModule } from './modules/events';
 import { HealthModule } from './runtime/health';
 import { InventoryModule } from './modules/inventory';
 import { OrdersModule } from './modules/orders';
@@ -18,8 +20,13 @@ import { MetricsModule } from './runtime/metrics';
 import { Admission } from './http/admission';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';
-import { PlanThrottlerGuard, QuotasModule } from './modules/quotas';
-import { WebhooksModule } from './modules/webhooks';
+import {
+  PlanThrottlerGuard,
+  QuotaAdministrationModule,
+  QuotasModule,
+  WorkerQuotaServerModule,
+} from './modules/quotas';
+import { WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
 import { type Settings, asConfiguration } from './settings';
 
@@ -38,22 +45,26 @@ const PIPELINE = [
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
 ];
 
+/** The connections of the first process of several: it counts for the workers, which divide the pool among themselves. */
+const COUNTING_POOL = 2;
+/** One connection for the transaction of a command, and one for other queries. */
+const COMMAND_POOL = 2;
+/** Longer than a request waits: a command on a busy machine had better be late than fail. */
+const COMMAND_TIMEOUT_MS = 20_000;
+
+/** Assembles every process of the application: a service, the first process of one with workers, a command. */
 @Module({})
 export class AppModule {
-  /** @param databaseUrl the database's URL; the settings lack it if the database is embedded */
-  static forRoot(settings: Settings, databaseUrl: string): DynamicModule {
+  /**
+   * A service, alone or as one of several workers.
+   * @param databaseUrl the settings lack it if the database is embedded
+   */
+  static forService(settings: Settings, databaseUrl: string): DynamicModule {
+    const options = dataSourceOptions(databaseUrl, settings.databasePool);
     return {
       module: AppModule,
       imports: [
-        ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
-        ClockModule,
-        DatabaseModule.forRoot(
-          databaseUrl,
-          dataSourceOptions(databaseUrl, settings.databasePool),
-          connectAndMigrate,
-        ),
-        CommandsModule,
-        AuditModule.forRoot({ kind: 'service', name: 'service' }),
+        ...foundation(settings, DatabaseModule.forRoot(databaseUrl, options, connectAndMigrate), SERVICE),
         AuthModule,
         QuotasModule,
         DeprecationsModule,
@@ -70,4 +81,60 @@ export class AppModule {
       providers: [AllowedMethods, ResponseHeaders, ...PIPELINE],
     };
   }
+
+  /** The first process of a service with workers: counts for them, and seeds a new store. */
+  static forFirstProcess(settings: Settings, databaseUrl: string): DynamicModule {
+    const options = dataSourceOptions(databaseUrl, COUNTING_POOL);
+    return {
+      module: AppModule,
+      imports: [
+        ...foundation(settings, DatabaseModule.forRoot(databaseUrl, options, connectAndMigrate), SERVICE),
+        WorkerQuotaServerModule,
+        SeedModule,
+      ],
+    };
+  }
+
+  /** The services that commands use. The database is opened later, and only by a command that needs it. */
+  static forCommands(settings: Settings, actor: Actor): DynamicModule {
+    const options = {
+      ...dataSourceOptions('', COMMAND_POOL, COMMAND_TIMEOUT_MS),
+      manualInitialization: true,
+    };
+    const prepare = () => Promise.resolve(new DataSource(options));
+    const modules = [
+      QuotaAdministrationModule,
+      AdministrationModule,
+      SeedModule,
+      CatalogueTransferModule,
+      CategoriesModule,
+      PetsModule,
+      InventoryModule,
+      OrdersModule,
+      DeprecationReportModule,
+      EventLogModule,
+      WebhookAdministrationModule,
+    ];
+    return {
+      module: AppModule,
+      imports: [...foundation(settings, DatabaseModule.forRoot('', options, prepare), actor), ...modules],
+      exports: modules,
+    };
+  }
+}
+
+const SERVICE: Actor = { kind: 'service', name: 'service' };
+
+function foundation(
+  settings: Settings,
+  database: DynamicModule,
+  actor: Actor,
+): DynamicModule['imports'] & {} {
+  return [
+    ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
+    ClockModule,
+    database,
+    CommandsModule,
+    AuditModule.forRoot(actor),
+  ];
 }

@@ -1,7 +1,8 @@
 import { Command, Option } from 'nest-commander';
-import type { AuditFilter, RecordedEntry } from '../modules/audit';
+import { AuditTrail, type RecordedEntry } from '../modules/audit';
+import { ClientsService, KeysService } from '../modules/auth';
 import { detailsInShort } from './audit-details';
-import { ListingCommand, administerAccounts } from './command/command';
+import { ListingCommand } from './command/command';
 import { type OutputOptions, type Row, isForPeople, printMany } from './output/output';
 import { keyReference, pastInstant, wholeNumber } from './command/parse';
 
@@ -20,6 +21,14 @@ export class AuditCommand extends ListingCommand {
     'audit --client acme --since 2026-11-01',
     'audit --key 2 --action key.ban --json',
   ];
+
+  constructor(
+    private readonly trail: AuditTrail,
+    private readonly clients: ClientsService,
+    private readonly keys: KeysService,
+  ) {
+    super();
+  }
 
   @Option({ flags: '--client <name>', description: 'only entries about this client' })
   parseClient(text: string): string {
@@ -55,26 +64,16 @@ export class AuditCommand extends ListingCommand {
   async run(_arguments: string[], options: AuditOptions): Promise<void> {
     const { client, key, action, since } = options;
     const limit = wholeNumber('--limit', options.limit, { min: 1, max: 10_000 });
-    const entries = await read({ client, actionPrefix: action, since, limit }, key);
+    await this.store.open();
+    const keyId = typeof key === 'string' ? (await this.keys.byReference(key)).id : key;
+    const entries = await this.trail.newest({ client, keyId, actionPrefix: action, since, limit });
+    if (entries.length === 0 && client !== undefined) {
+      // Entries of deleted clients are found too. A name without entries that is no client either is probably a typo.
+      await this.clients.named(client);
+    }
     const rows = entries.map(isForPeople(options) ? forPeople : forPrograms);
     await printMany(rows, options, 'There are no entries.');
   }
-}
-
-/** Finds entries of deleted clients too. A name without entries that is no client either is probably a typo. */
-async function read(filter: AuditFilter, key: number | string | undefined): Promise<RecordedEntry[]> {
-  const [{ AuditTrail }, { ClientsService, KeysService }] = await Promise.all([
-    import('../modules/audit/index.js'),
-    import('../modules/auth/administration.js'),
-  ]);
-  return administerAccounts(async (services) => {
-    const keyId = typeof key === 'string' ? (await services.get(KeysService).byReference(key)).id : key;
-    const entries = await services.get(AuditTrail).newest({ ...filter, keyId });
-    if (entries.length === 0 && filter.client !== undefined) {
-      await services.get(ClientsService).named(filter.client);
-    }
-    return entries;
-  });
 }
 
 function forPrograms({ clientName, ...entry }: RecordedEntry): Row {

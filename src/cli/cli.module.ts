@@ -1,32 +1,69 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { AppModule } from '../app.module';
+import { type Actor } from '../modules/audit';
+import { type Settings, readSettings } from '../settings';
 import { AuditCommand } from './audit.command';
-import { CLIENT_COMMANDS } from './accounts/clients.command';
+import { ClientsCommand } from './accounts/clients.command';
+import { KeysCommand } from './accounts/keys.command';
+import { QuotasCommand } from './accounts/quotas.command';
+import { Store } from './command/administration';
 import { CompletionCommand } from './completion.command';
-import { DB_COMMANDS } from './database/db.command';
-import { DeprecationsCommand } from './deprecations.command';
-import { KEY_COMMANDS } from './accounts/keys.command';
-import { OpenapiCommand } from './openapi.command';
-import { QUOTA_COMMANDS } from './accounts/quotas.command';
-import { ServeCommand } from './serve.command';
-import { STORE_COMMANDS } from './store';
-import { VersionCommand } from './version.command';
+import { DbCommand } from './database/db.command';
 import { StoreStatusCommand } from './database/status.command';
+import { DeprecationsCommand } from './deprecations.command';
+import { OpenapiCommand } from './openapi.command';
+import { ServeCommand } from './serve.command';
+import { CategoriesCommand } from './store/categories.command';
+import { EventsCommand } from './store/events.command';
+import { ExportCommand } from './store/export.command';
+import { ImportCommand } from './store/import.command';
+import { OrdersCommand } from './store/orders.command';
+import { PetsCommand } from './store/pets.command';
+import { StockCommand } from './store/stock.command';
+import { WebhooksCommand } from './store/webhooks.command';
+import { VersionCommand } from './version.command';
 
-/** All commands. They load their dependencies when they run, to keep --help fast. */
-@Module({
-  providers: [
-    ServeCommand,
-    ...CLIENT_COMMANDS,
-    ...KEY_COMMANDS,
-    ...QUOTA_COMMANDS,
-    ...STORE_COMMANDS,
-    DeprecationsCommand,
-    AuditCommand,
-    ...DB_COMMANDS,
-    StoreStatusCommand,
-    OpenapiCommand,
-    CompletionCommand,
-    VersionCommand,
-  ],
-})
-export class CliModule {}
+/** In the order of the help. */
+const COMMANDS = [
+  ServeCommand,
+  ClientsCommand,
+  KeysCommand,
+  QuotasCommand,
+  PetsCommand,
+  CategoriesCommand,
+  OrdersCommand,
+  StockCommand,
+  EventsCommand,
+  WebhooksCommand,
+  ImportCommand,
+  ExportCommand,
+  DeprecationsCommand,
+  AuditCommand,
+  DbCommand,
+  StoreStatusCommand,
+  OpenapiCommand,
+  CompletionCommand,
+  VersionCommand,
+];
+
+/** The commands, with the application's services. */
+@Module({})
+export class CliModule {
+  /** @param actor the author of all changes, for the audit log */
+  static forActor(actor: Actor): DynamicModule {
+    return {
+      module: CliModule,
+      imports: [AppModule.forCommands(settingsOrDefaults(), actor)],
+      providers: [Store, ...COMMANDS.flatMap((command) => command.registerWithSubCommands())],
+    };
+  }
+}
+
+/** Help needs no settings. A command that does reads them again, and reports what is wrong. */
+function settingsOrDefaults(): Settings {
+  try {
+    return readSettings(process.env);
+  } catch {
+    return readSettings({});
+  }
+}

@@ -1,6 +1,7 @@
 import { Command, Option } from 'nest-commander';
-import type { DeprecatedUse } from '../modules/deprecations';
-import { ListingCommand, administer } from './command/command';
+import { ClientsService } from '../modules/auth';
+import { DeprecationReport, type DeprecatedUse } from '../modules/deprecations';
+import { ListingCommand } from './command/command';
 import { type OutputOptions, type Row, printMany } from './output/output';
 import { wholeNumber } from './command/parse';
 
@@ -16,6 +17,13 @@ interface ReportOptions extends OutputOptions {
 export class DeprecationsCommand extends ListingCommand {
   protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
 
+  constructor(
+    private readonly clients: ClientsService,
+    private readonly report: DeprecationReport,
+  ) {
+    super();
+  }
+
   @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '90' })
   parseDays(text: string): string {
     return text;
@@ -28,16 +36,11 @@ export class DeprecationsCommand extends ListingCommand {
 
   async run(_arguments: string[], { days, client, ...output }: ReportOptions): Promise<void> {
     const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
-    const [{ ClientsService }, { DeprecationReport }] = await Promise.all([
-      import('../modules/auth/administration.js'),
-      import('../modules/deprecations/index.js'),
-    ]);
-    const uses = await administer(async (services) => {
-      if (client !== undefined) {
-        await services.get(ClientsService).named(client);
-      }
-      return services.get(DeprecationReport).of(lastDays, client);
-    });
+    await this.store.open();
+    if (client !== undefined) {
+      await this.clients.named(client);
+    }
+    const uses = await this.report.of(lastDays, client);
     const rows = uses.length === 0 ? [] : describe(uses, await sunsets());
     await printMany(rows, output, 'Nobody has called a deprecated operation.');
   }

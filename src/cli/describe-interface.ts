@@ -7,7 +7,7 @@ import { buildDocument, documentText } from '../http/document';
 /** The interface description as text, from an application that is assembled but not started. */
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {
   const settings = readSettings({});
-  const root = AppModule.forRoot(settings, 'postgres://nowhere');
+  const root = AppModule.forService(settings, 'postgres://nowhere');
   const app = await NestFactory.create(root, new FastifyAdapter(), {
     preview: true,
     logger: false,

@@ -2,8 +2,10 @@ import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../runtime/environment-file';
 import { CliModule } from './cli.module';
+import { Store } from './command/administration';
 import { BAD_USAGE, writeUsageError } from './command/command';
 import { CommandFailure } from './command/command-failure';
+import { operator } from './command/operator';
 import { fail } from './output/failure-output';
 import { OutputFailure, isReaderGone, writeOutput } from './output/standard-output';
 
@@ -14,14 +16,22 @@ async function main(): Promise<void> {
   if (VERSION_OPTIONS.includes(process.argv[2]!)) {
     process.argv.splice(2, Infinity, 'version');
   }
-  await CommandFactory.run(CliModule, {
+  const application = await CommandFactory.createWithoutRunning(CliModule.forActor(operator(process.env)), {
     cliName: 'petstore',
     logger: false,
     abortOnError: false,
     outputConfiguration: { outputError: writeUsageError, writeOut: (text) => writeOutput(text) },
     errorHandler: (error) => process.exit((error as { exitCode?: number }).exitCode === 0 ? 0 : BAD_USAGE),
-    serviceErrorHandler: (error) => fail(error),
+    serviceErrorHandler: (error) => {
+      throw error;
+    },
   });
+  try {
+    await CommandFactory.runApplication(application);
+  } finally {
+    await application.close();
+    await application.get(Store).close();
+  }
 }
 
 /** Exits after all output is flushed: writes to a pipe are asynchronous. */

@@ -39,7 +39,7 @@ export async function createApp(
   // Default name of database sessions, such as the one with the instance's lock.
   defaults.application_name = instanceName();
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(settings, databaseUrl),
+    AppModule.forService(settings, databaseUrl),
     createHttpAdapter(settings, logger),
     { ...NEST_OPTIONS, logger: nestLogger(logger) },
   );

@@ -3,9 +3,9 @@ import { EnvironmentFileError } from './environment-file';
 import { isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
-import { AdministrationError } from '../modules/auth/administration';
+import { AdministrationError } from '../modules/auth';
 import { complaint, printable } from './messages';
-import { InvalidPlanError } from '../modules/quotas/administration';
+import { InvalidPlanError } from '../modules/quotas';
 import { WebhookKeyError } from '../modules/webhooks';
 
 /** The service could not start; the message is one line for the operator. */

@@ -112,7 +112,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const log = new WatchedLog(level === undefined ? undefined : process.stdout);
   const logger = createLogger((level as LogLevel | undefined) ?? 'trace', log);
   const testing = await Test.createTestingModule({
-    imports: [AppModule.forRoot(settings, options.databaseUrl ?? database.url)],
+    imports: [AppModule.forService(settings, options.databaseUrl ?? database.url)],
   })
     .overrideProvider(Clock)
     .useValue(clock)

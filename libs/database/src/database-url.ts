@@ -1,4 +1,4 @@
-/** The URL of the database, for code that needs its own connection. */
-export abstract class DatabaseUrl {
-  abstract readonly value: string;
+/** The URL of the database, for code that needs its own connection. The command line knows it once it opens the database. */
+export class DatabaseUrl {
+  constructor(public value: string) {}
 }

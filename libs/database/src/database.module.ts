@@ -31,7 +31,7 @@ export class DatabaseModule {
           dataSourceFactory: () => connect(options),
         }),
       ],
-      providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: { value: url } }],
+      providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: new DatabaseUrl(url) }],
       exports: [Database, DatabaseUrl, NotificationListener, TypeOrmModule],
     };
   }

@@ -52,9 +52,14 @@ export class Database {
     return this.dataSource.manager;
   }
 
+  /** Maximum number of connections; known before the database is opened. */
+  get poolSize(): number {
+    return this.dataSource.options.poolSize!;
+  }
+
   get poolUse(): PoolUse {
-    const { totalCount, idleCount, waitingCount, options } = this.pool;
-    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: options.max };
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: this.poolSize };
   }
 
   /**

@@ -16,6 +16,7 @@ export type { Entity, Figure, Journal, RowChange, State } from './commands/state
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { Database, type Transaction, withRetries } from './database';
 export { DatabaseModule } from './database.module';
+export { DatabaseUrl } from './database-url';
 export { type EntityTable, type RowLock } from './entity-table';
 export { GeneratedId, int8, int8ToNumber } from './int8';
 export type { LongTransactionOptions } from './long-transaction';

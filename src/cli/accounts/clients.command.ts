@@ -1,6 +1,7 @@
 import { Command, Option, SubCommand } from 'nest-commander';
+import { ClientsService, KeysService, describeKey } from '../../modules/auth';
+import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../../modules/quotas';
 import { PETSTORE } from '../../runtime/messages';
-import { withAccounts } from './account-services';
 import {
   type ChangeOptions,
   ChangingCommand,
@@ -10,10 +11,57 @@ import {
   ListingCommand,
   ReportingCommand,
 } from '../command/command';
+import { UsageError } from '../command/command-failure';
 import { confirm } from '../command/confirm';
-import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from '../output/output';
-import { clientName } from '../command/parse';
-import { PLAN, PlanCommand, type PlanOptions, chosenPlan } from './plan-command';
+import { clientName, wholeNumber } from '../command/parse';
+import {
+  type OutputOptions,
+  type Row,
+  counted,
+  isForPeople,
+  print,
+  printMany,
+  printOne,
+} from '../output/output';
+
+const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
+const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
+const LIMITS = { min: 1, max: 2_147_483_647 };
+
+interface PlanOptions extends ChangeOptions {
+  plan: string;
+  perMinute?: number;
+  perDay?: number;
+}
+
+/** A command that puts a client on a plan. */
+abstract class PlanCommand extends ChangingCommand {
+  @Option({ flags: '--per-minute <requests>', description: `requests per minute; ${AGREED_ONLY}` })
+  parsePerMinute(text: string): number {
+    return wholeNumber('--per-minute', text, LIMITS);
+  }
+
+  @Option({ flags: '--per-day <requests>', description: `requests per day; ${AGREED_ONLY}` })
+  parsePerDay(text: string): number {
+    return wholeNumber('--per-day', text, LIMITS);
+  }
+}
+
+function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
+  try {
+    return agreedPlan(plan, perMinute, perDay);
+  } catch (error) {
+    throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
+  }
+}
+
+type Client = Awaited<ReturnType<ClientsService['named']>>;
+
+function describeClient(client: Client): Row {
+  const { id, name, plan, createdAt } = client;
+  const { perMinute, perDay } = limitsOf(client);
+  return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
+}
 
 @SubCommand({ name: 'create', description: 'create a client' })
 export class CreateClientCommand extends PlanCommand {
@@ -21,6 +69,10 @@ export class CreateClientCommand extends PlanCommand {
     'clients create --name acme',
     'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
+
+  constructor(private readonly clients: ClientsService) {
+    super();
+  }
 
   @Option({ flags: '--name <name>', description: 'name of the client', required: true })
   parseName(text: string): string {
@@ -33,11 +85,9 @@ export class CreateClientCommand extends PlanCommand {
   }
 
   async run(_arguments: string[], options: PlanOptions & { name: string }): Promise<void> {
-    const choice = await chosenPlan(options);
-    const row = await withAccounts(async ({ clients, describeClient }) => {
-      return describeClient(await clients.create(options.name, choice));
-    }, options.reason);
-    await printOne(row, options);
+    const plan = chosenPlan(options);
+    await this.store.open(options.reason);
+    await printOne(describeClient(await this.clients.create(options.name, plan)), options);
   }
 }
 
@@ -45,11 +95,14 @@ export class CreateClientCommand extends PlanCommand {
 export class ListClientsCommand extends ListingCommand {
   protected override readonly examples = ['clients list', 'clients list --sort plan --columns name,plan'];
 
+  constructor(private readonly clients: ClientsService) {
+    super();
+  }
+
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    const rows = await withAccounts(async ({ clients, describeClient }) =>
-      (await clients.list()).map(describeClient),
-    );
-    await printMany(rows, options, 'There are no clients yet.');
+    await this.store.open();
+    const clients = await this.clients.list();
+    await printMany(clients.map(describeClient), options, 'There are no clients yet.');
   }
 }
 
@@ -57,18 +110,24 @@ export class ListClientsCommand extends ListingCommand {
 export class ShowClientCommand extends ReportingCommand {
   protected override readonly examples = ['clients show acme', 'clients show acme --output yaml'];
 
+  constructor(
+    private readonly clients: ClientsService,
+    private readonly keys: KeysService,
+  ) {
+    super();
+  }
+
   async run([name = '']: string[], options: OutputOptions): Promise<void> {
-    const { row, described } = await withAccounts(async ({ clients, keys, describeClient, describeKey }) => {
-      const client = await clients.named(name);
-      return { row: describeClient(client), described: (await keys.list(name)).map(describeKey) };
-    });
+    await this.store.open();
+    const row = describeClient(await this.clients.named(name));
+    const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
     if (!isForPeople(options) || options.columns !== undefined) {
-      await printOne({ ...row, keys: described }, options);
+      await printOne({ ...row, keys }, options);
       return;
     }
     await printOne(row, options);
     print('');
-    await printMany(described, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    await printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
   }
 }
 
@@ -83,17 +142,19 @@ export class SetPlanCommand extends PlanCommand {
     'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
+  constructor(private readonly clients: ClientsService) {
+    super();
+  }
+
   @Option({ flags: '--plan <plan>', description: PLAN, required: true })
   parsePlan(text: string): string {
     return text;
   }
 
   async run([name = '']: string[], options: PlanOptions): Promise<void> {
-    const choice = await chosenPlan(options);
-    const row = await withAccounts(async ({ clients, describeClient }) => {
-      return describeClient(await clients.setPlan(name, choice));
-    }, options.reason);
-    await printOne(row, options);
+    const plan = chosenPlan(options);
+    await this.store.open(options.reason);
+    await printOne(describeClient(await this.clients.setPlan(name, plan)), options);
   }
 }
 
@@ -105,12 +166,14 @@ export class SetPlanCommand extends PlanCommand {
 export class RenameClientCommand extends ChangingCommand {
   protected override readonly examples = ['clients rename acme acme-eu'];
 
+  constructor(private readonly clients: ClientsService) {
+    super();
+  }
+
   async run([name = '', text = '']: string[], options: ChangeOptions): Promise<void> {
     const newName = clientName(text);
-    const row = await withAccounts(async ({ clients, describeClient }) => {
-      return describeClient(await clients.rename(name, newName));
-    }, options.reason);
-    await printOne(row, options);
+    await this.store.open(options.reason);
+    await printOne(describeClient(await this.clients.rename(name, newName)), options);
   }
 }
 
@@ -125,26 +188,32 @@ export class DeleteClientCommand extends ConfirmedCommand {
     'clients delete acme --yes --reason "contract ended"',
   ];
 
+  constructor(
+    private readonly clients: ClientsService,
+    private readonly keys: KeysService,
+  ) {
+    super();
+  }
+
   async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const row = await withAccounts(async ({ clients, keys, describeClient }) => {
-      const { length } = (await keys.list(name)).filter(({ revokedAt }) => revokedAt === null);
-      await confirm(`Delete ${name}, which cuts off ${counted(length, 'key', 'keys')}?`, options.yes);
-      return { ...describeClient(await clients.delete(name)), deleted: true };
-    }, options.reason);
-    await printOne(row, options);
+    await this.store.open(options.reason);
+    const { length } = (await this.keys.list(name)).filter(({ revokedAt }) => revokedAt === null);
+    await confirm(`Delete ${name}, which cuts off ${counted(length, 'key', 'keys')}?`, options.yes);
+    const client = await this.clients.delete(name);
+    await printOne({ ...describeClient(client), deleted: true }, options);
   }
 }
 
-const SUB_COMMANDS = [
-  CreateClientCommand,
-  ListClientsCommand,
-  ShowClientCommand,
-  SetPlanCommand,
-  RenameClientCommand,
-  DeleteClientCommand,
-];
-
-@Command({ name: 'clients', description: 'manage clients and their plans', subCommands: SUB_COMMANDS })
+@Command({
+  name: 'clients',
+  description: 'manage clients and their plans',
+  subCommands: [
+    CreateClientCommand,
+    ListClientsCommand,
+    ShowClientCommand,
+    SetPlanCommand,
+    RenameClientCommand,
+    DeleteClientCommand,
+  ],
+})
 export class ClientsCommand extends CommandGroup {}
-
-export const CLIENT_COMMANDS = [ClientsCommand, ...SUB_COMMANDS];

@@ -1,8 +1,9 @@
-import type { INestApplicationContext } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { CommandRunner, Option } from 'nest-commander';
 import { PETSTORE, complaint } from '../../runtime/messages';
 import { asksForJson, failureAsJson } from '../output/failure-output';
 import { FORMATS, type Format, type OutputOptions } from '../output/output';
+import { Store } from './administration';
 import { UsageError } from './command-failure';
 
 type Command = Parameters<CommandRunner['setCommand']>[0];
@@ -58,6 +59,8 @@ export abstract class CommandGroup extends PetstoreCommand {
 
 /** A command that prints a table, JSON, YAML or CSV. */
 export abstract class ReportingCommand extends PetstoreCommand {
+  @Inject() protected readonly store!: Store;
+
   @Option({ flags: '-o, --output <format>', description: 'table (default), json, yaml or csv' })
   parseOutput(text: string): Format {
     const format = FORMATS.find((known) => known === text);
@@ -111,22 +114,4 @@ export abstract class ConfirmedCommand extends ChangingCommand {
   parseYes(): boolean {
     return true;
   }
-}
-
-type Work<Result> = (services: INestApplicationContext) => Promise<Result>;
-
-/**
- * Runs a command with the application's services, which are loaded lazily to keep --help fast.
- * @param reason for the audit log
- */
-export async function administer<Result>(work: Work<Result>, reason?: string): Promise<Result> {
-  const { withServices } = await import('./administration.js');
-  const { STORE_MODULES } = await import('./store-modules.js');
-  return withServices(work, reason, STORE_MODULES);
-}
-
-/** The same with the services for clients, keys, limits and audit only, which load twice as fast. */
-export async function administerAccounts<Result>(work: Work<Result>, reason?: string): Promise<Result> {
-  const { withServices } = await import('./administration.js');
-  return withServices(work, reason, []);
 }

@@ -1,4 +1,4 @@
-import { PET_STATUSES, type PetStatus } from '../../modules/pets/pet-status';
+import { PET_STATUSES, type PetStatus } from '../../modules/pets';
 import { UsageError } from './command-failure';
 
 /** Parses a whole number. */

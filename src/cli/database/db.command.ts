@@ -1,5 +1,10 @@
 import { Command, SubCommand } from 'nest-commander';
-import { CommandGroup, ListingCommand, ReportingCommand, administer } from '../command/command';
+import { DataSource } from 'typeorm';
+import { migrationStates } from '#libs/database';
+import { migrateToNewest } from '../../runtime/data-source';
+import { SeedService } from '../../runtime/seed';
+import { withDatabase } from '../command/administration';
+import { CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
 import { type OutputOptions, isForPeople, print, printMany, printOne } from '../output/output';
 import { TRANSFER_COMMANDS } from './transfer.commands';
 import { PETSTORE } from '../../runtime/messages';
@@ -9,8 +14,7 @@ export class MigrateCommand extends ReportingCommand {
   protected override readonly examples = ['db migrate'];
 
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    const { migrateDatabase } = await import('../command/administration.js');
-    const migrations = await migrateDatabase();
+    const migrations = await withDatabase(migrateToNewest);
     if (!isForPeople(options)) {
       await printOne({ migrations }, options);
     } else {
@@ -24,8 +28,11 @@ export class StatusCommand extends ListingCommand {
   protected override readonly examples = ['db status', 'db status --json'];
 
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    const { migrationStatus } = await import('../command/administration.js');
-    await printMany(await migrationStatus(), options, 'There are no migrations.');
+    const states = await withDatabase(async (_url, database) => {
+      const dataSource = await new DataSource(database).initialize();
+      return migrationStates(dataSource).finally(() => dataSource.destroy());
+    });
+    await printMany(states, options, 'There are no migrations.');
   }
 }
 
@@ -33,9 +40,13 @@ export class StatusCommand extends ListingCommand {
 export class SeedCommand extends ReportingCommand {
   protected override readonly examples = ['db seed'];
 
+  constructor(private readonly seeds: SeedService) {
+    super();
+  }
+
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    const { SeedService } = await import('../../runtime/seed/index.js');
-    const seeded = await administer((services) => services.get(SeedService).seed());
+    await this.store.open();
+    const seeded = await this.seeds.seed();
     await printOne({ ...seeded }, options);
     if (isForPeople(options) && seeded.key === null) {
       print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
@@ -49,5 +60,3 @@ export class SeedCommand extends ReportingCommand {
   subCommands: [MigrateCommand, StatusCommand, SeedCommand, ...TRANSFER_COMMANDS],
 })
 export class DbCommand extends CommandGroup {}
-
-export const DB_COMMANDS = [DbCommand, MigrateCommand, StatusCommand, SeedCommand, ...TRANSFER_COMMANDS];

@@ -1,4 +1,5 @@
 import { Command, Option, SubCommand } from 'nest-commander';
+import { CategoriesService } from '../../modules/categories';
 import { CommandGroup } from '../command/command';
 import type { OutputOptions } from '../output/output';
 import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
@@ -6,6 +7,10 @@ import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-co
 @SubCommand({ name: 'list', description: 'list categories' })
 export class ListCategoriesCommand extends StoreListCommand {
   protected override readonly examples = ['categories list', 'categories list --name do'];
+
+  constructor(private readonly categories: CategoriesService) {
+    super();
+  }
 
   @Option({
     flags: '--name <prefix>',
@@ -16,11 +21,10 @@ export class ListCategoriesCommand extends StoreListCommand {
   }
 
   async run(_arguments: string[], options: ListOptions & { name?: string }): Promise<void> {
-    const { CategoriesService } = await import('../../modules/categories/index.js');
     const { name } = options;
     await this.list(
       options,
-      (services, page) => services.get(CategoriesService).list({ ...page, name }),
+      (page) => this.categories.list({ ...page, name }),
       'There are no such categories.',
     );
   }
@@ -30,9 +34,12 @@ export class ListCategoriesCommand extends StoreListCommand {
 export class ShowCategoryCommand extends StoreShowCommand {
   protected override readonly examples = ['categories show 1'];
 
+  constructor(private readonly categories: CategoriesService) {
+    super();
+  }
+
   async run([id = '']: string[], options: OutputOptions): Promise<void> {
-    const { CategoriesService } = await import('../../modules/categories/index.js');
-    await this.show(id, options, (services, categoryId) => services.get(CategoriesService).get(categoryId));
+    await this.show(id, options, (categoryId) => this.categories.get(categoryId));
   }
 }
 
@@ -42,5 +49,3 @@ export class ShowCategoryCommand extends StoreShowCommand {
   subCommands: [ListCategoriesCommand, ShowCategoryCommand],
 })
 export class CategoriesCommand extends CommandGroup {}
-
-export const CATEGORY_COMMANDS = [CategoriesCommand, ListCategoriesCommand, ShowCategoryCommand];

@@ -1,8 +1,9 @@
 import { Command, Option } from 'nest-commander';
-import type { CatalogueSize } from '../../modules/catalogue';
-import type { OutputFile } from '../command/output-file';
-import { ReportingCommand, administer } from '../command/command';
+import { type CatalogueSize, ExportCatalogue } from '../../modules/catalogue';
+import { type OutputFile, ReaderGoneError, openOutput } from '../command/output-file';
+import { ReportingCommand } from '../command/command';
 import { interruptible } from '../command/interruption';
+import { withProgress } from '../output/progress';
 import { type OutputOptions, counted, formatOf, isForPeople, print, printOne } from '../output/output';
 
 @Command({
@@ -14,6 +15,10 @@ import { type OutputOptions, counted, formatOf, isForPeople, print, printOne } f
 export class ExportCommand extends ReportingCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
 
+  constructor(private readonly catalogue: ExportCatalogue) {
+    super();
+  }
+
   @Option({ flags: '--force', description: 'overwrite an existing file' })
   parseForce(): boolean {
     return true;
@@ -23,11 +28,10 @@ export class ExportCommand extends ReportingCommand {
     [file = '-']: string[],
     { force = false, ...options }: OutputOptions & { force?: boolean },
   ): Promise<void> {
-    const { ReaderGoneError, openOutput } = await import('../command/output-file.js');
     const output = await openOutput(file, force);
     const outcome = file === '-' ? 'the output is not complete' : `${file} was not written`;
     try {
-      const size = await interruptible(outcome, (signal) => exportTo(output, file === '-', signal));
+      const size = await interruptible(outcome, (signal) => this.exportTo(output, file === '-', signal));
       await output.complete();
       await report(size, options, file === '-');
     } catch (error) {
@@ -36,6 +40,22 @@ export class ExportCommand extends ReportingCommand {
         throw error;
       }
     }
+  }
+
+  private async exportTo(
+    output: OutputFile,
+    toStandardOutput: boolean,
+    signal: AbortSignal,
+  ): Promise<CatalogueSize> {
+    await this.store.open();
+    // No progress bar if the catalogue goes to the same terminal.
+    const stream = toStandardOutput && process.stdout.isTTY ? undefined : process.stderr;
+    return withProgress({ title: 'Exporting', unit: 'lines', stream }, (show) =>
+      this.catalogue.run((text) => output.write(text), {
+        signal,
+        onLines: (lines, total) => show({ done: lines, total, lines }),
+      }),
+    );
   }
 }
 
@@ -50,23 +70,4 @@ async function report(size: CatalogueSize, options: OutputOptions, toStandardOut
   } else {
     await printOne({ ...size }, options);
   }
-}
-
-async function exportTo(
-  output: OutputFile,
-  toStandardOutput: boolean,
-  signal: AbortSignal,
-): Promise<CatalogueSize> {
-  const { ExportCatalogue } = await import('../../modules/catalogue/index.js');
-  const { withProgress } = await import('../output/progress.js');
-  // No progress bar if the catalogue goes to the same terminal.
-  const stream = toStandardOutput && process.stdout.isTTY ? undefined : process.stderr;
-  return withProgress({ title: 'Exporting', unit: 'lines', stream }, (show) =>
-    administer((services) =>
-      services.get(ExportCatalogue).run((text) => output.write(text), {
-        signal,
-        onLines: (lines, total) => show({ done: lines, total, lines }),
-      }),
-    ),
-  );
 }

@@ -1,8 +1,15 @@
 import { Command, Option, SubCommand } from 'nest-commander';
-import { CommandGroup } from '../command/command';
-import type { OutputOptions } from '../output/output';
+import { OrderAdministration, OrdersService } from '../../modules/orders';
+import {
+  type ChangeOptions,
+  ChangingCommand,
+  CommandGroup,
+  ConfirmedCommand,
+  type ConfirmedOptions,
+} from '../command/command';
+import { confirm } from '../command/confirm';
+import { type OutputOptions, counted, printOne } from '../output/output';
 import { identifier } from '../command/parse';
-import { CancelOrderCommand, CompleteOrderCommand } from './change-order.command';
 import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
 
 interface OrderFilters extends ListOptions {
@@ -14,6 +21,10 @@ interface OrderFilters extends ListOptions {
 @SubCommand({ name: 'list', description: 'list orders; cancelled ones are not included' })
 export class ListOrdersCommand extends StoreListCommand {
   protected override readonly examples = ['orders list --open', 'orders list --pet 1 --sort -id'];
+
+  constructor(private readonly orders: OrdersService) {
+    super();
+  }
 
   @Option({ flags: '--pet <id>', description: 'only orders for this pet' })
   parsePet(text: string): number {
@@ -31,13 +42,12 @@ export class ListOrdersCommand extends StoreListCommand {
   }
 
   async run(_arguments: string[], options: OrderFilters): Promise<void> {
-    const { OrdersService } = await import('../../modules/orders/index.js');
     const { pet: petId, open, complete } = options;
     // Both together are all of them.
     const only = open === complete ? undefined : complete === true;
     await this.list(
       options,
-      (services, page) => services.get(OrdersService).list({ ...page, petId, complete: only }),
+      (page) => this.orders.list({ ...page, petId, complete: only }),
       'There are no such orders.',
     );
   }
@@ -47,19 +57,66 @@ export class ListOrdersCommand extends StoreListCommand {
 export class ShowOrderCommand extends StoreShowCommand {
   protected override readonly examples = ['orders show 1'];
 
+  constructor(private readonly orders: OrdersService) {
+    super();
+  }
+
   async run([id = '']: string[], options: OutputOptions): Promise<void> {
-    const { OrdersService } = await import('../../modules/orders/index.js');
-    await this.show(id, options, (services, orderId) => services.get(OrdersService).get(orderId));
+    await this.show(id, options, (orderId) => this.orders.get(orderId));
   }
 }
 
-const SUB_COMMANDS = [ListOrdersCommand, ShowOrderCommand, CompleteOrderCommand, CancelOrderCommand];
+@SubCommand({
+  name: 'complete',
+  arguments: '<id>',
+  description: 'mark an order as fulfilled, which is final',
+})
+export class CompleteOrderCommand extends ChangingCommand {
+  protected override readonly examples = ['orders complete 1'];
+
+  constructor(private readonly administration: OrderAdministration) {
+    super();
+  }
+
+  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
+    const id = identifier('<id>', text);
+    await this.store.open(options.reason);
+    await printOne({ ...(await this.administration.complete(id)) }, options);
+  }
+}
+
+@SubCommand({
+  name: 'cancel',
+  arguments: '<id>',
+  description: 'cancel an open order and return its units to the stock',
+})
+export class CancelOrderCommand extends ConfirmedCommand {
+  protected override readonly examples = [
+    'orders cancel 1',
+    'orders cancel 1 --yes --reason "customer called"',
+  ];
+
+  constructor(
+    private readonly orders: OrdersService,
+    private readonly administration: OrderAdministration,
+  ) {
+    super();
+  }
+
+  async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
+    const id = identifier('<id>', text);
+    await this.store.open(options.reason);
+    const order = await this.orders.get(id);
+    const units = counted(order.quantity, 'unit', 'units');
+    await confirm(`Cancel order ${id} for ${units} of pet ${order.petId}?`, options.yes);
+    await this.administration.cancel(order);
+    await printOne({ ...order, cancelled: true }, options);
+  }
+}
 
 @Command({
   name: 'orders',
   description: 'look at orders, complete or cancel them',
-  subCommands: SUB_COMMANDS,
+  subCommands: [ListOrdersCommand, ShowOrderCommand, CompleteOrderCommand, CancelOrderCommand],
 })
 export class OrdersCommand extends CommandGroup {}
-
-export const ORDER_COMMANDS = [OrdersCommand, ...SUB_COMMANDS];

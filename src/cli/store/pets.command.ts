@@ -1,5 +1,6 @@
 import { Command, Option, SubCommand } from 'nest-commander';
-import type { PetStatus } from '../../modules/pets';
+import { PetsService, type PetStatus } from '../../modules/pets';
+
 import { CommandGroup } from '../command/command';
 import type { OutputOptions } from '../output/output';
 import { identifier, petStatuses } from '../command/parse';
@@ -18,6 +19,10 @@ export class ListPetsCommand extends StoreListCommand {
     'pets list --status available --category 1',
     'pets list --name ad --sort name --output csv',
   ];
+
+  constructor(private readonly pets: PetsService) {
+    super();
+  }
 
   @Option({
     flags: '--status <statuses>',
@@ -38,11 +43,10 @@ export class ListPetsCommand extends StoreListCommand {
   }
 
   async run(_arguments: string[], options: PetFilters): Promise<void> {
-    const { PetsService } = await import('../../modules/pets/index.js');
     const { status, category: categoryId, name } = options;
     await this.list(
       options,
-      (services, page) => services.get(PetsService).list({ ...page, status, categoryId, name }),
+      (page) => this.pets.list({ ...page, status, categoryId, name }),
       'There are no such pets.',
     );
   }
@@ -52,13 +56,14 @@ export class ListPetsCommand extends StoreListCommand {
 export class ShowPetCommand extends StoreShowCommand {
   protected override readonly examples = ['pets show 1'];
 
+  constructor(private readonly pets: PetsService) {
+    super();
+  }
+
   async run([id = '']: string[], options: OutputOptions): Promise<void> {
-    const { PetsService } = await import('../../modules/pets/index.js');
-    await this.show(id, options, (services, petId) => services.get(PetsService).get(petId));
+    await this.show(id, options, (petId) => this.pets.get(petId));
   }
 }
 
 @Command({ name: 'pets', description: 'look at pets', subCommands: [ListPetsCommand, ShowPetCommand] })
 export class PetsCommand extends CommandGroup {}
-
-export const PET_COMMANDS = [PetsCommand, ListPetsCommand, ShowPetCommand];

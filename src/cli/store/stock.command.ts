@@ -1,5 +1,7 @@
 import { Command, Option, SubCommand } from 'nest-commander';
+import { InventoryService } from '../../modules/inventory';
 import type { PetStatus } from '../../modules/pets';
+
 import { CommandGroup } from '../command/command';
 import type { OutputOptions } from '../output/output';
 import { petStatuses } from '../command/parse';
@@ -8,6 +10,10 @@ import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-co
 @SubCommand({ name: 'list', description: 'list how many of each pet are in stock' })
 export class ListStockCommand extends StoreListCommand {
   protected override readonly examples = ['stock list', 'stock list --status available --sort quantity'];
+
+  constructor(private readonly inventory: InventoryService) {
+    super();
+  }
 
   @Option({
     flags: '--status <statuses>',
@@ -18,13 +24,8 @@ export class ListStockCommand extends StoreListCommand {
   }
 
   async run(_arguments: string[], options: ListOptions & { status?: PetStatus[] }): Promise<void> {
-    const { InventoryService } = await import('../../modules/inventory/index.js');
     const { status } = options;
-    await this.list(
-      options,
-      (services, page) => services.get(InventoryService).list({ ...page, status }),
-      'There is no such stock.',
-    );
+    await this.list(options, (page) => this.inventory.list({ ...page, status }), 'There is no such stock.');
   }
 }
 
@@ -32,9 +33,12 @@ export class ListStockCommand extends StoreListCommand {
 export class ShowStockCommand extends StoreShowCommand {
   protected override readonly examples = ['stock show 1'];
 
+  constructor(private readonly inventory: InventoryService) {
+    super();
+  }
+
   async run([id = '']: string[], options: OutputOptions): Promise<void> {
-    const { InventoryService } = await import('../../modules/inventory/index.js');
-    await this.show(id, options, (services, petId) => services.get(InventoryService).get(petId));
+    await this.show(id, options, (petId) => this.inventory.get(petId));
   }
 }
 
@@ -44,5 +48,3 @@ export class ShowStockCommand extends StoreShowCommand {
   subCommands: [ListStockCommand, ShowStockCommand],
 })
 export class StockCommand extends CommandGroup {}
-
-export const STOCK_COMMANDS = [StockCommand, ListStockCommand, ShowStockCommand];

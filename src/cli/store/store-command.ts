@@ -1,7 +1,6 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { Option } from 'nest-commander';
-import type { Page } from '#libs/http';
-import { ListingCommand, ReportingCommand, administer } from '../command/command';
+import { MAX_PAGE_SIZE, type Page, cursorAfter } from '#libs/http';
+import { ListingCommand, ReportingCommand } from '../command/command';
 import { UsageError } from '../command/command-failure';
 import {
   type OutputOptions,
@@ -24,7 +23,7 @@ interface PageRequest {
   cursor?: string;
 }
 
-type ReadPage = (services: INestApplicationContext, page: PageRequest) => Promise<Page<object>>;
+type ReadPage = (page: PageRequest) => Promise<Page<object>>;
 
 /** The most rows that a command keeps in memory. */
 const MAX_ROWS = 100_000;
@@ -44,9 +43,8 @@ export abstract class StoreListCommand extends ListingCommand {
   protected async list(options: ListOptions, read: ReadPage, whenEmpty: string): Promise<void> {
     const { after, sort } = options;
     const limit = wholeNumber('--limit', options.limit, { min: 1, max: MAX_ROWS });
-    const { entries, lastId } = await administer((services) =>
-      pagesOf((page) => read(services, page), sort === undefined ? limit : MAX_ROWS, after),
-    );
+    await this.store.open();
+    const { entries, lastId } = await pagesOf(read, sort === undefined ? limit : MAX_ROWS, after);
     if (sort !== undefined && lastId !== null) {
       const most = counted(MAX_ROWS, 'row', 'rows');
       throw new UsageError(`--sort takes up to ${most}, and more match. Add a filter, or use export.`);
@@ -65,20 +63,15 @@ export abstract class StoreShowCommand extends ReportingCommand {
   protected async show(
     text: string,
     options: OutputOptions,
-    read: (services: INestApplicationContext, id: number) => Promise<object>,
+    read: (id: number) => Promise<object>,
   ): Promise<void> {
     const id = identifier('<id>', text);
-    const found = await administer((services) => read(services, id));
-    await printOne({ ...found }, options);
+    await this.store.open();
+    await printOne({ ...(await read(id)) }, options);
   }
 }
 
-async function pagesOf(
-  read: (page: PageRequest) => Promise<Page<object>>,
-  limit: number,
-  after: number | undefined,
-): Promise<Page<Row>> {
-  const { MAX_PAGE_SIZE, cursorAfter } = await import('#libs/http');
+async function pagesOf(read: ReadPage, limit: number, after: number | undefined): Promise<Page<Row>> {
   const entries: Row[] = [];
   let lastId = after ?? null;
   do {

@@ -1,12 +1,12 @@
+import { Inject } from '@nestjs/common';
 import { Command, Option, SubCommand } from 'nest-commander';
-import type { WebhookAdministration, WebhookOverview, WebhookActivation } from '../../modules/webhooks';
+import { WebhookActivation, WebhookAdministration, type WebhookOverview } from '../../modules/webhooks';
 import {
   type ChangeOptions,
   ChangingCommand,
   CommandGroup,
   ListingCommand,
   ReportingCommand,
-  administer,
 } from '../command/command';
 import { CommandFailure } from '../command/command-failure';
 import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from '../output/output';
@@ -15,26 +15,26 @@ import { identifier } from '../command/parse';
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
 
-interface Services {
-  webhooks: WebhookAdministration;
-  switches: WebhookActivation;
+/** @throws CommandFailure if there is no such webhook */
+async function existing(webhooks: WebhookAdministration, id: number): Promise<WebhookOverview> {
+  const webhook = await webhooks.find(id);
+  if (webhook === undefined) {
+    throw new CommandFailure(`There is no webhook ${id}.`);
+  }
+  return webhook;
 }
 
-/** Runs work on an existing webhook. @returns its result, and the webhook after it */
-async function onWebhook<Done>(
-  id: number,
-  work: (services: Services) => Promise<Done>,
-  reason?: string,
-): Promise<{ done: Done; webhook: WebhookOverview }> {
-  const modules = await import('../../modules/webhooks/index.js');
-  return administer(async (services) => {
-    const webhooks = services.get(modules.WebhookAdministration);
-    if ((await webhooks.find(id)) === undefined) {
-      throw new CommandFailure(`There is no webhook ${id}.`);
-    }
-    const done = await work({ webhooks, switches: services.get(modules.WebhookActivation) });
-    return { done, webhook: (await webhooks.find(id))! };
-  }, reason);
+/** A command that changes a webhook, and shows it afterwards. */
+abstract class WebhookChangeCommand extends ChangingCommand {
+  @Inject() private readonly webhooks!: WebhookAdministration;
+  @Inject() protected readonly activation!: WebhookActivation;
+
+  protected async change(id: number, options: ChangeOptions, work: () => Promise<unknown>): Promise<void> {
+    await this.store.open(options.reason);
+    await existing(this.webhooks, id);
+    await work();
+    await printOne({ ...(await existing(this.webhooks, id)) }, options);
+  }
 }
 
 @SubCommand({
@@ -44,17 +44,18 @@ async function onWebhook<Done>(
 export class ListWebhooksCommand extends ListingCommand {
   protected override readonly examples = ['webhooks list', 'webhooks list --client acme --sort -pending'];
 
+  constructor(private readonly webhooks: WebhookAdministration) {
+    super();
+  }
+
   @Option({ flags: '--client <name>', description: 'only webhooks of this client' })
   parseClient(text: string): string {
     return text;
   }
 
   async run(_arguments: string[], options: OutputOptions & { client?: string }): Promise<void> {
-    const modules = await import('../../modules/webhooks/index.js');
-    const webhooks = await administer((services) =>
-      services.get(modules.WebhookAdministration).list(options.client),
-    );
-    const rows = webhooks.map((webhook) => ({ ...webhook }));
+    await this.store.open();
+    const rows = (await this.webhooks.list(options.client)).map((webhook) => ({ ...webhook }));
     await printMany(rows, options, 'There are no webhooks.');
   }
 }
@@ -63,9 +64,14 @@ export class ListWebhooksCommand extends ListingCommand {
 export class ShowWebhookCommand extends ReportingCommand {
   protected override readonly examples = ['webhooks show 1', 'webhooks show 1 --json'];
 
-  async run([id = '']: string[], options: OutputOptions): Promise<void> {
-    const { webhook } = await onWebhook(identifier('<id>', id), () => Promise.resolve());
-    await printOne({ ...webhook }, options);
+  constructor(private readonly webhooks: WebhookAdministration) {
+    super();
+  }
+
+  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+    const id = identifier('<id>', text);
+    await this.store.open();
+    await printOne({ ...(await existing(this.webhooks, id)) }, options);
   }
 }
 
@@ -74,13 +80,12 @@ export class ShowWebhookCommand extends ReportingCommand {
   arguments: '<id>',
   description: 'send events again; pending deliveries continue',
 })
-export class EnableWebhookCommand extends ChangingCommand {
+export class EnableWebhookCommand extends WebhookChangeCommand {
   protected override readonly examples = ['webhooks enable 1'];
 
   async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const id = identifier('<id>', text);
-    const { webhook } = await onWebhook(id, ({ switches }) => switches.enable(id), options.reason);
-    await printOne({ ...webhook }, options);
+    await this.change(id, options, () => this.activation.enable(id));
   }
 }
 
@@ -89,18 +94,12 @@ export class EnableWebhookCommand extends ChangingCommand {
   arguments: '<id>',
   description: 'send no more events; the client sees the reason, and can enable the webhook again',
 })
-export class DisableWebhookCommand extends ChangingCommand {
+export class DisableWebhookCommand extends WebhookChangeCommand {
   protected override readonly examples = ['webhooks disable 1 --reason "Your receiver floods our proxy."'];
 
   async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const id = identifier('<id>', text);
-    const { reason } = options;
-    const { webhook } = await onWebhook(
-      id,
-      ({ switches }) => switches.disable(id, reason ?? BY_OPERATOR),
-      reason,
-    );
-    await printOne({ ...webhook }, options);
+    await this.change(id, options, () => this.activation.disable(id, options.reason ?? BY_OPERATOR));
   }
 }
 
@@ -112,9 +111,15 @@ export class DisableWebhookCommand extends ChangingCommand {
 export class RetryWebhookCommand extends ChangingCommand {
   protected override readonly examples = ['webhooks retry 1'];
 
+  constructor(private readonly webhooks: WebhookAdministration) {
+    super();
+  }
+
   async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const id = identifier('<id>', text);
-    const { done: retried } = await onWebhook(id, ({ webhooks }) => webhooks.retryFailed(id), options.reason);
+    await this.store.open(options.reason);
+    await existing(this.webhooks, id);
+    const retried = await this.webhooks.retryFailed(id);
     if (isForPeople(options)) {
       print(`${counted(retried, 'delivery is', 'deliveries are')} due now.`);
     } else {
@@ -135,12 +140,3 @@ export class RetryWebhookCommand extends ChangingCommand {
   ],
 })
 export class WebhooksCommand extends CommandGroup {}
-
-export const WEBHOOK_COMMANDS = [
-  WebhooksCommand,
-  ListWebhooksCommand,
-  ShowWebhookCommand,
-  EnableWebhookCommand,
-  DisableWebhookCommand,
-  RetryWebhookCommand,
-];

@@ -4,8 +4,8 @@ export type ActorKind = 'cli' | 'key' | 'service';
 export abstract class Actor {
   abstract readonly kind: ActorKind;
   abstract readonly name: string;
-  /** The reason that a person gave, if any. */
-  readonly reason?: string;
+  /** The reason that a person gave, if any. The command line knows it once it has read its arguments. */
+  reason?: string;
 }
 
 export interface Change<Value> {

@@ -11,7 +11,7 @@ export class AuditModule {
       module: AuditModule,
       global: true,
       providers: [AuditTrail, { provide: Actor, useValue: actor }],
-      exports: [AuditTrail],
+      exports: [Actor, AuditTrail],
     };
   }
 }

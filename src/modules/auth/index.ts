@@ -1,4 +1,7 @@
-export * from './administration';
+export { AdministrationModule } from './administration.module';
+export { AdministrationError, ClientsService } from './clients.service';
+export { describeKey, type KeyDescription } from './describe-key';
+export { KeysService, type IssuedKey } from './keys.service';
 export { ApiKeyGuard } from './api-key.guard';
 export { API_KEY_SCHEME, BEARER_SCHEME, Public, RequiresKey, RequiresScope } from './auth.decorators';
 export { AuthModule } from './auth.module';

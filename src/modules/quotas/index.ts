@@ -1,4 +1,8 @@
-export * from './administration';
+export { QuotaAdministrationModule } from './administration';
+export { BanRegister, QuotaResets } from './operator-changes';
+export { QuotaOverview, type ClientOverview } from './reports/quota-overview';
+export { UsageRanking, UsageService } from './reports/usage';
+export { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf, type Plan } from './rules/plans';
 export {
   InstanceWatch,
   RUNNING_INSTANCES,

@@ -1,35 +1,26 @@
 import cluster from 'node:cluster';
 import type { Server } from 'node:http';
-import { type INestApplicationContext, Module } from '@nestjs/common';
-import { ConfigModule } from '@nestjs/config';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
-import { ClockModule } from '#libs/clock';
-import { CommandsModule, DatabaseModule } from '#libs/database';
-import { AuditModule } from '../../modules/audit';
-import { WorkerQuotaServer, WorkerQuotaServerModule, newServiceId } from '../../modules/quotas';
-import { type Settings, asConfiguration } from '../../settings';
+import { AppModule } from '../../app.module';
+import { WorkerQuotaServer, newServiceId } from '../../modules/quotas';
+import type { Settings } from '../../settings';
 import { announce } from '../announce';
 import { NEST_OPTIONS } from '../create-app';
-import { connectAndMigrate, dataSourceOptions } from '../data-source';
 import { ReportedStartError, explainAddress } from '../failures';
 import { createLogger, endLog, nestLogger, terminalLog } from '../logging';
 import { serveMetrics } from '../metrics';
 import { openDatabase } from '../open-database';
-import { SeedModule } from '../seed';
 import { type StopSignals, listenToStopSignals } from '../stop-signals';
 import { withWebhookKey } from '../webhook-key';
 import { WorkerProcesses } from './worker-processes';
 
-/** Connections for counting, and the minimum for each worker: the workers divide the pool among themselves. */
-const COUNTING_POOL = 2;
-const LEAST_POOL = 2;
+/** The workers divide the pool among themselves; each has at least this many connections. */
+const MIN_POOL = 2;
 /** How long the rest may take after a second signal. */
 const HURRY_MS = 3_000;
-
-@Module({})
-class PrimaryModule {}
 
 /**
  * Runs the service in several processes that share its port. This first process holds the database and counts the
@@ -45,7 +36,10 @@ export async function serveWithWorkers(settings: Settings, count: number): Promi
   let context: INestApplicationContext | undefined;
   let metrics: Server | undefined;
   const begin = async () => {
-    context = await countingContext(settings, database.url, logger);
+    context = await NestFactory.createApplicationContext(AppModule.forFirstProcess(settings, database.url), {
+      ...NEST_OPTIONS,
+      logger: nestLogger(logger),
+    });
     workers = workersOf(withWebhookKey(settings), count, database.url, context, logger);
     metrics = await listenForMetrics(settings);
     const address = await workers.start();
@@ -70,23 +64,6 @@ export async function serveWithWorkers(settings: Settings, count: number): Promi
   }
 }
 
-/** The parts of the application that the first process needs: to count for the workers, and to seed a new store. */
-function countingContext(settings: Settings, url: string, logger: Logger): Promise<INestApplicationContext> {
-  const imports = [
-    ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
-    ClockModule,
-    DatabaseModule.forRoot(url, dataSourceOptions(url, COUNTING_POOL), connectAndMigrate),
-    AuditModule.forRoot({ kind: 'service', name: 'service' }),
-    CommandsModule,
-    WorkerQuotaServerModule,
-    SeedModule,
-  ];
-  return NestFactory.createApplicationContext(
-    { module: PrimaryModule, imports },
-    { ...NEST_OPTIONS, logger: nestLogger(logger) },
-  );
-}
-
 function workersOf(
   { databasePool, webhookKey }: Settings,
   count: number,
@@ -96,7 +73,7 @@ function workersOf(
 ): WorkerProcesses {
   const environment = {
     DATABASE_URL: databaseUrl,
-    DATABASE_POOL: String(Math.max(LEAST_POOL, Math.floor(databasePool / count))),
+    DATABASE_POOL: String(Math.max(MIN_POOL, Math.floor(databasePool / count))),
     PETSTORE_SERVICE_ID: String(newServiceId()),
     ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64') }),
   };

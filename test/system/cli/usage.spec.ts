@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { parse } from 'yaml';
-import { complaint, petstore, petstoreProcess } from '../../support/command-line';
+import { complaint, petstore } from '../../support/command-line';
 import { read } from '../../support/files';
 import { leavesOf, registeredCommands } from './support/registered-commands';
 
@@ -58,13 +57,6 @@ describe('--help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: petstore ${command}`));
     expect(stdout).toMatch(text);
-  });
-
-  it('loads neither the database nor the server', async () => {
-    const node = ['--require', join(__dirname, 'support', 'tell-cost.js')];
-    const { stderr } = await petstoreProcess(['clients', '--help'], environment, { node });
-    const cost = JSON.parse(stderr) as { loaded: boolean };
-    expect(cost.loaded).toBe(false);
   });
 
   it('has an example for every command', async () => {

@@ -54,7 +54,7 @@ export class CommandExecutor implements OnModuleDestroy {
     private readonly database: Database,
     private readonly clock: Clock,
   ) {
-    const most = Math.max(1, Math.floor(database.poolUse.max * WAITING_SHARE));
+    const most = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
     this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
   }
 

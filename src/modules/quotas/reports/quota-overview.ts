@@ -3,7 +3,7 @@ import { In } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { SETTINGS, type Settings } from '../../../settings';
-import { ClientsService, KeysService, describeKey } from '../../auth/administration';
+import { ClientsService, KeysService, describeKey } from '../../auth';
 import { LiveUsageQuery } from '../instances';
 import { KeyBan, toStoredBan } from '../quotas.entity';
 import { type BanState, banLevel, isBanned, newBanState } from '../rules/ban-rules';

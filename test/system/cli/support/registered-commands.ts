@@ -5,7 +5,9 @@ export type Commander = Parameters<CommandRunner['setCommand']>[0];
 
 /** The command `petstore` with all commands below it, as commander knows them; nothing is run. */
 export async function registeredCommands(): Promise<Commander> {
-  const application = await CommandFactory.createWithoutRunning(CliModule);
+  const application = await CommandFactory.createWithoutRunning(
+    CliModule.forActor({ kind: 'cli', name: 'test' }),
+  );
   const command = application.get(CommandRunnerService)['commander'] as Commander;
   await application.close();
   return command;
