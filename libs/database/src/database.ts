@@ -1,14 +1,18 @@
-import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import type { Pool } from 'pg';
-import { DataSource, type EntityManager, type EntityTarget } from 'typeorm';
+import { type DynamicModule, Injectable, Module } from '@nestjs/common';
+import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
+import { type Pool, defaults } from 'pg';
+import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
-import { mayRunAgain } from './postgres-errors';
-import { Session, type StoredRow } from './session';
-import { type PreparedStatement, statementNamesOf } from './prepared';
+import { isRetryable } from './postgres-errors';
+import { NotificationListener, DatabaseUrl } from './notification-listener';
+import { Session, type Statement, type StoredRow, statementNamesOf } from './session';
 import { Reads, SERVICE, type SharedRead } from './reads';
+
+// By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
+// (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
+defaults.parseInputDatesAsUTC = true;
 
 /** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
@@ -33,7 +37,7 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
     try {
       return await work();
     } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !mayRunAgain(error)) {
+      if (attempt === MAX_ATTEMPTS || !isRetryable(error)) {
         throw error;
       }
     }
@@ -94,7 +98,7 @@ export class Database {
   }
 
   /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
-  run<Row extends object>(statement: PreparedStatement, values: unknown[]): Promise<Row[]> {
+  run<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
     return this.session((session) => session.runWithRetry<Row>(statement, values));
   }
 
@@ -126,7 +130,7 @@ export class Database {
    */
   async rows<Row extends object>(
     entity: EntityTarget<Row>,
-    { values, ...statement }: PreparedStatement & { values: unknown[] },
+    { values, ...statement }: Statement & { values: unknown[] },
     caller: number = SERVICE,
   ): Promise<Row[]> {
     const table = this.table(entity);
@@ -139,7 +143,7 @@ export class Database {
    * @param caller the id of the client that the read is for (`@SentBy() { owner }`); by default the service itself
    * @throws what the driver throws; an error like that of an unavailable database after five seconds in the queue
    */
-  read(statement: PreparedStatement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
+  read(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
     const alone: SharedRead<null, StoredRow[]> = {
       maxBatch: 1,
       statementFor: () => ({ ...statement, values }),
@@ -179,5 +183,32 @@ export class Database {
 
   private get pool(): Pool {
     return (this.dataSource.driver as PostgresDriver).master as Pool;
+  }
+}
+
+@Module({})
+export class DatabaseModule {
+  /**
+   * @param url PostgreSQL connection URL
+   * @param connect opens the data source, once per application; its connections are closed with the application
+   */
+  static forRoot(
+    url: string,
+    options: DataSourceOptions,
+    connect: (options: DataSourceOptions) => Promise<DataSource>,
+  ): DynamicModule {
+    return {
+      module: DatabaseModule,
+      global: true,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          // An unreachable database ends the start immediately, with a clear message, instead of after ten silent attempts.
+          useFactory: () => ({ ...options, retryAttempts: 0 }),
+          dataSourceFactory: () => connect(options),
+        }),
+      ],
+      providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: new DatabaseUrl(url) }],
+      exports: [Database, DatabaseUrl, NotificationListener, TypeOrmModule],
+    };
   }
 }

@@ -1,8 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
-import type { DataSource, EntityTarget } from 'typeorm';
-import type { PreparedStatement } from './prepared';
+import { type DataSource, type EntityTarget, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
 import type { SharedRead } from './reads';
-import type { StoredRow } from './session';
+import type { Statement, StoredRow } from './session';
 
 /** Rows that one statement reads by id. */
 const MAX_BATCH = 500;
@@ -26,7 +25,7 @@ interface Column {
  */
 export class EntityTable<Row extends object> {
   private readonly columns: Column[];
-  private readonly statements = new Map<string, PreparedStatement>();
+  private readonly statements = new Map<string, Statement>();
   readonly name: string;
   /** The columns' names, for a SELECT whose rows `rowOf` reads. */
   readonly names: string;
@@ -56,7 +55,7 @@ export class EntityTable<Row extends object> {
    * One `bigint[]` as `$1`. With a lock, rows are locked in ascending order of id, so that transactions cannot
    * deadlock.
    */
-  load(lock?: RowLock, locked: 'wait' | 'skip' = 'wait'): PreparedStatement {
+  load(lock?: RowLock, locked: 'wait' | 'skip' = 'wait'): Statement {
     const end = lock === undefined ? '' : `${lock}${locked === 'skip' ? ' SKIP LOCKED' : ''}`;
     return this.statement(`load ${end}`.trimEnd(), () => {
       const text = `SELECT ${this.names} FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`;
@@ -65,7 +64,7 @@ export class EntityTable<Row extends object> {
   }
 
   /** Takes the `columnsOf` the rows. */
-  insert(): PreparedStatement {
+  insert(): Statement {
     return this.statement(
       'insert',
       () =>
@@ -74,7 +73,7 @@ export class EntityTable<Row extends object> {
   }
 
   /** Takes the `columnsOf` the rows, and writes all columns but the key. */
-  update(): PreparedStatement {
+  update(): Statement {
     return this.statement('update', () => {
       const assignments = this.columns.slice(1).map(({ name }) => `${name} = changed.${name}`);
       return `UPDATE ${this.name} SET ${assignments.join(', ')} FROM ${rowsOf(this.columns)} AS changed (${this.names})
@@ -83,7 +82,7 @@ export class EntityTable<Row extends object> {
   }
 
   /** One `bigint[]` as `$1`. */
-  delete(): PreparedStatement {
+  delete(): Statement {
     return this.statement(
       'delete',
       () => `DELETE FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`,
@@ -91,7 +90,7 @@ export class EntityTable<Row extends object> {
   }
 
   /** Returns `$1` new keys, as rows with an `id`. Unused keys are lost. */
-  newIds(): PreparedStatement {
+  newIds(): Statement {
     return this.statement(
       'new ids',
       () => `SELECT nextval('${this.name}_${this.key.name}_seq') AS id FROM generate_series(1, $1::int)`,
@@ -124,11 +123,10 @@ export class EntityTable<Row extends object> {
   }
 
   /** Built on first use. */
-  private statement(purpose: string, text: () => string): PreparedStatement {
+  private statement(purpose: string, text: () => string): Statement {
     let statement = this.statements.get(purpose);
     if (statement === undefined) {
-      const name = `${this.name}-${purpose}`.toLowerCase().replaceAll(' ', '-');
-      statement = { name, text: text() };
+      statement = { text: text() };
       this.statements.set(purpose, statement);
     }
     return statement;
@@ -160,4 +158,29 @@ function asText(value: unknown): unknown {
 
 function same(value: unknown): unknown {
   return value;
+}
+
+/**
+ * Turns a PostgreSQL `bigint`, which the driver returns as text, into a number.
+ * @throws RangeError above 2^53 - 1, where a JSON number would silently lose precision.
+ */
+export function int8ToNumber(text: string | number): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`The bigint ${text} cannot be carried exactly by a number.`);
+  }
+  return value;
+}
+
+/** For `@Column({ type: 'bigint', transformer: int8 })`. */
+export const int8: ValueTransformer = {
+  to: (value: unknown) => value,
+  from: (value: string | number | null) => (value === null ? null : int8ToNumber(value)),
+};
+
+/** Column decorator: a primary key that the database assigns, as a number. */
+export function GeneratedId(): PropertyDecorator {
+  // TypeORM supports a transformer here, but the type of the options lacks it.
+  const options = { type: 'bigint', generatedIdentity: 'ALWAYS', transformer: int8 } as const;
+  return PrimaryGeneratedColumn('identity', options as object);
 }

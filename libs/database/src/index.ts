@@ -1,28 +1,29 @@
-export { type List, nameBeginsWith } from './page-statements';
 export { PageReader, type Parameter, type Selection } from './page-reader';
-export { ConcurrencyLimiter } from './concurrency-limiter';
-export { COUNTED_AT_MOST } from './commands/batch-loader';
-export type { Command, Need, Origin } from './commands/command';
-export { CommandExecutor } from './commands/command-executor';
-export { CommandsModule } from './commands/commands.module';
+export { type List, nameBeginsWith, namePrefix } from './page-statements';
+export { CommandExecutor, CommandsModule } from './commands/command-executor';
 export {
   IdempotencyInProgressError,
   IdempotencyKeyReusedError,
   isNotKept,
 } from './commands/idempotency-records';
-export { Idempotent } from './commands/idempotency.interceptor';
-export { SentBy } from './commands/sent-by.decorator';
-export type { Entity, Figure, Journal, RowChange, State } from './commands/state';
+export { Idempotent, SentBy } from './commands/idempotency.interceptor';
+export {
+  type Aggregate,
+  type Command,
+  type Entity,
+  type Journal,
+  MAX_COUNT,
+  type Need,
+  type Origin,
+  type RowChange,
+  type State,
+} from './commands/state';
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
-export { Database, type Transaction, withRetries } from './database';
-export { DatabaseModule } from './database.module';
-export { DatabaseUrl } from './database-url';
-export { type EntityTable, type RowLock } from './entity-table';
-export { GeneratedId, int8, int8ToNumber } from './int8';
+export { Database, DatabaseModule, type Transaction, withRetries } from './database';
+export { type EntityTable, GeneratedId, int8, int8ToNumber, type RowLock } from './entity-table';
 export type { LongTransactionOptions } from './long-transaction';
 export { migrate, migrationStates, type MigrationState } from './migrations';
-export { NotificationListener, type Subscription } from './notification-listener';
-export { namePrefix, type PreparedStatement } from './prepared';
+export { DatabaseUrl, NotificationListener, type Subscription } from './notification-listener';
 export {
   isDatabaseUnavailable,
   isRefusedStatement,
@@ -32,8 +33,7 @@ export {
   violatesUnique,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
-export type { Session, StoredRow } from './session';
-export { giveUpSilentConnection } from './silent-connections';
+export { giveUpSilentConnection, type Session, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
 export { assertReadable, loadArchive } from './transfer/load-archive';

@@ -1,7 +1,11 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Client, type QueryResult } from 'pg';
 import { RepeatingTask } from '#libs/clock';
-import { DatabaseUrl } from './database-url';
+
+/** The URL of the database, for code that needs its own connection. The command line knows it once it opens the database. */
+export class DatabaseUrl {
+  constructor(public value: string) {}
+}
 
 export interface Subscription {
   channels: readonly string[];

@@ -1,10 +1,15 @@
 import type { EntityTarget } from 'typeorm';
 import { type Database } from './database';
-import { namePrefix } from './prepared';
 import type { SharedRead } from './reads';
 import type { StoredRow } from './session';
 import { DEFAULT_PAGE_SIZE, idBefore, type Page, pageOf, type PageQuery } from '#libs/http';
-import { type List, namedPageStatement, pageStatement, sharedPagesStatement } from './page-statements';
+import {
+  type List,
+  namePrefix,
+  namedPageStatement,
+  pageStatement,
+  sharedPagesStatement,
+} from './page-statements';
 
 /** PostgreSQL's type of a value in a page's statement. */
 export type ParameterType = 'bigint' | 'bigint[]' | 'boolean' | 'int' | 'text' | 'text[]';
@@ -14,12 +19,9 @@ export type Parameter = (value: unknown, type: ParameterType) => string;
 
 /** The requested entries of a list. */
 export interface Selection extends Pick<List, 'conditions' | 'within'> {
-  /**
-   * The name of the prepared statement, unique per text; its values must not be arrays. Omitted for a statement that is
-   * planned for its values.
-   */
-  statement?: string;
-  /** Only entries whose name starts with this text. Such a statement is planned for its values, so it has no name. */
+  /** Planned for its values, such as arrays: it shares no statement. */
+  isUnprepared?: boolean;
+  /** Only entries whose name starts with this text. Planned for its values. */
   named?: { prefix: string; indexed?: readonly string[] };
 }
 
@@ -63,11 +65,10 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     const { limit = DEFAULT_PAGE_SIZE } = query;
     parameter(limit + 1, 'int');
     const selection = this.select(query, parameter);
-    const { statement, named } = selection;
     const rows =
-      statement === undefined || named !== undefined
+      selection.isUnprepared || selection.named !== undefined
         ? await this.readAlone(selection, values, parameter, caller)
-        : await this.database.share(this.sharedBy(statement, selection, types), values, caller);
+        : await this.database.share(this.sharedBy(selection, types), values, caller);
     return pageOf(rows, limit, (row) => this.table.idOf(row));
   }
 
@@ -82,19 +83,20 @@ export class PageReader<Row extends object, Query extends PageQuery> {
       named === undefined
         ? pageStatement(list)
         : namedPageStatement(list, parameter(namePrefix(named.prefix), 'text'), named.indexed);
-    return this.database.rows(this.entity, { text, values }, caller);
+    return this.database.rows(this.entity, { text, values, isUnprepared: true }, caller);
   }
 
-  private sharedBy(name: string, selection: Selection, types: ParameterType[]): SharedRead<Values, Row[]> {
-    let shared = this.shared.get(name);
+  private sharedBy(selection: Selection, types: ParameterType[]): SharedRead<Values, Row[]> {
+    const filters = [selection.conditions, selection.within?.parameters].join();
+    let shared = this.shared.get(filters);
     if (shared === undefined) {
-      const statement = { name, text: sharedPagesStatement(this.listOf(selection), types) };
+      const statement = { text: sharedPagesStatement(this.listOf(selection), types) };
       shared = {
         maxBatch: MAX_BATCH,
         statementFor: (pages) => ({ ...statement, values: columnsOf(pages) }),
         resultsOf: (rows, pages) => this.pagesOf(rows, pages),
       };
-      this.shared.set(name, shared);
+      this.shared.set(filters, shared);
     }
     return shared;
   }

@@ -69,6 +69,11 @@ export function namedPageStatement(list: List, prefix: string, indexed: readonly
   return `WITH named AS MATERIALIZED (${named}) ${firstOf([few, ...many], list)}`;
 }
 
+/** A LIKE pattern for a prefix, with its wildcards escaped. */
+export function namePrefix(text: string): string {
+  return `${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
 /** A condition that an index on names supports. @param prefix parameter with a `namePrefix` */
 export function nameBeginsWith(prefix: string): string {
   return `lower(name) LIKE lower(${prefix})`;

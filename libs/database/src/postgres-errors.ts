@@ -44,19 +44,19 @@ function reportOf(error: unknown): unknown {
   return error instanceof QueryFailedError ? error.driverError : error;
 }
 
-function fieldsOf(error: unknown): ErrorFields {
+function driverFieldsOf(error: unknown): ErrorFields {
   const source = reportOf(error);
   return typeof source === 'object' && source !== null ? source : {};
 }
 
 function codeOf(error: unknown): string {
-  const { code } = fieldsOf(error);
+  const { code } = driverFieldsOf(error);
   return typeof code === 'string' ? code : '';
 }
 
 /** True if the database is unreachable, was lost, or lacks resources; a later attempt may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  const { message, errors, syscall } = fieldsOf(error);
+  const { message, errors, syscall } = driverFieldsOf(error);
   const code = codeOf(error);
   // A Unix socket may be missing (ENOENT), or have too many connections waiting (EAGAIN).
   if (CONNECTION_LOST.has(code) || code.startsWith('08') || syscall === 'connect') {
@@ -90,7 +90,7 @@ export function isSerializationConflict(error: unknown): boolean {
  * recognised by the function in the server's source: the code is too general, and the text is translated.
  */
 export function isOutdatedStatement(error: unknown): boolean {
-  return codeOf(error) === '0A000' && fieldsOf(error).routine === 'RevalidateCachedQuery';
+  return codeOf(error) === '0A000' && driverFieldsOf(error).routine === 'RevalidateCachedQuery';
 }
 
 /**
@@ -105,18 +105,18 @@ export function isLostStatement(error: unknown): boolean {
 /** True for a foreign key violation, in either direction. */
 export function violatesForeignKey(error: unknown, constraint: string): boolean {
   // PostgreSQL 18 reports ON DELETE RESTRICT as 23001, older versions and all other cases as 23503.
-  return ['23503', '23001'].includes(codeOf(error)) && fieldsOf(error).constraint === constraint;
+  return ['23503', '23001'].includes(codeOf(error)) && driverFieldsOf(error).constraint === constraint;
 }
 
 export function violatesUnique(error: unknown, constraint: string): boolean {
-  return codeOf(error) === '23505' && fieldsOf(error).constraint === constraint;
+  return codeOf(error) === '23505' && driverFieldsOf(error).constraint === constraint;
 }
 
 export function violatesCheck(error: unknown, constraint: string): boolean {
-  return codeOf(error) === '23514' && fieldsOf(error).constraint === constraint;
+  return codeOf(error) === '23514' && driverFieldsOf(error).constraint === constraint;
 }
 
 /** True if the transaction was rolled back and a retry may succeed. */
-export function mayRunAgain(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);
 }

@@ -1,8 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 import { FairQueue } from './fair-queue';
-import type { PreparedStatement } from './prepared';
-import type { Session, StoredRow } from './session';
+import type { Session, Statement, StoredRow } from './session';
 
 /**
  * A read that one statement does for many requests. Requests that pass the same object share statements: those that
@@ -12,7 +11,7 @@ export interface SharedRead<Key, Result> {
   /** Maximum keys of a statement. */
   readonly maxBatch: number;
   /** @param keys of the requests; a key may occur more than once */
-  statementFor(keys: readonly Key[]): PreparedStatement & { values: unknown[] };
+  statementFor(keys: readonly Key[]): Statement & { values: unknown[] };
   /** @returns the result for each key, in the order of the keys */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }

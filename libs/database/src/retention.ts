@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { Clock, DAY_MS, utcDate } from '#libs/clock';
+import { Clock, DAY_MS, RepeatingTask, utcDate } from '#libs/clock';
 import { Database } from './database';
 
 interface DaysKept {
@@ -39,25 +39,32 @@ const EVERY_MS = 3_600_000;
  */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(Retention.name);
-  private timer?: NodeJS.Timeout;
-  private turn: Promise<void> = Promise.resolve();
-  private stopped = false;
+  private readonly task: RepeatingTask;
+  private isStopped = false;
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     readonly options: RetentionOptions,
-  ) {}
+  ) {
+    const { table, firstMs = FIRST_MS, everyMs = EVERY_MS } = options;
+    this.task = new RepeatingTask({
+      name: `Deleting expired rows of ${table}`,
+      work: () => this.deleteAndReport(),
+      firstMs,
+      everyMs,
+      clock,
+    });
+  }
 
   onApplicationBootstrap(): void {
-    this.schedule(this.options.firstMs ?? FIRST_MS);
+    this.task.start();
   }
 
   /** Waits for the current batch and starts no other. */
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.turn;
+    this.isStopped = true;
+    await this.task.stop();
   }
 
   /**
@@ -68,7 +75,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     const { table, batch = BATCH } = this.options;
     const expired = this.conditionOf(this.options);
     let total = 0;
-    for (let deleted = batch; deleted === batch && !this.stopped; total += deleted) {
+    for (let deleted = batch; deleted === batch && !this.isStopped; total += deleted) {
       const [row] = await this.database.query<{ count: number }>(
         // An array, because a join would read the whole table for every batch.
         `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
@@ -90,25 +97,10 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return `${dayColumn} < '${firstKept}'`;
   }
 
-  private schedule(milliseconds: number): void {
-    this.timer = setTimeout(() => {
-      this.turn = this.takeTurn().finally(
-        () => this.stopped || this.schedule(this.options.everyMs ?? EVERY_MS),
-      );
-    }, milliseconds);
-    // The timer alone must not keep the process alive.
-    this.timer.unref();
-  }
-
-  private async takeTurn(): Promise<void> {
-    const { table } = this.options;
-    try {
-      const count = await this.deleteOld();
-      if (count > 0) {
-        this.logger.log(`Deleted ${count} expired rows of ${table}.`);
-      }
-    } catch (error) {
-      this.logger.warn(`Old rows of ${table} could not be deleted; will retry: ${String(error)}`);
+  private async deleteAndReport(): Promise<void> {
+    const count = await this.deleteOld();
+    if (count > 0) {
+      this.logger.log(`Deleted ${count} expired rows of ${this.options.table}.`);
     }
   }
 }

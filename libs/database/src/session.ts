@@ -1,7 +1,15 @@
-import type { Duplex } from 'node:stream';
-import type { PoolClient } from 'pg';
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { ClientBase, PoolClient } from 'pg';
+import type { DataSource } from 'typeorm';
 import { isLostStatement, isOutdatedStatement } from './postgres-errors';
-import type { PreparedStatement, StatementNames } from './prepared';
+
+/** A statement that bypasses the ORM, for the hot paths. Each connection parses and plans it once. */
+export interface Statement {
+  text: string;
+  /** Planned for its values each time it runs, or not a single statement. */
+  isUnprepared?: boolean;
+}
 
 /** The columns of a row, in the order in which they were selected, as the driver reports them. */
 export type StoredRow = readonly unknown[];
@@ -22,42 +30,42 @@ export class Session {
    * @returns the rows as the driver reports them: a `bigint` is text
    * @throws what the driver throws; inside of a transaction, every later statement then fails with 25P02
    */
-  run<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
+  run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     return this.send<Row>(statement, { values });
   }
 
   /** As `run`; each row is an array of its columns, which costs the driver half as much. */
-  read(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+  read(statement: Statement, values: unknown[]): Promise<StoredRow[]> {
     return this.send<StoredRow>(statement, { values, rowMode: 'array' });
   }
 
   /** As `run`, outside of transactions: prepares the statement again if a migration has outdated it. */
-  runWithRetry<Row extends object>(statement: PreparedStatement, values: unknown[] = []): Promise<Row[]> {
+  runWithRetry<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     return withRetry(statement, (current) => this.run<Row>(current, values));
   }
 
   /** As `read`, outside of transactions: prepares the statement again if a migration has outdated it. */
-  readWithRetry(statement: PreparedStatement, values: unknown[]): Promise<StoredRow[]> {
+  readWithRetry(statement: Statement, values: unknown[]): Promise<StoredRow[]> {
     return withRetry(statement, (current) => this.read(current, values));
   }
 
   private async send<Row>(
-    statement: PreparedStatement,
+    statement: Statement,
     options: { values: unknown[]; rowMode?: 'array' },
   ): Promise<Row[]> {
-    const name = this.names.current(statement.name);
+    const name = this.names.current(statement);
     try {
       const { rows } = await this.client.query({ name, text: statement.text, ...options });
       return rows as Row[];
     } catch (error) {
-      this.names.learnFrom(error, statement.name, name, this);
+      this.names.learnFrom(error, statement, name, this);
       throw error;
     }
   }
 
   /** Sends all statements of the work in one system call. */
   together<Result>(work: () => Result): Result {
-    const { stream } = (this.client as unknown as { connection: { stream: Duplex } }).connection;
+    const stream = streamOf(this.client);
     stream.cork();
     try {
       return work();
@@ -68,8 +76,8 @@ export class Session {
 }
 
 async function withRetry<Rows>(
-  statement: PreparedStatement,
-  run: (statement: PreparedStatement) => Promise<Rows>,
+  statement: Statement,
+  run: (statement: Statement) => Promise<Rows>,
 ): Promise<Rows> {
   try {
     return await run(statement);
@@ -78,8 +86,106 @@ async function withRetry<Rows>(
       return run(statement);
     }
     if (isLostStatement(error)) {
-      return run({ text: statement.text });
+      return run({ ...statement, isUnprepared: true });
     }
     throw error;
   }
+}
+
+/** After this many sessions have lost statements, a pooler is assumed. */
+const MAX_LOSERS = 2;
+
+/**
+ * The names of prepared statements on the connections of a data source. After a migration an outdated statement fails on
+ * each connection that prepared it, so all statements get new names at once. Statements with old names are freed with
+ * their connection.
+ */
+export class StatementNames {
+  private generation = 0;
+  private useful = true;
+  private readonly losers = new Set<object>();
+
+  /** The name to use now; undefined if the statement must be sent without a name. */
+  current({ text, isUnprepared }: Statement): string | undefined {
+    if (isUnprepared || !this.useful) {
+      return undefined;
+    }
+    const name = digestOf(text);
+    return this.generation === 0 ? name : `${name}.${this.generation}`;
+  }
+
+  /**
+   * Reacts to the failure of a statement.
+   * @param sent the name that it was sent with
+   * @param session the session in which it failed
+   */
+  learnFrom(error: unknown, statement: Statement, sent: string | undefined, session: object): void {
+    if (isLostStatement(error)) {
+      // A single loss can follow a failed preparation. Several mean a pooler, behind which names are useless.
+      this.losers.add(session);
+      this.useful = this.losers.size < MAX_LOSERS;
+    } else if (isOutdatedStatement(error) && sent !== undefined && sent === this.current(statement)) {
+      // Several connections may fail for the same reason; only the first failure changes the names.
+      this.generation += 1;
+    }
+  }
+}
+
+const digests = new Map<string, string>();
+
+/** A name that follows from the text. The texts of prepared statements are few. */
+function digestOf(text: string): string {
+  let digest = digests.get(text);
+  if (digest === undefined) {
+    digest = createHash('sha256').update(text).digest('base64url');
+    digests.set(text, digest);
+  }
+  return digest;
+}
+
+const namesOf = new WeakMap<DataSource, StatementNames>();
+
+/** The names that all users of a data source share. */
+export function statementNamesOf(dataSource: DataSource): StatementNames {
+  let names = namesOf.get(dataSource);
+  if (names === undefined) {
+    names = new StatementNames();
+    namesOf.set(dataSource, names);
+  }
+  return names;
+}
+
+function streamOf(client: ClientBase): Socket {
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
+}
+
+class SilentConnectionError extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor(silenceMs: number) {
+    super(`The database has not answered for ${silenceMs} ms`);
+  }
+}
+
+/**
+ * For the pool's option `onConnect`: closes a connection after the server has been silent for this long. Pending
+ * statements fail with ETIMEDOUT, and the connection leaves the pool. With the driver's own `query_timeout` it would
+ * stay in the pool, and the next request would wait again: forever, if a partition or a firewall has silently dropped
+ * the connection.
+ *
+ * @param silenceMs longer than the server's `statement_timeout` and the pool's idle timeout
+ */
+export function giveUpSilentConnection(silenceMs: number): (client: ClientBase) => void {
+  return (client) => {
+    const stream = streamOf(client);
+    stream.setTimeout(silenceMs, () => {
+      const { bytesRead } = stream;
+      // A reply may have arrived while this process was busy or halted: read it before giving up the connection.
+      setImmediate(() => {
+        if (stream.bytesRead === bytesRead) {
+          stream.destroy(new SilentConnectionError(silenceMs));
+        }
+      });
+    });
+  };
 }

@@ -1,3 +1,5 @@
+import { RepeatingTask } from '#libs/clock';
+
 /**
  * Writes one batch atomically. If the promise rejects, the batch is written again. So a batch is written at least once,
  * and twice if it was committed but the response was lost. For a latest time that makes no difference; a sum would
@@ -23,21 +25,21 @@ export interface WriteBehindOptions<Entry> {
  */
 export class WriteBehind<Entry> {
   private waiting = new Map<string, Entry>();
-  private writing: Promise<boolean> | null = null;
-  /** The write after that, for everybody who asks for one in the meantime. */
-  private next: Promise<boolean> | null = null;
   private batch: Map<string, Entry> | null = null;
-  private readonly timer: NodeJS.Timeout;
+  private hasSucceeded = true;
+  private readonly task: RepeatingTask;
 
   constructor(private readonly options: WriteBehindOptions<Entry>) {
-    this.timer = setInterval(() => void this.flush(), options.intervalMs);
-    // Waiting entries are written at shutdown by close(); the timer alone must not keep a process alive.
-    this.timer.unref();
+    this.task = new RepeatingTask({
+      name: 'Writing collected changes',
+      work: () => this.write(),
+      everyMs: options.intervalMs,
+    }).start();
   }
 
   /** True if nothing is pending or being written. */
   get idle(): boolean {
-    return this.waiting.size === 0 && this.writing === null;
+    return this.waiting.size === 0 && this.batch === null;
   }
 
   /** True while an entry of this key is pending or being written. */
@@ -54,50 +56,35 @@ export class WriteBehind<Entry> {
    * Writes what is pending; resolves to false on failure. Never rejects. Waits for two writes at most: those who ask
    * while a batch is being written share the next one.
    */
-  flush(): Promise<boolean> {
-    if (this.next === null && this.writing === null) {
-      return this.write();
-    }
-    this.next ??= this.writing!.then(() => {
-      this.next = null;
-      return this.write();
-    });
-    return this.next;
+  async flush(): Promise<boolean> {
+    await this.task.runNow();
+    return this.hasSucceeded;
   }
 
-  /** Stops the timer and writes what is pending; resolves to false on failure. */
+  /** Writes what is pending, and stops; resolves to false on failure. */
   async close(): Promise<boolean> {
-    clearInterval(this.timer);
-    return this.flush();
+    const written = await this.flush();
+    await this.task.stop();
+    return written;
   }
 
-  private async write(): Promise<boolean> {
+  private async write(): Promise<void> {
     this.options.collect?.();
+    this.hasSucceeded = true;
     if (this.waiting.size === 0) {
-      return true;
+      return;
     }
-    // Cleared in a later turn, so that a writer that throws synchronously does not leave it set forever.
-    this.writing = this.writeBatch().finally(() => (this.writing = null));
-    return this.writing;
-  }
-
-  private async writeBatch(): Promise<boolean> {
-    const batch = this.waiting;
-    this.batch = batch;
+    const batch = (this.batch = this.waiting);
     this.waiting = new Map();
     try {
       await this.options.write(batch);
-      return true;
     } catch (error) {
+      this.hasSucceeded = false;
       const later = this.waiting;
       this.waiting = batch;
-      for (const [key, entry] of later) {
-        this.add(key, entry);
-      }
+      later.forEach((entry, key) => this.add(key, entry));
       this.options.onError(error);
-      return false;
-    } finally {
-      this.batch = null;
     }
+    this.batch = null;
   }
 }

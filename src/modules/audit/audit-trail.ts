@@ -44,8 +44,7 @@ interface JournalEntry {
 }
 
 const JOURNAL: Journal<JournalEntry> = {
-  write: (entries) =>
-    entries.map((one) => ({ statement: { name: 'audit-record', text: RECORD }, values: valuesOf(one) })),
+  write: (entries) => entries.map((one) => ({ statement: { text: RECORD }, values: valuesOf(one) })),
 };
 
 const NEWEST = `
@@ -66,21 +65,22 @@ export class AuditTrail {
   ) {}
 
   /**
-   * Writes an entry in the transaction of the change. Recording the same earned ban twice has no effect.
+   * Writes an entry in the transaction of the change, or of the command that decides on the state. Recording the same
+   * earned ban twice has no effect.
    * @param circumstances default: this process, now
    */
   async record(
-    transaction: Transaction,
+    to: Transaction | State,
     entry: AuditEntry,
     circumstances: Circumstances = { actor: this.actor, at: this.clock.now() },
   ): Promise<void> {
     const { actor, at } = circumstances;
-    await transaction.query(RECORD, valuesOf({ entry, actor, at: new Date(at) }));
-  }
-
-  /** Writes an entry in the transaction of the command that decides on this state. */
-  append(state: State, entry: AuditEntry): void {
-    state.append(JOURNAL, { entry, actor: this.actor, at: state.now });
+    const recorded = { entry, actor, at: new Date(at) };
+    if ('append' in to) {
+      to.append(JOURNAL, recorded);
+    } else {
+      await to.query(RECORD, valuesOf(recorded));
+    }
   }
 
   /** The newest entries first. */

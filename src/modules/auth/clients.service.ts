@@ -24,7 +24,7 @@ export class ClientsService {
 
   async create(name: string, choice: PlanTerms, outer?: Transaction): Promise<Client> {
     try {
-      return await this.database.transaction((transaction) => this.enter(transaction, name, choice), outer);
+      return await this.database.transaction((transaction) => this.insert(transaction, name, choice), outer);
     } catch (error) {
       throw violatesUnique(error, 'clients_name_key') ? clientExists(name) : error;
     }
@@ -97,7 +97,7 @@ export class ClientsService {
     return this.named(name, transaction);
   }
 
-  private async enter(transaction: Transaction, name: string, choice: PlanTerms): Promise<Client> {
+  private async insert(transaction: Transaction, name: string, choice: PlanTerms): Promise<Client> {
     const { plan, perMinute, perDay } = choice;
     const [row] = await transaction.query<{ id: string }[]>(
       `INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($1, $2, $3, $4) RETURNING id`,

@@ -37,7 +37,11 @@ type HolderRow = [
 /** Shared, because each forged key costs a lookup. */
 const HOLDERS: SharedRead<string, KeyHolder | null> = {
   maxBatch: MAX_BATCH,
-  statementFor: (digests) => ({ text: HOLDERS_BY_DIGEST, values: [[...new Set(digests)]] }),
+  statementFor: (digests) => ({
+    text: HOLDERS_BY_DIGEST,
+    values: [[...new Set(digests)]],
+    isUnprepared: true,
+  }),
   resultsOf: (rows, digests) => {
     const holders = new Map((rows as readonly HolderRow[]).map((row) => [row[0], toHolder(row)]));
     return digests.map((digest) => holders.get(digest) ?? null);

@@ -33,7 +33,7 @@ export class KeysService {
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
       const client = await this.clients.named(clientName, transaction);
-      const issued = await this.enter(transaction, { clientId: client.id, scopes, expiresAt });
+      const issued = await this.insert(transaction, { clientId: client.id, scopes, expiresAt });
       await this.trail.record(transaction, {
         action: 'key.issued',
         keyId: issued.record.id,
@@ -82,7 +82,7 @@ export class KeysService {
           'key_rotated',
         );
       }
-      const issued = await this.enter(transaction, old);
+      const issued = await this.insert(transaction, old);
       await transaction.query(
         `UPDATE api_keys SET (expires_at, overlap_ends_at) =
            (SELECT ends_at, ends_at FROM least(expires_at, now() + $2 * interval '1 millisecond') AS ends_at)
@@ -140,7 +140,7 @@ export class KeysService {
     return this.byId(id, transaction);
   }
 
-  private async enter(
+  private async insert(
     transaction: Transaction,
     { clientId, scopes, expiresAt }: Pick<ApiKey, 'clientId' | 'expiresAt'> & { scopes: readonly Scope[] },
   ): Promise<IssuedKey> {

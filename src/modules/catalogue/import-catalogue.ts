@@ -129,10 +129,10 @@ export class ImportCatalogue {
   ): Promise<{ categories: number; pets: number }> {
     const categories = intoExisting
       ? 0
-      : await this.categories.enter(transaction, stage.categories, 'entered_categories');
+      : await this.categories.insert(transaction, stage.categories, 'entered_categories');
     const known = intoExisting ? this.existing : `SELECT file_id, id FROM entered_categories`;
-    const pets = await this.pets.enter(transaction, stage.petsIn(known), 'entered_pets');
-    await this.stock.enter(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
+    const pets = await this.pets.insert(transaction, stage.petsIn(known), 'entered_pets');
+    await this.stock.insert(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
     return { categories, pets };
   }
 

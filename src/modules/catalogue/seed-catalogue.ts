@@ -74,15 +74,15 @@ export class SeedCatalogue {
       return { categories: 0, pets: 0 };
     }
     const rows = asRows(CATALOGUE, CATEGORY_COLUMNS);
-    const categories = await this.categories.enter(transaction, rows, 'seeded_categories');
-    const pets = await this.pets.enter(
+    const categories = await this.categories.insert(transaction, rows, 'seeded_categories');
+    const pets = await this.pets.insert(
       transaction,
       `SELECT pet.*, found.id AS category_id
        FROM (${asRows(PETS, `category text, quantity int, ${PET_COLUMNS}`)}) AS pet
        JOIN seeded_categories AS found ON found.name = pet.category ORDER BY pet.place`,
       'seeded_pets',
     );
-    await this.stock.enter(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);
+    await this.stock.insert(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);
     return { categories, pets };
   }
 }

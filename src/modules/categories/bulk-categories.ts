@@ -16,7 +16,7 @@ export class BulkCategories {
    * Keeps them in a temporary table of this name, with their new `id`.
    * @returns the number of rows
    */
-  async enter(transaction: Transaction, query: string, table: string): Promise<number> {
+  async insert(transaction: Transaction, query: string, table: string): Promise<number> {
     const count = await numberRows(transaction, { query, sequence: 'categories_id_seq', table });
     await transaction.query(
       `INSERT INTO categories (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE

@@ -30,5 +30,5 @@ export class CategoriesService {
 
 function selectCategories({ name }: ListCategoriesQuery): Selection {
   const named = name === undefined ? undefined : { prefix: name };
-  return { statement: 'categories-page', conditions: [], named };
+  return { conditions: [], named };
 }

@@ -52,7 +52,6 @@ export function matches({ type, petId }: RecordedEvent, filter: EventFilter): bo
 
 /** Plain values: the driver would quote arrays of JSON, and the database would have to parse them again. */
 const INSERT = {
-  name: 'event-blocks-insert',
   text: `INSERT INTO event_blocks (size, types, pets, events) VALUES ($1, $2, $3, $4)`,
 };
 

@@ -65,8 +65,8 @@ export class EventLog {
     entity: Entity<Row>,
     eventsOf: (change: RowChange<Row>, state: State) => Occurrence[],
   ): void {
-    this.commands.onChange(entity, (change, state) => {
-      eventsOf(change, state).forEach((occurrence) => this.add(state, occurrence));
+    this.commands.onChange(entity, {
+      notify: (change, state) => eventsOf(change, state).forEach((occurrence) => this.add(state, occurrence)),
     });
   }
 

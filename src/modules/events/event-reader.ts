@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type PreparedStatement, type StoredRow, int8ToNumber } from '#libs/database';
+import { Database, type Statement, type StoredRow, int8ToNumber } from '#libs/database';
 import {
   BLOCK_SIZE,
   EVENT_TYPES,
@@ -32,9 +32,8 @@ const BYTES_OF_PAGE = 256 * 1_024 - 100 * BLOCK_SIZE;
  * would make the page too large, come without their events; the first one always has them. Always returns a row, for the
  * newest position.
  */
-function pageOf(direction: string, range: string, order: 'ASC' | 'DESC'): PreparedStatement {
+function pageOf(range: string, order: 'ASC' | 'DESC'): Statement {
   return {
-    name: `event-blocks-${direction}`,
     text: `SELECT newest, page.position, page.time,
       CASE WHEN page.before < $2 AND (page.bytes <= ${BYTES_OF_PAGE} OR page.before = 0) THEN page.events END AS events
     FROM (SELECT coalesce(max(position), 0) AS newest FROM event_blocks) AS edge
@@ -50,12 +49,11 @@ function pageOf(direction: string, range: string, order: 'ASC' | 'DESC'): Prepar
   };
 }
 
-const FORWARD = pageOf('forward', 'position >= $1 AND position < $1 + ', 'ASC');
-const BACKWARD = pageOf('backward', 'position <= $1 AND position > $1 - ', 'DESC');
+const FORWARD = pageOf('position >= $1 AND position < $1 + ', 'ASC');
+const BACKWARD = pageOf('position <= $1 AND position > $1 - ', 'DESC');
 
-const NEWEST = { name: 'event-blocks-newest', text: 'SELECT max(position) FROM event_blocks' };
+const NEWEST = { text: 'SELECT max(position) FROM event_blocks' };
 const IS_KNOWN = {
-  name: 'event-blocks-known',
   text: `SELECT $1 <= coalesce(pg_sequence_last_value('event_blocks_position_seq'), 0)`,
 };
 
@@ -122,7 +120,7 @@ export class EventReader {
 
   /** @param seen number of events in the first block that are not needed */
   private async read(
-    statement: PreparedStatement,
+    statement: Statement,
     first: number,
     { type, petId }: EventFilter,
     most: number,

@@ -8,7 +8,7 @@ export class BulkStock {
   readonly all = `SELECT pet_id, quantity FROM inventory`;
 
   /** Inserts the stock of new pets: the rows of a query with `pet_id` and `quantity`, valid by `stockQuantity`. */
-  async enter(transaction: Transaction, query: string): Promise<void> {
+  async insert(transaction: Transaction, query: string): Promise<void> {
     await transaction.query(
       `INSERT INTO inventory (pet_id, quantity) SELECT pet_id, quantity FROM (${query}) AS entered`,
     );

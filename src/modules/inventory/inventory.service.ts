@@ -31,7 +31,6 @@ export class InventoryService {
 function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Selection {
   const parameters = status && [...new Set(status)].map((value) => parameter(value, 'text'));
   return {
-    statement: `inventory-page${parameters ? `-of-${parameters.length}-statuses` : ''}`,
     conditions: [],
     within: parameters && { column: 'status', sorted: 'ASC', parameters },
   };

@@ -1,19 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { COUNTED_AT_MOST, type Figure, type Need, type State } from '#libs/database';
+import { MAX_COUNT, type Aggregate, type Need, type State } from '#libs/database';
 import { PetHasOpenOrdersError, PetLifecycle, type PetLifecycleListener } from '../pets';
 
-const COUNT: Figure = {
-  name: 'orders-open',
+const COUNT: Aggregate = {
+  name: 'open orders',
   text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
     (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
-     LIMIT ${COUNTED_AT_MOST}) AS open
+     LIMIT ${MAX_COUNT}) AS open
     GROUP BY asked.id`,
 };
 
 /** The number of a pet's open orders, for commands. */
 export const OpenOrders = {
-  count: (petId: number): Need => ({ figure: COUNT, id: petId }),
-  exist: (state: State, petId: number): boolean => state.figure(COUNT, petId) > 0,
+  count: (petId: number): Need => ({ aggregate: COUNT, id: petId }),
+  exist: (state: State, petId: number): boolean => state.aggregate(COUNT, petId) > 0,
   opened: (state: State, petId: number): void => state.adjust(COUNT, petId, 1),
   closed: (state: State, petId: number): void => state.adjust(COUNT, petId, -1),
 };

@@ -43,7 +43,7 @@ export class OrderAdministration {
         const before = state.find(Order, orderId);
         const answer = command.decide(state);
         if (state.find(Order, orderId) !== before) {
-          this.trail.append(state, { action, details: { orderId, petId, quantity } });
+          void this.trail.record(state, { action, details: { orderId, petId, quantity } });
         }
         return answer;
       },

@@ -32,7 +32,6 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
   const ofPet = petId === undefined ? [] : [`pet_id = ${parameter(petId, 'bigint')}`];
   const wanted = complete === undefined ? [false, true] : [complete];
   return {
-    statement: `orders-page${petId === undefined ? '' : '-of-pet'}-of-${wanted.length}`,
     conditions: ['cancelled_at IS NULL', ...ofPet],
     within: {
       column: 'complete',

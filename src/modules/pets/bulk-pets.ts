@@ -16,7 +16,7 @@ export class BulkPets {
    * a temporary table of this name, with their new `id`. Does not call PetLifecycle: the caller inserts their stock.
    * @returns the number of rows
    */
-  async enter(transaction: Transaction, query: string, table: string): Promise<number> {
+  async insert(transaction: Transaction, query: string, table: string): Promise<number> {
     const count = await numberRows(transaction, { query, sequence: 'pets_id_seq', table });
     await transaction.query(
       `INSERT INTO pets (id, category_id, ${COLUMNS}) OVERRIDING SYSTEM VALUE

@@ -21,10 +21,7 @@ function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Paramet
   // The index on categories has the status before the id.
   const statuses = status ?? (categoryId === undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
-  const ofCategory = categoryId === undefined ? '' : '-of-category';
-  const ofStatuses = parameters === undefined ? '' : `-of-${parameters.length}-statuses`;
   return {
-    statement: `pets-page${ofCategory}${ofStatuses}`,
     conditions,
     within: parameters && {
       column: 'status',
@@ -47,5 +44,5 @@ function amongIds({ id, status, categoryId, name }: ListPetsQuery, parameter: Pa
   if (name !== undefined) {
     conditions.push(nameBeginsWith(parameter(namePrefix(name), 'text')));
   }
-  return { conditions };
+  return { conditions, isUnprepared: true };
 }

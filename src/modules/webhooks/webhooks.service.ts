@@ -16,7 +16,6 @@ export class WebhooksService {
 
   constructor(private readonly database: Database) {
     this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
-      statement: 'webhooks-page',
       conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
     }));
   }

@@ -1,23 +1,30 @@
-import type { Session } from '../session';
 import { ApiError } from '#libs/http';
-import { BatchLoader, type Entry, type Tables } from './batch-loader';
+import type { Database } from '../database';
+import { type RowLock, int8ToNumber } from '../entity-table';
+import type { Session, Statement } from '../session';
 import {
   type IdempotentUse,
-  type KeptAnswer,
+  type KeptResponse,
   type KnownUses,
   claim,
   isNotKept,
   keep,
   replay,
 } from './idempotency-records';
-import type { BatchState, Change, Entity, Write } from './state';
+import type { Aggregate, BatchState, Change, Command, Entity, Origin, Write } from './state';
 
-/** The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. */
-const BEGIN = { text: `BEGIN; SET LOCAL lock_timeout = '5s'` };
-const COMMIT = { text: 'COMMIT' };
-const ROLLBACK = { text: 'ROLLBACK' };
+/** A queued command. */
+export interface Entry {
+  command: Command;
+  origin: Origin;
+  /** The rows that it locks. */
+  lockedRows: string[];
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+}
 
-type Outcome = () => void;
+/** The entities in lock and write order, parents before children, and their tables. */
+type Tables = Pick<Database, 'entities' | 'table'>;
 
 /** Commands whose rows are locked by other transactions, and these rows. */
 interface Skipped<Item> {
@@ -25,13 +32,37 @@ interface Skipped<Item> {
   held: ReadonlySet<string>;
 }
 
+/** What the commands of a batch need, grouped by the statement that loads it. */
+interface Needs {
+  rows: Map<Entity, Map<RowLock | undefined, Set<number>>>;
+  aggregates: Map<Aggregate, Set<number>>;
+  newIds: Map<Entity, number>;
+}
+
+type MissingRows = Map<Entity, number[]>;
+
+/** The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. */
+const BEGIN: Statement = { text: `BEGIN; SET LOCAL lock_timeout = '5s'`, isUnprepared: true };
+const COMMIT: Statement = { text: 'COMMIT', isUnprepared: true };
+const ROLLBACK: Statement = { text: 'ROLLBACK', isUnprepared: true };
+
+/** The rows that a command locks; only one batch at a time may work on the exclusive ones. */
+export function rowsOf({ needs }: Command): { lockedRows: string[]; exclusiveRows: string[] } {
+  const locked = needs.flatMap((need) =>
+    'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
+  );
+  // FOR KEY SHARE is a shared lock.
+  const exclusive = locked.filter(({ lock }) => lock !== 'FOR KEY SHARE');
+  return { lockedRows: locked.map(({ name }) => name), exclusiveRows: exclusive.map(({ name }) => name) };
+}
+
 /**
  * Runs several commands in one transaction. The first round trip begins it, locks and loads. Then the commands decide, one
  * after the other. The second round trip writes the changes, table by table, and commits.
  */
 export class Batch<Item extends Entry> {
-  private readonly kept: { use: IdempotentUse; answer: KeptAnswer }[] = [];
-  private readonly outcomes: Outcome[] = [];
+  private readonly kept: { use: IdempotentUse; response: KeptResponse }[] = [];
+  private readonly settlements: (() => void)[] = [];
 
   /** @param locked wait for rows that another transaction has locked, or skip their commands */
   constructor(
@@ -51,7 +82,7 @@ export class Batch<Item extends Entry> {
       const skipped = await this.loadAndDecide();
       await this.write();
       this.state.afterCommit.forEach((effect) => effect());
-      this.outcomes.forEach((settle) => settle());
+      this.settlements.forEach((settle) => settle());
       return skipped;
     } catch (error) {
       // After this reply no statement is in progress any more.
@@ -62,22 +93,25 @@ export class Batch<Item extends Entry> {
 
   private async loadAndDecide(): Promise<Skipped<Item>> {
     const uses = this.entries.flatMap(({ origin }) => origin.use ?? []);
-    const loader = new BatchLoader(this.session, this.tables, this.entries, this.state);
+    const needs = needsOf(this.entries);
     const [, known, missing] = await Promise.all(
+      // Rows are locked before the aggregates that depend on them are read.
       this.session.together(
         () =>
           [
             this.session.run(BEGIN),
             uses.length > 0 ? claim(this.session, uses) : Promise.resolve(undefined),
-            loader.load(this.locked),
+            this.loadRows(needs.rows),
+            this.loadAggregates(needs.aggregates),
+            this.loadNewIds(needs.newIds),
           ] as const,
       ),
     );
-    const held = this.locked === 'skip' ? await loader.heldByOthers(missing) : new Set<string>();
+    const held = this.locked === 'skip' ? await this.heldByOthers(missing) : new Set<string>();
     const undecided: Item[] = [];
     for (const entry of this.entries) {
       const isReplay = entry.origin.use !== undefined && known!.kept.has(entry.origin.use);
-      if (!isReplay && entry.rows.some((row) => held.has(row))) {
+      if (!isReplay && entry.lockedRows.some((row) => held.has(row))) {
         undecided.push(entry);
       } else {
         this.decide(entry, known);
@@ -86,28 +120,91 @@ export class Batch<Item extends Entry> {
     return { undecided, held };
   }
 
+  /** @returns rows that could not be locked: they are locked elsewhere or do not exist */
+  private async loadRows(needs: Needs['rows']): Promise<MissingRows> {
+    const missing: MissingRows = new Map();
+    const loads = this.tables.entities.flatMap((entity) =>
+      [...(needs.get(entity as Entity) ?? [])].map(async ([lock, ids]) => {
+        const absent = await this.loadTable(entity as Entity, ids, lock);
+        if (lock !== undefined && absent.length > 0) {
+          missing.set(entity as Entity, [...(missing.get(entity as Entity) ?? []), ...absent]);
+        }
+      }),
+    );
+    await Promise.all(loads);
+    return missing;
+  }
+
+  /** @returns the ids without a row, or without one that could be locked */
+  private async loadTable(entity: Entity, ids: ReadonlySet<number>, lock?: RowLock): Promise<number[]> {
+    const table = this.tables.table(entity);
+    const found = new Set<number>();
+    for (const stored of await this.session.read(table.load(lock, this.locked), [[...ids]])) {
+      const row = table.rowOf(stored);
+      found.add(table.idOf(row));
+      this.state.rows.set(entity, table.idOf(row), row);
+    }
+    const absent = [...ids].filter((id) => !found.has(id));
+    for (const id of absent.filter((one) => this.state.rows.get(entity, one) === undefined)) {
+      this.state.rows.set(entity, id, null);
+    }
+    return absent;
+  }
+
+  private async loadAggregates(needs: Needs['aggregates']): Promise<void> {
+    await Promise.all(
+      [...needs].map(async ([aggregate, ids]) => {
+        const rows = await this.session.run<{ id: string; value: string }>(aggregate, [[...ids]]);
+        ids.forEach((id) => this.state.aggregates.set(aggregate, id, 0));
+        rows.forEach(({ id, value }) =>
+          this.state.aggregates.set(aggregate, int8ToNumber(id), int8ToNumber(value)),
+        );
+      }),
+    );
+  }
+
+  private async loadNewIds(needs: Needs['newIds']): Promise<void> {
+    await Promise.all(
+      [...needs].map(async ([entity, count]) => {
+        const rows = await this.session.run<{ id: string }>(this.tables.table(entity).newIds(), [count]);
+        // `newId` pops, so the smallest id is used first.
+        this.state.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
+      }),
+    );
+  }
+
+  /** Which of these rows exist, and are therefore locked by another transaction. */
+  private async heldByOthers(missing: MissingRows): Promise<Set<string>> {
+    const held = new Set<string>();
+    for (const [entity, ids] of missing) {
+      const table = this.tables.table(entity);
+      const rows = await this.session.read(table.load(), [[...ids]]);
+      rows.forEach((row) => held.add(nameOf(entity, table.idOf(table.rowOf(row)))));
+    }
+    return held;
+  }
+
   private decide({ command, origin, resolve, reject }: Entry, known: KnownUses | undefined): void {
     const { use, status } = origin;
     try {
-      const answer = (use && replay(use, known!)) ?? this.state.decide(command);
+      const result = (use && replay(use, known!)) ?? this.state.decide(command);
       if (use && !use.replayed) {
-        this.kept.push({ use, answer: { status, body: answer as object } });
+        this.kept.push({ use, response: { status, body: result as object } });
       }
-      this.outcomes.push(() => resolve(answer));
+      this.settlements.push(() => resolve(result));
     } catch (error) {
-      if (use && known!.claimed.has(use) && !known!.kept.has(use) && error instanceof ApiError) {
-        if (!isNotKept(error.status)) {
-          this.kept.push({ use, answer: { status: error.status, body: error.toBody() } });
-        }
+      const isFirstUse = use !== undefined && known!.claimed.has(use) && !known!.kept.has(use);
+      if (isFirstUse && error instanceof ApiError && !isNotKept(error.status)) {
+        this.kept.push({ use, response: { status: error.status, body: error.toBody() } });
       }
-      this.outcomes.push(() => reject(error));
+      this.settlements.push(() => reject(error));
     }
   }
 
   private async write(): Promise<void> {
     // Builds all statements before sending the first, because a build error must prevent the commit.
     const changes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
-      this.tables.inOrder.flatMap((entity) => this.writeOf(entity, change)),
+      this.tables.entities.flatMap((entity) => this.writeOf(entity as Entity, change)),
     );
     // Last, because a journal may serialize its writes: only the commit follows while it is locked.
     const writes = [...changes, ...this.appends()];
@@ -135,7 +232,7 @@ export class Batch<Item extends Entry> {
     if (ids.length === 0) {
       return [];
     }
-    const table = this.tables.of(entity);
+    const table = this.tables.table(entity);
     if (change === 'deleted') {
       return [{ statement: table.delete(), values: [ids] }];
     }
@@ -143,4 +240,32 @@ export class Batch<Item extends Entry> {
     const statement = change === 'inserted' ? table.insert() : table.update();
     return [{ statement, values: table.columnsOf(rows) }];
   }
+}
+
+function needsOf(entries: readonly Entry[]): Needs {
+  const needs: Needs = { rows: new Map(), aggregates: new Map(), newIds: new Map() };
+  for (const need of entries.flatMap(({ command }) => command.needs)) {
+    if ('row' in need) {
+      const locks = entryOf(needs.rows, need.row, () => new Map<RowLock | undefined, Set<number>>());
+      entryOf(locks, need.lock, () => new Set<number>()).add(need.id);
+    } else if ('aggregate' in need) {
+      entryOf(needs.aggregates, need.aggregate, () => new Set<number>()).add(need.id);
+    } else {
+      needs.newIds.set(need.newId, (needs.newIds.get(need.newId) ?? 0) + 1);
+    }
+  }
+  return needs;
+}
+
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
+function nameOf(entity: Entity, id: number): string {
+  return `${entity.name} ${id}`;
 }

@@ -1,16 +1,21 @@
 import { AsyncResource } from 'node:async_hooks';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Clock } from '#libs/clock';
+import {
+  Global,
+  Injectable,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { Clock, RepeatingTask } from '#libs/clock';
+import { ServiceUnavailableError } from '#libs/http';
 import { ConcurrencyLimiter } from '../concurrency-limiter';
 import { Database, withRetries } from '../database';
-import { isRefusedStatement } from '../postgres-errors';
-import { ServiceUnavailableError } from '#libs/http';
-import { Batch } from './batch';
-import { type Entry, workedOn } from './batch-loader';
-import type { Command, Origin } from './command';
 import { FairQueue } from '../fair-queue';
-import { IdempotencyInProgressError } from './idempotency-records';
-import { BatchState, type Consequence, type Entity } from './state';
+import { isRefusedStatement } from '../postgres-errors';
+import { RetentionModule } from '../retention';
+import { Batch, type Entry, rowsOf } from './batch';
+import { EXPIRED, IdempotencyInProgressError } from './idempotency-records';
+import { BatchState, type ChangeListener, type Command, type Entity, type Origin } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
 const AT_ONCE = 2;
@@ -23,11 +28,11 @@ const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
 /** A command that has waited this long is rejected with 503. */
 const QUEUE_TIMEOUT_MS = 10_000;
 
-interface Waiting extends Entry, ReturnType<typeof workedOn> {
+interface Waiting extends Entry, ReturnType<typeof rowsOf> {
   owner: number;
   since: number;
   /** The context of the request. A batch runs in that of its first. */
-  caller: AsyncResource;
+  context: AsyncResource;
 }
 
 /**
@@ -37,7 +42,7 @@ interface Waiting extends Entry, ReturnType<typeof workedOn> {
  * wait in their own batch.
  */
 @Injectable()
-export class CommandExecutor implements OnModuleDestroy {
+export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly queue = new FairQueue<Waiting>(QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), AT_ONCE);
   private readonly heldLimiter: ConcurrencyLimiter;
@@ -47,8 +52,12 @@ export class CommandExecutor implements OnModuleDestroy {
   private readonly busy = new Set<string>();
   /** The Idempotency-Keys of unfinished commands. */
   private readonly usedKeys = new Set<string>();
-  private consequences = new Map<Entity, Consequence>();
-  private expiry?: NodeJS.Timeout;
+  private listeners = new Map<Entity, ChangeListener>();
+  private readonly expiry = new RepeatingTask({
+    name: 'Refusing commands that wait too long',
+    work: () => this.refuseExpired(),
+    everyMs: QUEUE_TIMEOUT_MS / 10,
+  });
 
   constructor(
     private readonly database: Database,
@@ -58,30 +67,31 @@ export class CommandExecutor implements OnModuleDestroy {
     this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
   }
 
-  onModuleDestroy(): void {
-    this.stopExpiry();
+  onApplicationBootstrap(): void {
+    this.expiry.start();
   }
 
-  /**
-   * Registers a consequence that runs in the same transaction whenever a row of the entity changes. Children come
-   * before parents.
-   */
-  onChange<Row extends object>(entity: Entity<Row>, entail: Consequence<Row>): void {
-    const all = new Map(this.consequences).set(entity, entail as Consequence);
-    const place = ([one]: [Entity, Consequence]): number => this.database.entities.indexOf(one);
-    this.consequences = new Map([...all].sort((a, b) => place(b) - place(a)));
+  async onModuleDestroy(): Promise<void> {
+    await this.expiry.stop();
+  }
+
+  /** Registers a listener for changes of an entity's rows. Those of children are notified before those of parents. */
+  onChange<Row extends object>(entity: Entity<Row>, listener: ChangeListener<Row>): void {
+    const all = new Map(this.listeners).set(entity, listener as ChangeListener);
+    const place = ([one]: [Entity, ChangeListener]): number => this.database.entities.indexOf(one);
+    this.listeners = new Map([...all].sort((a, b) => place(b) - place(a)));
   }
 
   /**
    * Runs a command.
-   * @returns the command's answer, after the commit; for a repeated Idempotency-Key the original answer
+   * @returns the command's result, after the commit; for a repeated Idempotency-Key the original one
    * @throws ApiError the command's error; 503 if the queue is full or the database is unavailable
    */
-  run<Answer>(command: Command<Answer>, origin: Origin): Promise<Answer> {
+  run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
     return origin.use === undefined ? this.enqueue(command, origin) : this.runOnce(command, origin);
   }
 
-  private async runOnce<Answer>(command: Command<Answer>, origin: Origin): Promise<Answer> {
+  private async runOnce<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
     const use = origin.use!;
     const name = `${use.owner} ${use.key}`;
     use.sent = true;
@@ -96,36 +106,35 @@ export class CommandExecutor implements OnModuleDestroy {
     }
   }
 
-  private enqueue<Answer>(command: Command<Answer>, origin: Origin): Promise<Answer> {
+  private enqueue<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const { owner } = origin;
-      const entry = { command, origin, resolve: resolve as Entry['resolve'], reject };
-      const caller = new AsyncResource('Command');
       const added = this.queue.add({
-        ...entry,
-        ...workedOn(command),
-        owner,
+        command,
+        origin,
+        resolve: resolve as Entry['resolve'],
+        reject,
+        ...rowsOf(command),
+        owner: origin.owner,
         since: performance.now(),
-        caller,
+        context: new AsyncResource('Command'),
       });
       if (!added) {
         reject(new ServiceUnavailableError());
-        return;
+      } else {
+        this.limiter.soon();
       }
-      this.expiry ??= setInterval(() => this.refuseExpired(), QUEUE_TIMEOUT_MS / 10).unref();
-      this.limiter.soon();
     });
   }
 
   private takeBatch(): void {
-    const isFree = ({ rows, subjects }: Waiting): boolean =>
-      !subjects.some((row) => this.busy.has(row)) && !rows.some((row) => this.held.has(row));
+    const isReady = (entry: Waiting): boolean =>
+      this.isFree(entry) && !entry.lockedRows.some((row) => this.held.has(row));
     while (this.limiter.isFree) {
-      const entries = this.queue.take(isFree, MAX_BATCH);
+      const entries = this.queue.take(isReady, MAX_BATCH);
       if (entries.length === 0) {
         break;
       }
-      void this.limiter.run(entries[0]!.caller, () => this.work(entries, 'skip'));
+      void this.limiter.run(entries[0]!.context, () => this.work(entries, 'skip'));
     }
     this.takeHeld();
   }
@@ -135,12 +144,12 @@ export class CommandExecutor implements OnModuleDestroy {
     for (const [row, isAwaited] of this.held) {
       if (!isAwaited && this.heldLimiter.isFree) {
         const entries = this.queue.take(
-          ({ rows, subjects }) => rows.includes(row) && !subjects.some((subject) => this.busy.has(subject)),
+          (entry) => entry.lockedRows.includes(row) && this.isFree(entry),
           MAX_BATCH,
         );
         if (entries.length > 0) {
           this.held.set(row, true);
-          void this.heldLimiter.run(entries[0]!.caller, () =>
+          void this.heldLimiter.run(entries[0]!.context, () =>
             this.work(entries, 'wait').finally(() => this.held.delete(row)),
           );
         } else {
@@ -150,11 +159,16 @@ export class CommandExecutor implements OnModuleDestroy {
     }
   }
 
+  /** True if no running batch works on a row that the command needs for itself. */
+  private isFree({ exclusiveRows }: Waiting): boolean {
+    return !exclusiveRows.some((row) => this.busy.has(row));
+  }
+
   private async work(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
-    const subjects = entries.flatMap((entry) => entry.subjects);
-    subjects.forEach((subject) => this.busy.add(subject));
+    const rows = entries.flatMap(({ exclusiveRows }) => exclusiveRows);
+    rows.forEach((row) => this.busy.add(row));
     await this.attempt(entries, locked);
-    subjects.forEach((subject) => this.busy.delete(subject));
+    rows.forEach((row) => this.busy.delete(row));
   }
 
   /** Settles the commands; skipped ones return to the queue. */
@@ -175,25 +189,24 @@ export class CommandExecutor implements OnModuleDestroy {
   }
 
   private runTransaction(entries: Waiting[], locked: 'wait' | 'skip') {
-    const state = new BatchState(new Date(this.clock.now()), this.consequences);
-    const tables = {
-      inOrder: this.database.entities as readonly Entity[],
-      of: (entity: Entity) => this.database.table(entity),
-    };
-    return this.database.session((session) => new Batch(session, tables, entries, locked, state).run());
+    const state = new BatchState(new Date(this.clock.now()), this.listeners);
+    return this.database.session((session) =>
+      new Batch(session, this.database, entries, locked, state).run(),
+    );
   }
 
   private refuseExpired(): void {
     const deadline = performance.now() - QUEUE_TIMEOUT_MS;
     const expired = this.queue.take(({ since }) => since < deadline);
     expired.forEach(({ reject }) => reject(new ServiceUnavailableError()));
-    if (this.queue.size === 0) {
-      this.stopExpiry();
-    }
-  }
-
-  private stopExpiry(): void {
-    clearInterval(this.expiry);
-    this.expiry = undefined;
   }
 }
+
+/** The changes that callers make go through this module. */
+@Global()
+@Module({
+  imports: [RetentionModule.keep({ table: 'idempotency_records', expired: EXPIRED, everyMs: 600_000 })],
+  providers: [CommandExecutor],
+  exports: [CommandExecutor],
+})
+export class CommandsModule {}

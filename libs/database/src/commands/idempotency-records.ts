@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
 import type { Session } from '../session';
 
-/** Answers are kept for 24 hours, measured by the database: those created after this time. */
+/** Responses are kept for 24 hours, measured by the database: those created after this time. */
 const KEPT_SINCE = `now() - interval '24 hours'`;
-/** Selects answers that will not be replayed any more. */
+/** Selects responses that will not be replayed any more. */
 export const EXPIRED = `created_at <= ${KEPT_SINCE}`;
 
 export const IdempotencyInProgressError = defineError({
@@ -30,13 +30,13 @@ export interface IdempotentUse {
   key: string;
   /** Digest of method, path and body, which must match when the key is repeated. */
   fingerprint: string;
-  /** Set once a command runs with it; the command then stores the answer. */
+  /** Set once a command runs with it; the command then stores the response. */
   sent: boolean;
-  /** Set if the answer is a replay. */
+  /** Set if the response is a replay. */
   replayed: boolean;
 }
 
-export interface KeptAnswer {
+export interface KeptResponse {
   status: number;
   /** The resource, or the error's body. */
   body: object;
@@ -46,24 +46,21 @@ export interface KeptAnswer {
 export interface KnownUses {
   /** Keys that no other transaction is using. */
   claimed: ReadonlySet<IdempotentUse>;
-  kept: ReadonlyMap<IdempotentUse, KeptAnswer & { fingerprint: string }>;
+  kept: ReadonlyMap<IdempotentUse, KeptResponse & { fingerprint: string }>;
 }
 
 /** The locks last until the transaction ends. Sent before KEPT, which then sees what earlier holders committed. */
 const CLAIM = {
-  name: 'idempotency-claim',
   text: `SELECT pg_try_advisory_xact_lock(hashtextextended(claim, 0)) AS claimed
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (claim, place) ORDER BY place`,
 };
 const KEPT = {
-  name: 'idempotency-kept',
   text: `SELECT place, fingerprint, status, body
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS used (owner_id, key, place)
     JOIN idempotency_records USING (owner_id, key) WHERE created_at > ${KEPT_SINCE}`,
 };
-/** Overwrites an expired answer. */
+/** Overwrites an expired response. */
 const KEEP = {
-  name: 'idempotency-keep',
   text: `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[])
     ON CONFLICT (owner_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
@@ -80,33 +77,33 @@ export function isNotKept(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status >= 500;
 }
 
-/** Claims the keys until the transaction ends and reads stored answers. Needs no extra round trip. */
+/** Claims the keys until the transaction ends and reads stored responses. Needs no extra round trip. */
 export async function claim(session: Session, uses: readonly IdempotentUse[]): Promise<KnownUses> {
   const [claims, rows] = await Promise.all([
     session.run<{ claimed: boolean }>(CLAIM, [uses.map(({ owner, key }) => `idempotency ${owner} ${key}`)]),
-    session.run<KeptAnswerRow>(KEPT, [uses.map(({ owner }) => owner), uses.map(({ key }) => key)]),
+    session.run<KeptResponseRow>(KEPT, [uses.map(({ owner }) => owner), uses.map(({ key }) => key)]),
   ]);
   return {
     claimed: new Set(uses.filter((_use, index) => claims[index]!.claimed)),
-    kept: new Map(rows.map(({ place, ...kept }) => [uses[Number(place) - 1]!, keptOf(kept)])),
+    kept: new Map(rows.map(({ place, ...kept }) => [uses[Number(place) - 1]!, storedOf(kept)])),
   };
 }
 
-type StoredAnswer = Omit<KeptAnswerRow, 'place'>;
+type StoredResponse = Omit<KeptResponseRow, 'place'>;
 
-interface KeptAnswerRow {
+interface KeptResponseRow {
   place: string;
   fingerprint: string;
   status: number;
   body: string;
 }
 
-function keptOf({ fingerprint, status, body }: StoredAnswer): KeptAnswer & { fingerprint: string } {
+function storedOf({ fingerprint, status, body }: StoredResponse): KeptResponse & { fingerprint: string } {
   return { fingerprint, status, body: JSON.parse(body) as object };
 }
 
 /**
- * Returns the stored answer; undefined if this is the first use of the key.
+ * Returns the stored response; undefined if this is the first use of the key.
  * @throws ApiError the stored error; 409 `idempotency_in_progress` while another transaction uses the key; 422
  * `idempotency_key_reused` if the key belongs to another request
  */
@@ -116,31 +113,31 @@ export function replay(use: IdempotentUse, { claimed, kept }: KnownUses): object
   if (!claimed.has(use)) {
     throw new IdempotencyInProgressError();
   }
-  const answer = kept.get(use);
-  if (answer === undefined) {
+  const response = kept.get(use);
+  if (response === undefined) {
     return undefined;
   }
-  if (answer.fingerprint !== use.fingerprint) {
+  if (response.fingerprint !== use.fingerprint) {
     throw new IdempotencyKeyReusedError();
   }
   use.replayed = true;
-  if (answer.status >= 400) {
-    const { code, status, message } = answer.body as ErrorBody;
+  if (response.status >= 400) {
+    const { code, status, message } = response.body as ErrorBody;
     throw new ApiError(code, status, message);
   }
-  return answer.body;
+  return response.body;
 }
 
-/** Stores answers in the transaction of the change. */
+/** Stores responses in the transaction of the change. */
 export async function keep(
   session: Session,
-  answers: readonly { use: IdempotentUse; answer: KeptAnswer }[],
+  responses: readonly { use: IdempotentUse; response: KeptResponse }[],
 ): Promise<void> {
   await session.run(KEEP, [
-    answers.map(({ use }) => use.owner),
-    answers.map(({ use }) => use.key),
-    answers.map(({ use }) => use.fingerprint),
-    answers.map(({ answer }) => answer.status),
-    answers.map(({ answer }) => JSON.stringify(answer.body)),
+    responses.map(({ use }) => use.owner),
+    responses.map(({ use }) => use.key),
+    responses.map(({ use }) => use.fingerprint),
+    responses.map(({ response }) => response.status),
+    responses.map(({ response }) => JSON.stringify(response.body)),
   ]);
 }

@@ -5,6 +5,7 @@ import {
   type NestInterceptor,
   UseInterceptors,
   applyDecorators,
+  createParamDecorator,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, tap } from 'rxjs';
@@ -23,10 +24,34 @@ import {
   fingerprintOf,
   isNotKept,
 } from './idempotency-records';
-import { ownerOf } from './sent-by.decorator';
+import type { Origin } from './state';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The client id for commands of this request; set when the caller is identified. */
+    commandOwner?: number;
+    /** Set for a request with an `Idempotency-Key`. */
+    idempotentUse?: IdempotentUse;
+  }
+}
+
+function clientOf({ commandOwner }: FastifyRequest): number {
+  if (commandOwner === undefined) {
+    throw new Error('The request has no identified caller to run a command for.');
+  }
+  return commandOwner;
+}
+
+/** Parameter decorator: the Origin of the commands that a request sends. */
+export const SentBy = createParamDecorator((_data: unknown, context: ExecutionContext): Origin => {
+  const http = context.switchToHttp();
+  const request = http.getRequest<FastifyRequest>();
+  const { statusCode } = http.getResponse<FastifyReply>();
+  return { owner: clientOf(request), status: statusCode, use: request.idempotentUse };
+});
 
 /**
- * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its answer is stored in the
+ * Makes an operation safe to retry: a request with an `Idempotency-Key` runs once, and its response is stored in the
  * transaction of the change. Source: draft-ietf-httpapi-idempotency-key-header.
  */
 @Injectable()
@@ -40,7 +65,7 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
       return next.handle();
     }
     const fingerprint = fingerprintOf(request.method, request.url, request.rawBody ?? Buffer.alloc(0));
-    const use = { owner: ownerOf(request), key, fingerprint, sent: false, replayed: false };
+    const use = { owner: clientOf(request), key, fingerprint, sent: false, replayed: false };
     request.idempotentUse = use;
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const report = () => use.replayed && void reply.header('Idempotent-Replayed', 'true');

@@ -1,22 +1,56 @@
-// The state that commands decide on: loaded rows, with the changes of earlier commands in the batch.
-import type { PreparedStatement } from '../prepared';
-import { NestedMap } from './nested-map';
+// Commands, and the state that they decide on: loaded rows, with the changes of earlier commands in the batch.
+import type { RowLock } from '../entity-table';
+import type { Statement } from '../session';
+import type { IdempotentUse } from './idempotency-records';
 
 /** The class of an entity. */
 export type Entity<Row extends object = object> = new () => Row;
 
 /** A number that belongs to a row and that a statement computes, such as how many open orders a pet has. */
-export interface Figure {
+export interface Aggregate {
+  /** For errors. */
   name: string;
   /** `$1` is a `bigint[]` of ids. Returns rows with `id` and `value`, without those whose value is 0. */
   text: string;
 }
 
+/** Data that a command needs before it can decide. */
+export type Need =
+  | { row: Entity; id: number; lock?: RowLock }
+  | { aggregate: Aggregate; id: number }
+  /** A new id for an insert. */
+  | { newId: Entity };
+
+/** One change of the store: the data it needs, and a decision on it. Changes are written when the batch commits. */
+export interface Command<Result = unknown> {
+  readonly needs: readonly Need[];
+  /**
+   * Decides on the loaded state and changes it. Synchronous and without side effects.
+   * @throws ApiError to reject the command, which discards its changes
+   */
+  decide(state: State): Result;
+  /** Translates a constraint violation. Its result is not kept for the Idempotency-Key. */
+  explain?(error: unknown): unknown;
+}
+
+/** Who sent a command. */
+export interface Origin {
+  /** The client id. The queue takes turns between clients. */
+  owner: number;
+  /** The status of a successful response, stored for the Idempotency-Key. */
+  status: number;
+  /** Set when the request carries an `Idempotency-Key`. */
+  use?: IdempotentUse;
+}
+
 type Row = object | null;
+
+/** Rows of an aggregate are counted only up to this number: far more than one batch can change, and still quick. */
+export const MAX_COUNT = 1_001;
 
 /** A statement that changes rows. */
 export interface Write {
-  statement: PreparedStatement;
+  statement: Statement;
   values: unknown[];
 }
 
@@ -41,13 +75,13 @@ export interface State {
   /** True if this command has changed the row. */
   isChanged(entity: Entity, id: number): boolean;
   newId(entity: Entity): number;
-  figure(figure: Figure, id: number): number;
+  aggregate(aggregate: Aggregate, id: number): number;
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void;
   /** Has no effect if the row is unchanged. */
   update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void;
   delete(entity: Entity, id: number): void;
-  /** Adds to a figure, if it is loaded. */
-  adjust(figure: Figure, id: number, by: number): void;
+  /** Adds to a aggregate, if it is loaded. */
+  adjust(aggregate: Aggregate, id: number, by: number): void;
   /** Adds to a journal. */
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void;
   /** Runs an effect in this process after the commit. */
@@ -60,16 +94,18 @@ export interface RowChange<Changed extends object = object> {
   after: Changed | null;
 }
 
-/** Called after the command for each row that it changed; may make further changes. */
-export type Consequence<Changed extends object = object> = (change: RowChange<Changed>, state: State) => void;
+/** Told of each row that a command changed, after the command; may make further changes. */
+export interface ChangeListener<Changed extends object = object> {
+  notify(change: RowChange<Changed>, state: State): void;
+}
 
 /** By entity, in call order. */
-export type Consequences = ReadonlyMap<Entity, Consequence>;
+export type ChangeListeners = ReadonlyMap<Entity, ChangeListener>;
 
 /** The state of a batch. */
 export class BatchState {
   readonly rows = new NestedMap<Entity, Row>();
-  readonly figures = new NestedMap<Figure, number>();
+  readonly aggregates = new NestedMap<Aggregate, number>();
   readonly newIds = new Map<Entity, number[]>();
   readonly changes = new NestedMap<Entity, Change>();
   readonly appended: Appended[] = [];
@@ -77,30 +113,30 @@ export class BatchState {
 
   constructor(
     readonly now: Date,
-    private readonly consequences: Consequences = new Map(),
+    private readonly listeners: ChangeListeners = new Map(),
   ) {}
 
   /**
    * Runs a command's decision. Discards its changes if it throws.
    */
-  decide<Answer>(command: { decide(state: State): Answer }): Answer {
+  decide<Result>(command: { decide(state: State): Result }): Result {
     const draft = new Draft(this);
-    const answer = command.decide(draft);
-    this.consequences.forEach((entail, entity) => this.entail(entity, entail, draft));
+    const result = command.decide(draft);
+    this.listeners.forEach((listener, entity) => this.notify(entity, listener, draft));
     this.rows.addAll(draft.rows);
-    this.figures.addAll(draft.figures);
+    this.aggregates.addAll(draft.aggregates);
     this.changes.addAll(draft.changes);
     this.appended.push(...draft.appended);
     this.afterCommit.push(...draft.effects);
-    return answer;
+    return result;
   }
 
-  private entail(entity: Entity, entail: Consequence, draft: Draft): void {
+  private notify(entity: Entity, listener: ChangeListener, draft: Draft): void {
     draft.rows.of(entity)?.forEach((after, id) => {
       const before = this.rows.get(entity, id) ?? null;
       const isUnchanged = after === null ? before === null : isSame(before, after);
       if (!isUnchanged) {
-        entail({ before, after }, draft);
+        listener.notify({ before, after }, draft);
       }
     });
   }
@@ -108,7 +144,7 @@ export class BatchState {
 
 class Draft implements State {
   readonly rows = new NestedMap<Entity, Row>();
-  readonly figures = new NestedMap<Figure, number>();
+  readonly aggregates = new NestedMap<Aggregate, number>();
   readonly changes = new NestedMap<Entity, Change>();
   readonly appended: Appended[] = [];
   readonly effects: (() => void)[] = [];
@@ -140,10 +176,10 @@ class Draft implements State {
     return id;
   }
 
-  figure(figure: Figure, id: number): number {
-    const value = this.figures.get(figure, id) ?? this.batch.figures.get(figure, id);
+  aggregate(aggregate: Aggregate, id: number): number {
+    const value = this.aggregates.get(aggregate, id) ?? this.batch.aggregates.get(aggregate, id);
     if (value === undefined) {
-      throw new Error(`The needs of the command do not include ${figure.name} of ${id}.`);
+      throw new Error(`The needs of the command do not include ${aggregate.name} of ${id}.`);
     }
     return value;
   }
@@ -164,10 +200,10 @@ class Draft implements State {
     this.change(entity, id, null, 'deleted');
   }
 
-  adjust(figure: Figure, id: number, by: number): void {
-    const value = this.figures.get(figure, id) ?? this.batch.figures.get(figure, id);
+  adjust(aggregate: Aggregate, id: number, by: number): void {
+    const value = this.aggregates.get(aggregate, id) ?? this.batch.aggregates.get(aggregate, id);
     if (value !== undefined) {
-      this.figures.set(figure, id, value + by);
+      this.aggregates.set(aggregate, id, value + by);
     }
   }
 
@@ -197,4 +233,32 @@ function isSame(row: object | null, other: object): boolean {
 
 function isDate(value: unknown): value is Date {
   return value instanceof Date;
+}
+
+/** A two-level map, by owner (such as an entity) and id. */
+class NestedMap<Of, Value> {
+  private readonly values = new Map<Of, Map<number, Value>>();
+
+  get(of: Of, id: number): Value | undefined {
+    return this.values.get(of)?.get(id);
+  }
+
+  set(of: Of, id: number, value: Value): void {
+    let values = this.values.get(of);
+    if (values === undefined) {
+      values = new Map();
+      this.values.set(of, values);
+    }
+    values.set(id, value);
+  }
+
+  of(of: Of): ReadonlyMap<number, Value> | undefined {
+    return this.values.get(of);
+  }
+
+  addAll(other: NestedMap<Of, Value>): void {
+    for (const [of, values] of other.values) {
+      values.forEach((value, id) => this.set(of, id, value));
+    }
+  }
 }

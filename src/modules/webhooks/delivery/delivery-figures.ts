@@ -7,7 +7,6 @@ import { DeliveryWorker } from './delivery-worker';
 const REFRESH_MS = 15_000;
 /** Ignores failing webhooks for `oldest_due`: their owners have to fix them. */
 const FIGURES = {
-  name: 'webhook-figures',
   text: `SELECT
     ${deliveriesWhere(`status = 'pending'`)} AS pending,
     (SELECT min(oldest.due_at) FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries

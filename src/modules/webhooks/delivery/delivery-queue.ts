@@ -41,7 +41,6 @@ export interface Take {
  * time, because there may be very many.
  */
 const TAKE = {
-  name: 'webhook-deliveries-take',
   text: `WITH RECURSIVE waiting (webhook_id) AS (
       (SELECT webhook_id FROM webhook_deliveries WHERE status = 'pending' ORDER BY webhook_id LIMIT 1)
       UNION ALL
@@ -69,7 +68,6 @@ const TAKE = {
 };
 
 const FINISH = {
-  name: 'webhook-deliveries-finish',
   text: `UPDATE webhook_deliveries AS delivery SET status = done.status, due_at = done.due_at,
       attempts = delivery.attempts + 1, last_attempt_at = $7, response_status = done.response_status, error = done.error
     FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::int[], $6::text[])
@@ -78,7 +76,6 @@ const FINISH = {
 };
 
 const RELEASE = {
-  name: 'webhook-deliveries-release',
   text: `UPDATE webhook_deliveries AS delivery SET due_at = $3
     FROM unnest($1::bigint[], $2::timestamptz[]) AS held (id, leased_until)
     WHERE delivery.id = held.id AND delivery.status = 'pending' AND delivery.due_at = held.leased_until`,

@@ -17,7 +17,6 @@ interface Finding {
 
 /** In ascending id, to avoid deadlocks. A success of a healthy receiver writes nothing. */
 const LEARN = {
-  name: 'webhook-receivers-learn',
   text: `UPDATE webhooks SET
       failing_since = CASE WHEN found.succeeded THEN NULL ELSE coalesce(webhooks.failing_since, $5) END,
       paused_until = greatest(webhooks.paused_until, found.paused_until)

@@ -1,11 +1,11 @@
-import { BatchState, type Figure } from '../../../../libs/database/src/commands/state';
+import { BatchState, type Aggregate } from '../../../../libs/database/src/commands/state';
 
 class Thing {
   id!: number;
   name!: string;
   at!: Date | null;
 }
-const COUNT: Figure = { name: 'count', text: '' };
+const COUNT: Aggregate = { name: 'count', text: '' };
 
 describe('The state of a batch', () => {
   let state: BatchState;
@@ -13,7 +13,7 @@ describe('The state of a batch', () => {
     state = new BatchState(new Date(0));
     state.rows.set(Thing, 1, { id: 1, name: 'one', at: null });
     state.rows.set(Thing, 2, null);
-    state.figures.set(COUNT, 1, 5);
+    state.aggregates.set(COUNT, 1, 5);
     state.newIds.set(Thing, [8, 7]);
   });
 
@@ -26,7 +26,7 @@ describe('The state of a batch', () => {
       },
     });
     const seen = state.decide({
-      decide: (draft) => [draft.find(Thing, 1)?.name, draft.figure(COUNT, 1), draft.newId(Thing)],
+      decide: (draft) => [draft.find(Thing, 1)?.name, draft.aggregate(COUNT, 1), draft.newId(Thing)],
     });
     expect(seen).toEqual(['first', 4, 8]);
     expect([...state.changes.of(Thing)!]).toEqual([
@@ -44,9 +44,9 @@ describe('The state of a batch', () => {
       },
     };
     expect(() => state.decide(refused)).toThrow('refused');
-    expect(state.decide({ decide: (draft) => [draft.find(Thing, 1)?.name, draft.figure(COUNT, 1)] })).toEqual(
-      ['one', 5],
-    );
+    expect(
+      state.decide({ decide: (draft) => [draft.find(Thing, 1)?.name, draft.aggregate(COUNT, 1)] }),
+    ).toEqual(['one', 5]);
     expect(state.changes.of(Thing)).toBeUndefined();
   });
 
@@ -81,7 +81,10 @@ describe('The state of a batch', () => {
 
   it.each([
     ['a row', (draft: { find: (entity: typeof Thing, id: number) => unknown }) => draft.find(Thing, 9)],
-    ['a counter', (draft: { figure: (figure: Figure, id: number) => unknown }) => draft.figure(COUNT, 9)],
+    [
+      'a counter',
+      (draft: { aggregate: (aggregate: Aggregate, id: number) => unknown }) => draft.aggregate(COUNT, 9),
+    ],
   ])('throws for %s that was not loaded', (_what, read) => {
     expect(() => state.decide({ decide: (draft) => read(draft) })).toThrow('do not include');
   });
