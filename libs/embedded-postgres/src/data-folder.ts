@@ -22,8 +22,7 @@ const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
 const MAX_BYTES = 4_096;
 /** Above this size, in bytes, the next start rotates the log to server.log.1. */
 const MAX_LOG_BYTES = 8 * 1024 * 1024;
-/** An interrupted initdb, or a file before it got its name. */
-const UNFINISHED = /^init-|\.[0-9a-f]{12}\.tmp$/;
+const STAGING = 'init-';
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
 /**
@@ -138,16 +137,15 @@ export class DataFolder {
     return fs.openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
   }
 
-  /** A private folder for work that becomes part of the data by a rename. */
-  makeUnfinished(): string {
-    return fs.mkdtempSync(this.file('init-'));
+  /** A private folder for an initdb. */
+  makeStaging(): string {
+    return fs.mkdtempSync(this.file(STAGING));
   }
 
-  /** Removes the remains of interrupted work. */
-  removeUnfinished(): void {
-    for (const name of fs.readdirSync(this.file('.')).filter((name) => UNFINISHED.test(name))) {
-      remove(this.file(name));
-    }
+  /** Removes what an interrupted initdb has left. */
+  removeStaging(): void {
+    const names = fs.readdirSync(this.file('.')).filter((name) => name.startsWith(STAGING));
+    for (const name of names) remove(this.file(name));
   }
 
   /** Makes a rename in this folder survive a power failure. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from './account';
 import { type DataFolder, FILES, PORT, readPlainFile } from './data-folder';
 import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
-import { programOf, programOptions } from './program';
+import { programOf, programOptions } from './binaries';
 
 /** How long a fast and then an immediate shutdown may take, in milliseconds. */
 const STOP_PATIENCE = 10_000;

@@ -1,7 +1,13 @@
+// Whoever uses the server holds a shared advisory lock, on a connection of its own. Whoever leaves stops the server if
+// it gets that lock exclusively. The lock of a killed process ends with its connection. If two processes start a server
+// at once, PostgreSQL's postmaster.pid decides which of them does.
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FILES } from './data-folder';
-import { EmbeddedPostgresError, messageOf } from './errors';
-import { type Access, endLease, type Lease, takeLease } from './lease';
+import { Client } from 'pg';
+import { reasonIn } from './binaries';
+import { USER } from './cluster';
+import { FILES, PORT } from './data-folder';
+import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
 import {
   findPostmaster,
   launch,
@@ -11,7 +17,6 @@ import {
   removeStaleFiles,
   stopPostmaster,
 } from './postmaster';
-import { reasonIn } from './program';
 
 /**
  * How long a server may take to respond, in milliseconds, and how long the sessions of a killed server may block its
@@ -24,21 +29,33 @@ const EMPTY_FILE_PATIENCE = 2_000;
 const MIN_PAUSE = 500;
 const MAX_PAUSE = 30_000;
 
+/** Where all users of a server meet, whatever their databases are: advisory locks belong to a database. */
+const MAINTENANCE = 'postgres';
+const LOCK = 7_366_277_318;
+
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;
 
-export interface Server extends Access, Omit<Launch, 'native'> {
+export interface Server extends Omit<Launch, 'native'> {
+  password: string;
+  database: string;
   /** Prepares the binaries and returns their folder; called only if the server has to be started. */
   binaries: () => Promise<string>;
   log: (line: string) => void;
 }
 
-/** The server is slow, and not in vain. */
-class NotReadyError extends EmbeddedPostgresError {}
+/** `unref` lets the process end while it is open; the types of the driver lack it. */
+type Connection = Client & { ref(): void; unref(): void };
+
+/** The use of a running server: while its connection lasts, nobody stops the server. */
+interface Lease {
+  connection: Connection;
+  /** The server's process. */
+  pid: number;
+}
 
 /**
- * Joins the server of the cluster, and starts it if none runs. One that starts, recovers or stops is waited for. If two
- * processes start it at once, PostgreSQL's postmaster.pid decides which of them does.
+ * Joins the server of the cluster, and starts it if none runs. One that starts, recovers or stops is waited for.
  *
  * @throws EmbeddedPostgresError with the server's reason; AbortError
  */
@@ -54,7 +71,14 @@ async function join(server: Server, signal?: AbortSignal): Promise<Lease & { ado
       const lease = file?.isReady ? await takeLease(server, file.pid) : { reason };
       if ('connection' in lease) return { ...lease, adopted: lease.pid !== launched?.pid };
       ({ reason } = lease);
-      if (waited > PATIENCE) throw new NotReadyError(notReady(server, reason));
+      if (waited > PATIENCE) {
+        // It goes on recovering, so that the next start finds it further along.
+        launched = undefined;
+        throw new EmbeddedPostgresError(
+          `PostgreSQL in ${folder.path} has not become ready in ${PATIENCE / 1_000} s (${reason}); ` +
+            `if it is recovering, start again later (see ${folder.shown(FILES.log)})`,
+        );
+      }
       if (launched?.hasEnded()) {
         assertConflict(server, launched.output());
         launched = undefined;
@@ -70,19 +94,9 @@ async function join(server: Server, signal?: AbortSignal): Promise<Lease & { ado
       }
     }
   } catch (error) {
-    // One that recovers goes on, so that the next start finds it further along.
-    if (launched?.pid && !launched.hasEnded() && !(error instanceof NotReadyError)) {
-      await stopPostmaster(folder, launched.pid);
-    }
+    if (launched?.pid && !launched.hasEnded()) await stopPostmaster(folder, launched.pid);
     throw error;
   }
-}
-
-function notReady({ folder }: Server, reason: string): string {
-  return (
-    `PostgreSQL in ${folder.path} has not become ready in ${PATIENCE / 1_000} s (${reason}); ` +
-    `if it is recovering, start again later (see ${folder.shown(FILES.log)})`
-  );
 }
 
 /**
@@ -96,6 +110,97 @@ function assertConflict({ folder }: Server, output: string): void {
   throw new EmbeddedPostgresError(
     `PostgreSQL does not start in ${folder.path}: ${reasonIn(output)}; see ${folder.shown(FILES.log)}`,
   );
+}
+
+/**
+ * Takes the lock, and creates the database if it is missing.
+ *
+ * @param pid the server's process according to postmaster.pid
+ * @returns why that is not possible yet
+ * @throws EmbeddedPostgresError if it rejects the password, or the database cannot be created
+ */
+async function takeLease(server: Server, pid: number): Promise<Lease | { reason: string }> {
+  const { folder, account, database } = server;
+  const connection = connectionTo(server);
+  try {
+    // The account could name any process in its file, and root would stop that.
+    if (account && statSync(`/proc/${pid}`).uid !== account.uid) {
+      return { reason: 'postmaster.pid is invalid' };
+    }
+    await connection.connect();
+    // A process that stops the server holds the lock until the server ends this connection, too.
+    await connection.query('SELECT pg_advisory_lock_shared($1)', [LOCK]);
+    await ensureDatabase(connection, database);
+    return { connection, pid };
+  } catch (error) {
+    await connection.end().catch(() => undefined);
+    if (error instanceof EmbeddedPostgresError) throw error;
+    // Invalid password or authorization. Everything else may be temporary: still starting, shutting down, refused.
+    if (!codeOf(error)?.startsWith('28')) return { reason: messageOf(error) };
+    throw new EmbeddedPostgresError(
+      `the PostgreSQL server of ${folder.path} refuses the password in ${folder.shown(FILES.password)}; ` +
+        'put the right password there',
+    );
+  }
+}
+
+function connectionTo({ folder, password }: Server): Connection {
+  const connection = new Client({
+    host: folder.cluster,
+    port: PORT,
+    user: USER,
+    password,
+    database: MAINTENANCE,
+    ssl: false,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: PATIENCE,
+    // An explicit value, because otherwise PGOPTIONS in the application's environment would apply.
+    options: '-c client_min_messages=warning',
+    application_name: 'embedded-postgres',
+  }) as Connection;
+  // If the connection breaks, the query fails as well; without a listener the error would end the process.
+  connection.on('error', () => undefined);
+  return connection;
+}
+
+async function ensureDatabase(connection: Client, database: string): Promise<void> {
+  const found = await connection.query('SELECT FROM pg_database WHERE datname = $1', [database]);
+  if (found.rowCount !== 0) return;
+  try {
+    await connection.query(`CREATE DATABASE ${connection.escapeIdentifier(database)}`);
+  } catch (error) {
+    const code = codeOf(error);
+    // duplicate_database or unique_violation: another process was faster.
+    if (code === '42P04' || code === '23505') return;
+    // The server ends, or has ended.
+    if (code === undefined || code.startsWith('57')) throw error;
+    throw new EmbeddedPostgresError(`cannot create the database "${database}": ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Ends the lease, and stops the server if nobody else has one.
+ *
+ * @returns whether it has stopped the server
+ */
+async function endLease({ folder }: Server, { connection, pid }: Lease): Promise<boolean> {
+  try {
+    await connection.query('SELECT pg_advisory_unlock_shared($1)', [LOCK]);
+    const lock = await connection.query<{ isLast: boolean }>('SELECT pg_try_advisory_lock($1) AS "isLast"', [
+      LOCK,
+    ]);
+    if (!lock.rows[0]!.isLast) return false;
+    await stopPostmaster(folder, pid);
+    return true;
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
+    // The server has died.
+    return false;
+  } finally {
+    await connection.end().catch(() => undefined);
+  }
 }
 
 /** A server that this process uses. */
@@ -131,7 +236,7 @@ export class SharedServer {
     this.stopping.abort();
     await this.restarting;
     this.lease?.connection.ref();
-    if (this.lease && (await endLease(folder, this.lease))) log(`PostgreSQL in ${folder.path} stopped`);
+    if (this.lease && (await endLease(this.server, this.lease))) log(`PostgreSQL in ${folder.path} stopped`);
     folder.close();
   }
 

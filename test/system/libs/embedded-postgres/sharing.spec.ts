@@ -19,7 +19,11 @@ const folder = bench.path('shop');
 const cluster = join(folder, 'data');
 
 const hold = (options: object = {}, how?: How) =>
-  bench.hold(checkout, { dataDirectory: folder, database: 'shop', ...options }, how);
+  bench.hold(
+    checkout,
+    { dataDirectory: folder, database: 'shop', parameters: { fsync: 'off' }, ...options },
+    how,
+  );
 const url = () => embeddedUrl(folder, 'shop');
 const isRunning = async () => postmasterPid(cluster) !== undefined && (await responds(url()));
 
@@ -48,16 +52,16 @@ describe('processes that use one folder', () => {
   });
 
   it('create one database when they race for an empty folder, and all may leave at once', async () => {
-    const options = { dataDirectory: bench.path('race'), parameters: { fsync: 'off' } };
+    const options = { dataDirectory: bench.path('race') };
     const holders = Array.from({ length: 3 }, () => hold(options));
     const reports = await Promise.all(holders.map((holder) => holder.report));
     expect(reports.map(({ error }) => error)).toEqual(holders.map(() => undefined));
     expect(reports.filter(({ adopted }) => !adopted)).toHaveLength(1);
     expect(await Promise.all(holders.map((holder) => holder.stop()))).toEqual([0, 0, 0]);
     expect(postmasterPid(bench.path('race', 'data'))).toBeUndefined();
-    const hold4 = hold(options);
-    await hold4.report;
-    await hold4.stop();
+    const next = hold(options);
+    await next.report;
+    await next.stop();
     expect(fs.readdirSync(bench.path('race')).sort()).toEqual(['data', 'password', 'server.log']);
   });
 
@@ -99,7 +103,7 @@ describe('a killed process', () => {
   });
 
   it('in the middle of the first start does not block the next', async () => {
-    const options = { dataDirectory: bench.path('interrupted'), parameters: { fsync: 'off' } };
+    const options = { dataDirectory: bench.path('interrupted') };
     const holder = hold(options);
     await until(() => fs.existsSync(bench.path('interrupted')) && isUnfinished(bench.path('interrupted')));
     await holder.kill();

@@ -1,13 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { Bench, responds } from '../../../support/embedded-postgres-bench';
+import { until } from '../../../support/eventually';
 import { query } from '../../../support/query';
 
 const bench = new Bench();
 const directory = bench.path('first', '.data');
 const cluster = join(directory, 'data');
 const options = { dataDirectory: directory, database: 'shop' };
+const hasty = { ...options, parameters: { fsync: 'off' } };
 
 const start = () => startEmbeddedPostgres(options);
 const failure = (dataDirectory: string) =>
@@ -80,11 +83,7 @@ describe('a server', () => {
 
   it('works in a folder whose path is longer than that of a socket may be', async () => {
     const dataDirectory = bench.path('long'.repeat(40));
-    const server = await startEmbeddedPostgres({
-      ...options,
-      dataDirectory,
-      parameters: { fsync: 'off' },
-    });
+    const server = await startEmbeddedPostgres({ ...hasty, dataDirectory });
     expect(await responds(server.url)).toBe(true);
     expect(await responds(findData(dataDirectory, 'shop')!.url!)).toBe(true);
     await server.stop();
@@ -92,11 +91,11 @@ describe('a server', () => {
 
   it('is stopped even when the folder was removed', async () => {
     const dataDirectory = bench.path('removed');
-    const server = await startEmbeddedPostgres({ ...options, dataDirectory, parameters: { fsync: 'off' } });
+    const server = await startEmbeddedPostgres({ ...hasty, dataDirectory });
     const pid = Number.parseInt(fs.readFileSync(join(dataDirectory, 'data', 'postmaster.pid'), 'utf8'), 10);
     fs.rmSync(dataDirectory, { recursive: true });
     await server.stop();
-    expect(fs.existsSync(`/proc/${pid}/cwd/.`)).toBe(false);
+    await until(() => !fs.existsSync(`/proc/${pid}/cwd/.`));
     expect(fs.existsSync(dataDirectory)).toBe(false);
   });
 });
@@ -119,7 +118,6 @@ describe('leftovers', () => {
 
   it('of an interrupted initdb are removed, and a large log is rotated', async () => {
     fs.mkdirSync(join(directory, 'init-0123456789ab', 'data'), { recursive: true });
-    fs.writeFileSync(join(directory, 'password.0123456789ab.tmp'), '');
     fs.truncateSync(join(directory, 'server.log'), 9 * 1024 * 1024);
     await (await start()).stop();
     expect(fs.readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log', 'server.log.1']);
@@ -186,12 +184,14 @@ describe('a planted link', () => {
 
   it('in the cluster is not followed, and a pipe not waited for', async () => {
     const file = join(cluster, 'postmaster.pid');
-    const bait = bench.path('a-pid');
-    fs.writeFileSync(bait, `${process.pid}\n`);
+    const bait = bench.path('bait', 'kept');
     fs.symlinkSync(bait, file);
     expect(await failure(directory)).toMatch(/symbolic link/);
     fs.unlinkSync(file);
-    expect(fs.readFileSync(bait, 'utf8')).toBe(`${process.pid}\n`);
+    expect(fs.readFileSync(bait, 'utf8')).toBe('secret');
+    spawnSync('mkfifo', [file]);
+    expect(await failure(directory)).toMatch(/must be a file/);
+    fs.unlinkSync(file);
   });
 });
 

@@ -1,4 +1,4 @@
-import { reasonIn } from '../../../../libs/embedded-postgres/src/program';
+import { reasonIn } from '../../../../libs/embedded-postgres/src/binaries';
 
 it('finds the line that says why a program failed', () => {
   const log = [
