@@ -1,6 +1,4 @@
 import { Bench, expectError } from './support/bench';
-import type { ErrorBody } from '../../support/api-client';
-import { operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 
 const service = useService();
@@ -85,21 +83,6 @@ describe('an invalid id in the path', () => {
     expectError(answer, 400, 'validation_failed', 'key');
     expect(answer.text).toContain(ID);
   });
-});
-
-it('An invalid id is refused by every operation that has one in its path, by the name of the parameter', async () => {
-  const caller = await service.caller();
-  for (const [name, { requestBody }] of operationsOf(service.document)) {
-    const [method = '', path = ''] = name.split(' ');
-    const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
-    const [, parameter] = /\{(\w+)\}/.exec(path) ?? [];
-    for (const id of parameter === undefined ? [] : ['0', '9007199254740992']) {
-      const target = path.replace(/\{\w+\}/, id).replace(/\{\w+\}/, '1');
-      const answer = await caller.send<ErrorBody>(method, target, example?.value as object);
-      expect([name, answer.body.code]).toEqual([name, 'validation_failed']);
-      expect(answer.body.message).toBe(`${parameter} must be an integer from 1 to 9007199254740991.`);
-    }
-  }
 });
 
 describe('another spelling of a known path', () => {

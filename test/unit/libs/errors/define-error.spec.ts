@@ -1,5 +1,5 @@
 // Own sources: the errors that are defined here must not be in anybody else's catalogue.
-import { ApiError, defineError, errorCatalogue } from '#libs/http';
+import { ApiError, defineError } from '#libs/http';
 
 const TeapotError = defineError({
   code: 'test_teapot',
@@ -24,27 +24,6 @@ it('A defined error carries its code, status, message and header fields, and its
   expect(error).toBeInstanceOf(Error);
   expect(error).toMatchObject({ ...body, headers: { 'X-Drink': 'cocoa' } });
   expect(error.toBody()).toEqual(body);
-});
-
-it('Each kind of error matches only itself, and has only its own header fields', () => {
-  expect(new PlainError()).not.toBeInstanceOf(TeapotError);
-  expect(new PlainError().headers).toEqual({});
-});
-
-it('The catalogue describes it, with its real message and headers', () => {
-  expect(errorCatalogue()).toContainEqual({
-    code: 'test_teapot',
-    status: 418,
-    when: 'Coffee is asked of a teapot.',
-    example: 'A teapot has no coffee.',
-    exampleHeaders: { 'X-Drink': 'coffee' },
-  });
-  expect(TeapotError.definition.code).toBe('test_teapot');
-});
-
-it('The catalogue is ordered by status and then by code', () => {
-  const rows = errorCatalogue().map(({ status, code }) => [status, code] as const);
-  expect(rows).toEqual([...rows].sort(([a, b], [c, d]) => a - c || (b < d ? -1 : 1)));
 });
 
 it('A code can be defined only once', () => {
