@@ -3,7 +3,7 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
 import { Public } from '../../../src/modules/auth';
 import { useService } from '../../support/use-service';
-import { TABLE } from '../document/support/operations-table';
+import { operationsOf } from '../../support/document';
 
 /** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/auth.decorators.ts). */
 function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }[] {
@@ -34,7 +34,7 @@ describe('Every route of the application', () => {
   });
 
   it('is checked: the operations and the two health checks', () => {
-    expect(routes.length).toBe(TABLE.length + 2);
+    expect(routes.length).toBe(operationsOf(service.document).size + 2);
   });
 
   it('declares who may call it', () => {

@@ -72,36 +72,6 @@ function idsIn(html: string): string[] {
   return [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id!);
 }
 
-describe.each([guidePath('limits'), STYLE_PATH])('what is at %s', (path) => {
-  it('can be cached, and is not sent again to a client that has it', async () => {
-    const { headers } = await ask(path);
-    expect(headers.get('cache-control')).toBe('public, max-age=300');
-    const again = await ask(path, { headers: { 'If-None-Match': headers.get('etag')! } });
-    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', headers.get('etag')]);
-    expect((await ask(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
-  });
-
-  it('has the same header fields for HEAD, and no body', async () => {
-    const [got, head] = [await ask(path), await ask(path, { method: 'HEAD' })];
-    expect([head.status, head.text]).toEqual([200, '']);
-    for (const name of [
-      'content-type',
-      'content-length',
-      'etag',
-      'cache-control',
-      'content-security-policy',
-    ]) {
-      expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
-    }
-  });
-
-  it('is 405 for another method', async () => {
-    const { status, headers, text } = await ask(path, { method: 'POST' });
-    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect(JSON.parse(text)).toMatchObject({ code: 'method_not_allowed', status: 405 });
-  });
-});
-
 describe('requests for guides', () => {
   let key: string;
   beforeEach(async () => {

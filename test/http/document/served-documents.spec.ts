@@ -33,6 +33,8 @@ it.each([
   '/openapi.yaml',
   '/docs',
   '/docs/page.css',
+  '/docs/guides/limits',
+  '/docs/docs.css',
   '/docs/search.json',
   '/docs/swagger-ui-bundle.js',
   '/docs/favicon-32x32.png',
@@ -102,6 +104,23 @@ describe('the page', () => {
     '/docs/%2e%2e/package.json',
   ])('serves only the package files that it loads: %s is unknown', async (path) => {
     expect((await get(path)).status).toBe(404);
+  });
+});
+
+describe('a page', () => {
+  it('has the same header fields for HEAD, and no body', async () => {
+    const head = await fetch(`${service.url}/docs/guides/limits`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const { headers } = await get('/docs/guides/limits');
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control']) {
+      expect([name, head.headers.get(name)]).toEqual([name, headers.get(name)]);
+    }
+  });
+
+  it('is 405 for another method', async () => {
+    const response = await fetch(`${service.url}/docs/guides/limits`, { method: 'POST' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(await response.json()).toMatchObject({ code: 'method_not_allowed', status: 405 });
   });
 });
 

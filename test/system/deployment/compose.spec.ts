@@ -94,25 +94,3 @@ it('Only the service can reach the database and Valkey', () => {
   expect(reachable.filter(([, { ports }]) => ports !== undefined)).toEqual([]);
   expect(compose.networks.data!.internal).toBe(true);
 });
-
-describe('The rules catch', () => {
-  const sound = compose.services.valkey!;
-  const planted: [string, Container][] = [
-    ['files that can be written', { ...sound, read_only: false }],
-    ['a capability', { ...sound, cap_add: ['NET_ADMIN'] }],
-    ['root', { ...sound, user: '0:0' }],
-    ['no limits', { ...sound, deploy: {} }],
-    ['no health check', { ...sound, healthcheck: { disable: true } }],
-    ['a port on every address', { ...sound, ports: ['6379:6379'] }],
-  ];
-
-  it.each(planted)('%s', (_what, container) => {
-    expect(faultsOfContainer(container).length).toBeGreaterThan(0);
-  });
-
-  it('a secret with a default, and one that is not required', () => {
-    expect(
-      secretsWithoutDemand('a: ${DB_PASSWORD:-petstore} b: ${API_TOKEN} c: ${X_SECRET:?is not set}'),
-    ).toEqual(['DB_PASSWORD', 'API_TOKEN']);
-  });
-});

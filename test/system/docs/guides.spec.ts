@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SeedService } from '../../../src/runtime/seed';
 import { type TestService, startService } from '../../support/service';
-import { blocksOf, pagesWithSteps, stepsOf } from '../../support/guide-steps';
+import { blocksOf, pagesWithSteps } from '../../support/guide-steps';
 import { requireCurl, runGuide } from './support/run-guide';
 import { compared } from './support/shown-output';
 
@@ -63,43 +63,5 @@ describe.each(pagesWithSteps())('$name', ({ text: page, steps }) => {
       ({ run, language, text }) => !run && language === 'sh' && text.includes('curl'),
     );
     expect(left).toEqual([]);
-  });
-});
-
-describe('What a guide shows is compared:', () => {
-  const ANSWER =
-    'HTTP/1.1 429 Too Many Requests\r\nretry-after: 60\r\ndate: now\r\n\r\n{"code":"a b","status":429}';
-
-  test.each([
-    [
-      'status, fields and body',
-      'HTTP/1.1 429 Too Many Requests\nRetry-After: 60\n\n{ "code": …, "status": 429 }',
-      true,
-    ],
-    ['another status', 'HTTP/1.1 200 OK', false],
-    ['another field', 'HTTP/1.1 429 Too Many Requests\nRetry-After: 6', false],
-    ['a missing field', 'HTTP/1.1 429 Too Many Requests\nSunset: …', false],
-    ['another body', 'HTTP/1.1 429 Too Many Requests\n\n{ "status": 42 }', false],
-  ])('%s', (_what, text, holds) => {
-    const [actual, wanted] = compared({ language: 'http', text }, ANSWER);
-    expect(wanted.test(actual)).toBe(holds);
-  });
-
-  test.each([
-    ['1\n2', true],
-    ['1\n…', true],
-    ['1', false],
-    ['…', false],
-  ])('text: %j', (text, holds) => {
-    const [actual, wanted] = compared({ language: 'text', text }, '1\n2\n');
-    expect(wanted.test(actual)).toBe(holds);
-  });
-
-  it('the block after a command, and no other', () => {
-    const markdown = '```sh run\na\n```\n\n```text\n1\n```\n\n```sh\nb\n```\n\n```sh run\nc\n```\n';
-    expect(stepsOf(markdown)).toEqual([
-      { line: 1, command: 'a\n', shown: { language: 'text', text: '1\n' } },
-      { line: 13, command: 'c\n', shown: null },
-    ]);
   });
 });

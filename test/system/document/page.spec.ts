@@ -2,11 +2,12 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { FOREIGN_HOST, startBrowser } from '../../support/browser';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { useService } from '../../support/use-service';
-import { TABLE } from '../../http/document/support/operations-table';
+import { operationsOf } from '../../support/document';
 import { FAINT_ELEMENTS } from './support/contrast';
 import { until } from '../../support/eventually';
 
 const service = useService();
+const operations = () => [...operationsOf(service.document).values()];
 let browser: Browser;
 let page: Page;
 /** What the browser complained of, and what it asked other hosts for, in the test that runs. */
@@ -75,7 +76,7 @@ describe('On a wide screen, the page', () => {
 
   it('loads without browser errors, only from its own host', async () => {
     expect(await page.title()).toBe('Pet Store');
-    expect(await page.locator('.opblock').count()).toBe(TABLE.length);
+    expect(await page.locator('.opblock').count()).toBe(operations().length);
   });
 
   it('shows operations, the search and the way to authorize on its first screen', async () => {
@@ -94,7 +95,7 @@ describe('On a wide screen, the page', () => {
     expect(await texts('nav :is(h2, h3)')).toEqual(['Guides', ...groups]);
     expect(await texts('#page main h3 .nostyle, #page main .opblock-tag > span')).toEqual(groups);
     const { length } = await menu().locator('li').all();
-    expect(length).toBe(GUIDES.length + TABLE.length);
+    expect(length).toBe(GUIDES.length + operations().length);
     const entries = menu().locator('li').filter({ hasText: '/pets/{petId}' });
     expect(await entries.allTextContents()).toEqual([
       'get/pets/{petId} deprecated',
@@ -111,7 +112,7 @@ describe('On a wide screen, the page', () => {
     expect(await badges('updatePet')).toEqual(['beta']);
     expect(await badges('adjustInventory')).toEqual(['experimental']);
     expect(await badges('listPets')).toEqual([]);
-    const marked = TABLE.filter(({ markers = {} }) => 'x-stability' in markers || markers.deprecated);
+    const marked = operations().filter((operation) => 'x-stability' in operation || operation.deprecated);
     expect(await page.locator('.opblock .badge').count()).toBe(marked.length);
   });
 
@@ -339,7 +340,9 @@ test('On a phone nothing is wider than the screen, even with every operation ope
   await page.evaluate(
     `document.querySelectorAll('.opblock-summary-control').forEach((control) => control.click())`,
   );
-  await until(async () => (await page.locator('.opblock-body .responses-wrapper').count()) === TABLE.length);
+  await until(
+    async () => (await page.locator('.opblock-body .responses-wrapper').count()) === operations().length,
+  );
   const width = '[innerWidth, document.documentElement.scrollWidth]';
   expect(await page.evaluate(width)).toEqual([390, 390]);
 

@@ -1,11 +1,10 @@
-// Judges documents by the rule files at the root, as the command lines of Spectral and Redocly would. A program of its
-// own: Redocly is an ES module, which jest does not load. Reads a JSON array of texts, each taken for openapi.yaml, from
-// standard input, and writes an array of their findings.
+// Judges openapi.yaml, from standard input, by the rule files at the root, as the command lines of Spectral and Redocly would. A program of its
+// own: Redocly is an ES module, which jest does not load.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { parse } from 'yaml';
 
@@ -22,34 +21,26 @@ function ruleSet(name) {
   return name === 'spectral:oas' ? oas : require(name);
 }
 
-async function spectralJudge() {
-  const source = resolve(ROOT, '.spectral.yaml');
-  const definition = parse(readFileSync(source, 'utf8'));
+async function spectralFindings(source) {
+  const rules = resolve(ROOT, '.spectral.yaml');
+  const definition = parse(readFileSync(rules, 'utf8'));
   const spectral = new Spectral();
-  spectral.setRuleset(new Ruleset({ ...definition, extends: definition.extends.map(ruleSet) }, { source }));
-  return async (text) => {
-    const findings = await spectral.run(new Document(text, Yaml, FILE));
-    return findings.map(({ code, path, message }) => ({ rule: code, at: path.join('/'), message }));
-  };
+  spectral.setRuleset(
+    new Ruleset({ ...definition, extends: definition.extends.map(ruleSet) }, { source: rules }),
+  );
+  const findings = await spectral.run(new Document(source, Yaml, FILE));
+  return findings.map(({ code, path, message }) => ({ rule: code, at: path.join('/'), message }));
 }
 
-async function redoclyJudge() {
+async function redoclyFindings(source) {
   const config = await loadConfig({ configPath: resolve(ROOT, 'redocly.yaml') });
-  return async (source) => {
-    const findings = await lintFromString({ source, absoluteRef: FILE, config });
-    return findings
-      .filter(({ ignored }) => !ignored)
-      .map(({ ruleId, location, message }) => ({ rule: ruleId, at: location[0]?.pointer ?? '', message }));
-  };
+  const findings = await lintFromString({ source, absoluteRef: FILE, config });
+  return findings
+    .filter(({ ignored }) => !ignored)
+    .map(({ ruleId, location, message }) => ({ rule: ruleId, at: location[0]?.pointer ?? '', message }));
 }
 
-const judges = [await spectralJudge(), await redoclyJudge()];
-const verdicts = [];
-for (const text of await json(process.stdin)) {
-  const findings = [];
-  for (const judge of judges) {
-    findings.push(...(await judge(text)));
-  }
-  verdicts.push(findings);
-}
-process.stdout.write(JSON.stringify(verdicts));
+const document = await text(process.stdin);
+process.stdout.write(
+  JSON.stringify([...(await spectralFindings(document)), ...(await redoclyFindings(document))]),
+);
