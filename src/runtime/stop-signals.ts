@@ -1,7 +1,15 @@
+import { EventEmitter } from 'node:events';
+
 /** Ctrl-C reaches all processes of a terminal, and npm forwards it once more. Within this time both count as one signal. */
 const SAME_SIGNAL_MS = 500;
 
-/** The signals to stop: SIGTERM and SIGINT. */
+/** The signals to stop. SIGHUP is one of them: the terminal was closed. */
+const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The message that asks a worker to stop. */
+export const STOP = { stop: true };
+
+/** The signals to stop. */
 export interface StopSignals {
   /** Resolves at the first signal: stop. */
   first: Promise<NodeJS.Signals>;
@@ -12,8 +20,7 @@ export interface StopSignals {
 /** Call it first: a signal that arrives before its listeners would leave the embedded database running. */
 export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process): StopSignals {
   const listen = (listener: (signal: NodeJS.Signals) => void): void => {
-    source.on('SIGINT', listener);
-    source.on('SIGTERM', listener);
+    NAMES.forEach((name) => source.on(name, listener));
   };
   const first = new Promise<NodeJS.Signals>(listen);
   let firstAt: number | undefined;
@@ -26,4 +33,15 @@ export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process
     }),
   );
   return { first, second };
+}
+
+/** In a worker. Signals may reach all processes, so only the first process handles them and passes them on. */
+export function listenToPrimary(): StopSignals {
+  const signals = new EventEmitter();
+  NAMES.forEach((name) => process.on(name, () => undefined));
+  process.on(
+    'message',
+    (message) => (message as Partial<typeof STOP>).stop && signals.emit('SIGTERM', 'SIGTERM'),
+  );
+  return listenToStopSignals(signals as never);
 }

@@ -1,2 +1,25 @@
+import cluster from 'node:cluster';
+import { hostname } from 'node:os';
+
 /** The version of the service, which package.json repeats; a test compares them. */
 export const VERSION = '1.0.0';
+
+/** PostgreSQL truncates an `application_name` to this length. */
+const MAX_BYTES = 63;
+
+/** The `application_name` of a running service, for `petstore status`: `petstore/1.0.0 1234@host`. */
+export function instanceName(): string {
+  // All workers of a service have the name of its first process.
+  const pid = cluster.isWorker ? process.ppid : process.pid;
+  return `petstore/${VERSION} ${pid}@${hostname()}`.slice(0, MAX_BYTES);
+}
+
+/** The parts of such a name; null for the name of another program. */
+export function readInstanceName(name: string): {
+  version: string | null;
+  pid: number | null;
+  host: string | null;
+} {
+  const [, version = null, pid = null, host = null] = /^petstore\/(\S+) (\d+)@(.*)$/.exec(name) ?? [];
+  return { version, pid: pid === null ? null : Number(pid), host };
+}

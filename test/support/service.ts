@@ -5,7 +5,7 @@ import { Test } from '@nestjs/testing';
 import { Clock, ManualClock } from '#libs/clock';
 import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
-import { NEST_OPTIONS, configureServer } from '../../src/runtime/create-app';
+import { NEST_OPTIONS, configureServer } from '../../src/runtime/service';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging/logger';
 import { agreedPlan } from '../../src/modules/quotas';

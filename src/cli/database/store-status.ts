@@ -11,9 +11,8 @@ import {
 } from '../../modules/quotas';
 import { WEBHOOK_STATE, type WebhookState } from '../../modules/webhooks';
 import { dataSourceOptions } from '../../runtime/data-source';
-import { readInstanceName } from '../../runtime/instance-name';
 import { findEmbedded } from '../../runtime/open-database';
-import { VERSION } from '../../runtime/version';
+import { VERSION, readInstanceName } from '../../runtime/version';
 import type { Settings } from '../../settings';
 
 export interface TableStatus extends Record<string, unknown> {

@@ -1,25 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import type { Logger } from 'pino';
-import { type StopSignals, listenToStopSignals } from '../stop-signals';
+import { STOP } from './stop-signals';
 
 /** Pause before the next attempt when a worker cannot start: it would probably fail again. */
 const RESTART_MS = 1_000;
-
-/** The message that asks a worker to stop. */
-const STOP = { stop: true };
-
-/** In a worker: the requests to stop. Signals may reach all processes, so only the first process handles them and passes them on. */
-export function listenToPrimary(): StopSignals {
-  const signals = new EventEmitter();
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => undefined);
-  process.on(
-    'message',
-    (message) => (message as Partial<typeof STOP>).stop && signals.emit('SIGTERM', 'SIGTERM'),
-  );
-  return listenToStopSignals(signals as never);
-}
 
 /** The worker processes of a service: starts them, replaces those that die, stops them. */
 export class WorkerProcesses {

@@ -1,0 +1,93 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Server } from 'node:http';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Logger } from 'pino';
+import { AggregatorRegistry } from 'prom-client';
+import { AppModule } from '../app.module';
+import { WorkerQuotaServer, newServiceId } from '../modules/quotas';
+import type { Settings } from '../settings';
+import { ReportedStartError, explainAddress } from './failures';
+import { nestLogger } from './logging';
+import { serveMetrics } from './metrics';
+import { NEST_OPTIONS, type Running } from './service';
+import type { StopSignals } from './stop-signals';
+import { WorkerProcesses } from './worker-processes';
+
+/** The workers divide the pool among themselves; each has at least this many connections. */
+const MIN_POOL = 2;
+/** How long the rest may take after a second signal. */
+const HURRY_MS = 3_000;
+
+/**
+ * The first process of a service whose workers share its port. It holds the database and counts the limits; the workers
+ * answer requests. At the end the workers finish their requests, then the counts are written.
+ */
+export class FirstProcess implements Running {
+  private context?: INestApplicationContext;
+  private workers?: WorkerProcesses;
+  private metrics?: Server;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly databaseUrl: string,
+    private readonly logger: Logger,
+    private readonly count: number,
+  ) {}
+
+  async start(): Promise<{ context: INestApplicationContext; port: number }> {
+    const context = await NestFactory.createApplicationContext(
+      AppModule.forFirstProcess(this.settings, this.databaseUrl),
+      { ...NEST_OPTIONS, logger: nestLogger(this.logger) },
+    );
+    this.context = context;
+    // Keeps types (Infinity, undefined) that JSON would change.
+    cluster.setupPrimary({ serialization: 'advanced' });
+    const counter = context.get(WorkerQuotaServer);
+    const onStart = (worker: Worker) => worker.once('exit', counter.serve(worker));
+    this.workers = new WorkerProcesses(this.count, this.workerEnvironment(), onStart, this.logger);
+    this.metrics = await this.listenForMetrics();
+    const address = await this.workers.start();
+    if (address === null) {
+      throw new ReportedStartError();
+    }
+    return { context, port: address.port };
+  }
+
+  /** The workers wait for load balancers themselves. */
+  async stop(signals: StopSignals): Promise<void> {
+    const { workers } = this;
+    try {
+      void signals.second.then(() => {
+        setTimeout(() => process.exit(1), HURRY_MS).unref();
+        return workers?.stop();
+      });
+      await workers?.stop();
+    } finally {
+      this.metrics?.close();
+      this.metrics?.closeAllConnections();
+      await this.context?.close();
+    }
+  }
+
+  /** Beside the variables of this process. */
+  private workerEnvironment(): Record<string, string> {
+    const { databasePool, webhookKey } = this.settings;
+    return {
+      DATABASE_URL: this.databaseUrl,
+      DATABASE_POOL: String(Math.max(MIN_POOL, Math.floor(databasePool / this.count))),
+      PETSTORE_SERVICE_ID: String(newServiceId()),
+      ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64') }),
+    };
+  }
+
+  /** Serves the metrics of all workers, added up. */
+  private async listenForMetrics(): Promise<Server | undefined> {
+    const { metrics } = this.settings;
+    if (metrics === undefined) {
+      return undefined;
+    }
+    const sum = new AggregatorRegistry();
+    return explainAddress('METRICS_PORT', metrics, () => serveMetrics(metrics, () => sum.clusterMetrics()));
+  }
+}

@@ -1,0 +1,131 @@
+import cluster from 'node:cluster';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { defaults } from 'pg';
+import type { Logger } from 'pino';
+import { Connections } from '#libs/http';
+import { AppModule } from '../app.module';
+import { serveDocument } from '../http/document';
+import { configureHttp, createHttpAdapter } from '../http/http-server';
+import { EventTail } from '../modules/events';
+import type { Settings } from '../settings';
+import { explainAddress } from './failures';
+import { Readiness } from './health';
+import { bindWithoutDeprecatedProperty } from './lean-async-bind';
+import { nestLogger } from './logging';
+import { MetricsService } from './metrics';
+import type { StopSignals } from './stop-signals';
+import type { Tracing } from './tracing';
+import { instanceName } from './version';
+
+/** Options of our Nest applications: a guard reads the body, and the caller reports a failed start. */
+export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
+
+/** How long open requests may take once the service has stopped listening. */
+const DRAIN_MS = 25_000;
+/** How long the rest of the work may take after a second signal. */
+const HURRY_MS = 2_000;
+
+/** What a process runs between its start and its end. */
+export interface Running {
+  /** Resolves when it listens. */
+  start(): Promise<{ context: INestApplicationContext; port: number }>;
+  /**
+   * Stops what has been started so far.
+   * @param delayMs how long it still serves, while it says that it is not ready
+   */
+  stop(signals: StopSignals, delayMs: number): Promise<void>;
+}
+
+/** Adds what is neither a module nor an operation: the behaviour of the server and the interface description. */
+export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
+  bindWithoutDeprecatedProperty();
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  // The first hook, so that the span covers all work for the request.
+  tracing?.watch(fastify);
+  if (settings.metrics) {
+    app.get(MetricsService).watch(fastify);
+  }
+  configureHttp(app, settings);
+  serveDocument(app, settings);
+}
+
+/** The service in one process: alone, or as one of several workers. */
+export class Service implements Running {
+  private app?: NestFastifyApplication;
+  private connections?: Connections;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly databaseUrl: string,
+    private readonly logger: Logger,
+    private readonly tracing?: Tracing,
+  ) {}
+
+  async start(): Promise<{ context: NestFastifyApplication; port: number }> {
+    const { settings, logger } = this;
+    // Default name of database sessions, such as the one with the instance's lock.
+    defaults.application_name = instanceName();
+    const app = await NestFactory.create<NestFastifyApplication>(
+      AppModule.forService(settings, this.databaseUrl),
+      createHttpAdapter(settings, logger),
+      { ...NEST_OPTIONS, logger: nestLogger(logger) },
+    );
+    configureServer(app, settings, this.tracing);
+    this.connections = watchConnections(app);
+    this.app = app;
+    await listen(app, settings);
+    const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+    return { context: app, port };
+  }
+
+  /**
+   * Stops without losing requests. First `/health/ready` reports 503 while everything is still served for `delayMs`, until
+   * load balancers have noticed. Then it stops listening, finishes open requests and writes buffered data. A second signal
+   * skips the waits.
+   */
+  async stop(signals: StopSignals, delayMs: number): Promise<void> {
+    const { app, connections, logger } = this;
+    if (app === undefined || connections === undefined) {
+      return;
+    }
+    app.get(Readiness).end();
+    connections.announceEnd();
+    let patienceMs = DRAIN_MS;
+    void signals.second.then((signal) => {
+      logger.warn(`${signal} again: stopping immediately`);
+      patienceMs = 0;
+      connections.destroyAll();
+      setTimeout(() => process.exit(1), HURRY_MS).unref();
+    });
+    await Promise.race([pause(delayMs), signals.second]);
+    // Requests that wait for events are answered now; their callers continue with another instance.
+    app.get(EventTail).end();
+    await connections.end(patienceMs);
+    await app.close();
+  }
+}
+
+function watchConnections(app: NestFastifyApplication): Connections {
+  const connections = new Connections(app.getHttpServer() as Server);
+  const metrics = app.get(MetricsService);
+  metrics.gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
+  metrics.gauge(
+    'petstore_http_requests_in_progress',
+    'Requests in progress.',
+    () => connections.requestsInProgress,
+  );
+  return connections;
+}
+
+async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {
+  await explainAddress('HOST and PORT', { host, port }, () => app.listen(port, host));
+  if (metrics && !cluster.isWorker) {
+    await explainAddress('METRICS_PORT', metrics, () => app.get(MetricsService).listen(metrics));
+  }
+}

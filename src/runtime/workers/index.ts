@@ -1,2 +1,0 @@
-export { serveWithWorkers } from './serve-with-workers';
-export { listenToPrimary } from './worker-processes';
