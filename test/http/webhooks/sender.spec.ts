@@ -209,6 +209,7 @@ describe('receivers that misbehave', () => {
       `HTTP/1.1 200 OK\r\n${`X: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`,
       'The response had too many headers.',
     ],
+    ['has no status', 'HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n', 'The response had an invalid status.'],
     ['does not speak HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'The connection failed (HPE_INVALID_CONSTANT).'],
     [
       'changes the protocol',

@@ -115,7 +115,10 @@ export class Sender {
 }
 
 function attemptOf({ statusCode, headers }: IncomingMessage): Attempt {
-  return { status: statusCode!, retryAfter: headers['retry-after'] };
+  const status = statusCode!;
+  return status < 100 || status > 599
+    ? { status: null, failure: 'The response had an invalid status.' }
+    : { status, retryAfter: headers['retry-after'] };
 }
 
 /** Reads the rest of the response; closes the connection if it is too large or too slow. */
