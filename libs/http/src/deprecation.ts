@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { defineError } from './errors';
-import { documentErrors, documentHeaders } from './operation';
+import { Documented } from './operation';
 import { WithRouteConfig, routeOf } from './routes';
 
 /** The announced removal of an operation. */
@@ -83,8 +83,10 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
     WithRouteConfig(config),
     markDeprecated,
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
-    documentHeaders('readable', ...exampleHeaders(deprecation, announcement)),
-    documentErrors(OperationGoneError),
+    Documented({
+      headers: { readable: exampleHeaders(deprecation, announcement) },
+      errors: [OperationGoneError],
+    }),
   );
 }
 

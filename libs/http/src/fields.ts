@@ -9,7 +9,7 @@ import {
 import { ApiParam, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf, type ValidationError, validateSync } from 'class-validator';
 import { ApiError, ValidationFailedError } from './errors';
-import { type Examples, documentBodies, documentErrors, errorWith } from './operation';
+import { type Examples, Documented, errorWith } from './operation';
 import { type Rule, resourceId } from './rules';
 
 interface FieldOptions {
@@ -264,17 +264,15 @@ export function IdParam(name: string, description: string): ParameterDecorator {
       key!,
       descriptor,
     );
-    documentErrors(errorWith(ValidationFailedError, invalidId(name)))(target, key!, descriptor);
+    Documented({ errors: [errorWith(ValidationFailedError, invalidId(name))] })(target, key!, descriptor);
   };
 }
 
 /** Documents example bodies of this class, and the error for an empty body if the operation refuses one. */
 export function BodyExamples(shape: Type<object>, examples: Examples): MethodDecorator {
   const refusal = refusalOf(shape, {});
-  return applyDecorators(
-    documentBodies(examples),
-    ...(refusal === undefined ? [] : [documentErrors(errorWith(ValidationFailedError, refusal))]),
-  );
+  const errors = refusal === undefined ? [] : [errorWith(ValidationFailedError, refusal)];
+  return Documented({ bodies: examples, errors });
 }
 
 function refusalOf(shape: Type<object>, body: object): string | undefined {

@@ -27,11 +27,7 @@ export {
   NOTES,
   Operation,
   type OperationNotes,
-  documentBodies,
-  documentErrors,
-  documentHeaders,
-  documentNever,
-  documentParameters,
+  Documented,
   errorWith,
   noNotes,
 } from './operation';

@@ -36,6 +36,12 @@ interface ParameterNote {
 /** Examples of a body by name, in OpenAPI's format. */
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
+/**
+ * Which responses have a header field: successful ones, those stored for an Idempotency-Key (successes and most 4xx), or
+ * those to every request that could be read. Some with 400, 408 and 431 could not.
+ */
+type HeaderCondition = 'success' | 'kept' | 'readable';
+
 export interface OperationNotes {
   /** The last one with a code applies. */
   errors: ErrorDefinition[];
@@ -73,46 +79,30 @@ export function errorWith<Details extends unknown[]>(
   return { ...error.definition, example: message, exampleHeaders: headers };
 }
 
-/** The operation can return these errors. */
-export function documentErrors(...errors: (AnyDefinedError | ErrorDefinition)[]): MethodDecorator {
+/** Adds to the notes of an operation. */
+export function Documented(notes: {
+  /** Errors that the operation can return. */
+  errors?: readonly (AnyDefinedError | ErrorDefinition)[];
+  /** Errors that every other operation can return, but not this one. */
+  never?: readonly AnyDefinedError[];
+  /** Shared header fields of its responses, by the condition on which they are there. */
+  headers?: Partial<Record<HeaderCondition, readonly (HeaderNote | string)[]>>;
+  /** Shared parameters that it supports. */
+  parameters?: readonly ParameterNote[];
+  /** Examples of its bodies. */
+  bodies?: Examples;
+}): MethodDecorator {
   return (_target, _key, descriptor) => {
-    const definitions = errors.map((error) => ('definition' in error ? error.definition : error));
-    notesOf(descriptor).errors.push(...definitions);
-  };
-}
-
-/** The operation never returns these errors, which every other operation can return. */
-export function documentNever(...errors: AnyDefinedError[]): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    notesOf(descriptor).never.push(...errors.map((error) => error.definition.code));
-  };
-}
-
-/**
- * Which responses have a header field: successful ones, those stored for an Idempotency-Key (successes and most 4xx), or
- * those to every request that could be read. Some with 400, 408 and 431 could not.
- */
-type HeaderCondition = 'success' | 'kept' | 'readable';
-
-/** Responses of the operation have this shared header field. */
-export function documentHeaders(on: HeaderCondition, ...headers: (HeaderNote | string)[]): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    const notes = headers.map((header) => (typeof header === 'string' ? { name: header } : header));
-    notesOf(descriptor).headers.push(...notes.map((note) => ({ ...note, on })));
-  };
-}
-
-/** The operation supports this shared parameter. */
-export function documentParameters(...parameters: ParameterNote[]): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    notesOf(descriptor).parameters.push(...parameters);
-  };
-}
-
-/** Examples of request bodies for this operation. */
-export function documentBodies(examples: Examples): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    Object.assign(notesOf(descriptor).bodies, examples);
+    const { errors = [], never = [], headers = {}, parameters = [], bodies = {} } = notes;
+    const known = notesOf(descriptor);
+    known.errors.push(...errors.map((error) => ('definition' in error ? error.definition : error)));
+    known.never.push(...never.map(({ definition }) => definition.code));
+    for (const [on, noted] of Object.entries(headers) as [HeaderCondition, (HeaderNote | string)[]][]) {
+      const fields = noted.map((header) => (typeof header === 'string' ? { name: header } : header));
+      known.headers.push(...fields.map((field) => ({ ...field, on })));
+    }
+    known.parameters.push(...parameters);
+    Object.assign(known.bodies, bodies);
   };
 }
 
@@ -152,7 +142,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ApiOperation({ operationId: id, summary, description, ...(callbacks ? { callbacks } : {}) }),
     ApiResponse({ status, description: response.description, ...contentOf(response) }),
     ...(response.type ? [ApiExtraModels(response.type)] : []),
-    documentErrors(...errors),
+    Documented({ errors }),
     ...(stability ? [ApiExtension('x-stability', stability)] : []),
     ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
   );

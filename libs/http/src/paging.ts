@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
 import { QueryField } from './fields';
-import { documentErrors, documentHeaders, documentParameters } from './operation';
+import { Documented } from './operation';
 import { routeOf } from './routes';
 import { type Rule, integer } from './rules';
 import { JSON_TYPE, RepresentedBy, asSingleResource } from './single-resource';
@@ -172,16 +172,18 @@ export function Paged(options: PageOptions = {}): MethodDecorator {
   const example = `<{path}?cursor=${cursorAfter(20, options.kind)}>; rel="next"`;
   return applyDecorators(
     RepresentedBy(pageWith(options)),
-    documentHeaders('success', { name: 'Link', example, description: options.link }),
-    documentErrors(InvalidCursorError),
+    Documented({
+      headers: { success: [{ name: 'Link', example, description: options.link }] },
+      errors: [InvalidCursorError],
+    }),
     ...(options.single === undefined ? [] : [documentSingle(options.single)]),
   );
 }
 
 function documentSingle(parameter: string): MethodDecorator {
   const description = `Of the only entry, for \`If-Match\` and \`If-None-Match\`. Present if it was asked for with one \`${parameter}\` and nothing else.`;
-  return applyDecorators(
-    documentHeaders('success', { name: 'ETag', description }),
-    documentParameters({ name: 'If-None-Match' }),
-  );
+  return Documented({
+    headers: { success: [{ name: 'ETag', description }] },
+    parameters: [{ name: 'If-None-Match' }],
+  });
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type ExecutionContext, SetMetadata, applyDecorators, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
-import { documentErrors, documentHeaders, documentParameters } from './operation';
+import { Documented } from './operation';
 
 const REPRESENTATION = Symbol('representation');
 
@@ -105,8 +105,10 @@ export function SingleResource<Resource extends object>(
     RepresentedBy((resource: Resource, request: FastifyRequest, reply: FastifyReply) =>
       asSingleResource(resource, read(resource), request, reply),
     ),
-    documentHeaders('success', 'ETag'),
-    documentParameters({ onlyFor: ['get'], name: 'If-None-Match' }),
+    Documented({
+      headers: { success: ['ETag'] },
+      parameters: [{ onlyFor: ['get'], name: 'If-None-Match' }],
+    }),
   );
 }
 
@@ -122,8 +124,11 @@ export function IfMatch(): ParameterDecorator {
   return (target, key, index) => {
     precondition()(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
-    documentErrors(PreconditionFailedError)(target, key!, descriptor);
-    documentParameters({ name: 'If-Match' })(target, key!, descriptor);
+    Documented({ errors: [PreconditionFailedError], parameters: [{ name: 'If-Match' }] })(
+      target,
+      key!,
+      descriptor,
+    );
   };
 }
 
@@ -134,7 +139,7 @@ export function IfMatch(): ParameterDecorator {
 export function Created(collection: string): MethodDecorator {
   return applyDecorators(
     located(collection),
-    documentHeaders('success', { name: 'Location', example: `${collection}/1` }),
+    Documented({ headers: { success: [{ name: 'Location', example: `${collection}/1` }] } }),
   );
 }
 

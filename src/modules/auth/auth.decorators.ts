@@ -1,6 +1,6 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
-import { documentErrors, errorWith } from '#libs/http';
+import { Documented, errorWith } from '#libs/http';
 import {
   ConflictingCredentialsError,
   InsufficientScopeError,
@@ -18,7 +18,7 @@ export const BEARER_SCHEME = 'bearer';
 
 /** The operation needs a valid key with this scope. */
 export function RequiresScope(scope: Scope): MethodDecorator {
-  return applyDecorators(openTo(scope), documentErrors(errorWith(InsufficientScopeError, scope)));
+  return applyDecorators(openTo(scope), Documented({ errors: [errorWith(InsufficientScopeError, scope)] }));
 }
 
 /** The operation needs a valid key, whatever its scopes. */
@@ -31,7 +31,7 @@ function openTo(rule: AccessRule): MethodDecorator {
     SetMetadata(ACCESS_RULE, rule),
     ApiSecurity(API_KEY_SCHEME),
     ApiSecurity(BEARER_SCHEME),
-    documentErrors(ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError),
+    Documented({ errors: [ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError] }),
   );
 }
 

@@ -2,7 +2,7 @@ import { type ExecutionContext, Inject, Injectable, applyDecorators } from '@nes
 import { ThrottlerGuard } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { type ApiError, WithRouteConfig, documentNever, routeOf } from '#libs/http';
+import { type ApiError, WithRouteConfig, Documented, routeOf } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders } from './rules/decision';
@@ -34,7 +34,7 @@ export function Counted(rule: Exclude<CountingRule, 'always'>): MethodDecorator 
   return applyDecorators(
     WithRouteConfig({ counted: rule } satisfies CountingConfig),
     // Addresses have no daily limit and no bans.
-    documentNever(ApiKeyBannedError, DailyQuotaExceededError),
+    Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }
 

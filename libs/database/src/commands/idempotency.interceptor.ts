@@ -9,13 +9,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, tap } from 'rxjs';
-import {
-  ApiError,
-  ValidationFailedError,
-  documentErrors,
-  documentHeaders,
-  documentParameters,
-} from '#libs/http';
+import { ApiError, ValidationFailedError, Documented } from '#libs/http';
 import { CommandExecutor } from './command-executor';
 import {
   IdempotencyInProgressError,
@@ -94,9 +88,11 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
     UseInterceptors(IdempotencyInterceptor),
-    documentParameters({ name: 'Idempotency-Key' }),
-    documentHeaders('kept', 'Idempotent-Replayed'),
-    documentErrors(IdempotencyInProgressError, IdempotencyKeyReusedError),
+    Documented({
+      parameters: [{ name: 'Idempotency-Key' }],
+      headers: { kept: ['Idempotent-Replayed'] },
+      errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
+    }),
   );
 }
 
