@@ -3,7 +3,8 @@ import { PETSTORE } from '../../runtime/messages';
 import { ReportingCommand } from '../command/command';
 import { CommandFailure } from '../command/command-failure';
 import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } from '../output/output';
-import type { StoreStatus } from './store-status';
+import { readSettings } from '../../settings';
+import { type StoreStatus, storeStatus } from './store-status';
 
 @Command({
   name: 'status',
@@ -14,10 +15,6 @@ export class StoreStatusCommand extends ReportingCommand {
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    const [{ storeStatus }, { readSettings }] = await Promise.all([
-      import('./store-status.js'),
-      import('../../settings.js'),
-    ]);
     const status = await storeStatus(readSettings(process.env));
     const problems = problemsOf(status);
     if (isForPeople(options)) {

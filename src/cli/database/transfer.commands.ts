@@ -12,9 +12,7 @@ import {
   printMany,
   printOne,
 } from '../output/output';
-
-/** What does the work loads the database's driver, which takes a while. */
-const work = () => import('./transfer.js');
+import { backUp, copy, restore } from './transfer';
 
 @SubCommand({
   name: 'backup',
@@ -43,7 +41,6 @@ export class BackupCommand extends ReportingCommand {
         'a backup cannot be written to a terminal: name a file, or pipe it to another program.',
       );
     }
-    const { backUp } = await work();
     const outcome = toStandardOutput ? 'the backup is not complete' : `${file} was not written`;
     const { header, rows, bytes } = await interruptible(outcome, (signal) =>
       backUp(file, { force, outcome, signal }),
@@ -75,7 +72,6 @@ export class RestoreCommand extends ReportingCommand {
   }
 
   async run([file = '']: string[], { yes, ...options }: OutputOptions & { yes?: boolean }): Promise<void> {
-    const { restore } = await work();
     const { header, rows, location, needsKey } = await interruptible('nothing was changed', (signal) =>
       restore(file, { yes, signal }),
     );
@@ -116,7 +112,6 @@ export class CopyCommand extends ReportingCommand {
   }
 
   async run(_arguments: string[], { to, ...options }: OutputOptions & { to: string }): Promise<void> {
-    const { copy } = await work();
     const { header, rows } = await interruptible('the target was not changed', (signal) => copy(to, signal));
     const tables = header.tables.map((table) => ({ table: table.name, rows: table.rows }));
     await printMany(tables, options, 'There are no tables.');
