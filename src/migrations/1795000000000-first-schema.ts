@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   `CREATE TABLE categories (
@@ -120,18 +120,9 @@ const DOWN = [
   `DROP FUNCTION notify_client_changed, notify_key_changed`,
 ];
 
-export class FirstSchema1795000000000 implements MigrationInterface {
+export class FirstSchema1795000000000 extends SqlMigration {
   readonly name = 'FirstSchema1795000000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   // No foreign keys, so that later changes to a client or a key do not affect entries.
@@ -35,18 +35,9 @@ const UP = [
 const DOWN = [`DROP TABLE audit_entries`, `DROP FUNCTION refuse_audit_change`];
 
 /** Who did what to which client or key, and when. */
-export class AuditTrail1795200000000 implements MigrationInterface {
+export class AuditTrail1795200000000 extends SqlMigration {
   readonly name = 'AuditTrail1795200000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   // Usage stays in usage_days; this is the part of the day that no longer counts against the limit.
@@ -17,18 +17,9 @@ const UP = [
 const DOWN = [`DROP TABLE quota_resets`, `DROP FUNCTION notify_quota_reset`];
 
 /** Notifies every instance when a client's windows are reset. */
-export class QuotaResets1795300000000 implements MigrationInterface {
+export class QuotaResets1795300000000 extends SqlMigration {
   readonly name = 'QuotaResets1795300000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

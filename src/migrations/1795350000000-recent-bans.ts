@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   // An instance that missed notifications reads the recent changes, including lifted bans.
@@ -16,18 +16,9 @@ const DOWN = [
 ];
 
 /** Records when a ban was added, extended or lifted. */
-export class RecentBans1795350000000 implements MigrationInterface {
+export class RecentBans1795350000000 extends SqlMigration {
   readonly name = 'RecentBans1795350000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   // Rows of deleted pets are kept, but lists must not read them.
@@ -50,18 +50,9 @@ const DOWN = [
 ];
 
 /** Pages of lists are read in the order of an index, whatever the filters are. */
-export class IndexesOfLists1795400000000 implements MigrationInterface {
+export class IndexesOfLists1795400000000 extends SqlMigration {
   readonly name = 'IndexesOfLists1795400000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

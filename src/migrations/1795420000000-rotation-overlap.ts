@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   // Distinguishes the end of a rotation's overlap from an agreed expiry.
@@ -12,18 +12,9 @@ const UP = [
 const DOWN = [`ALTER TABLE api_keys DROP COLUMN overlap_ends_at`];
 
 /** Records which keys were rotated, and when the overlap ends. */
-export class RotationOverlap1795420000000 implements MigrationInterface {
+export class RotationOverlap1795420000000 extends SqlMigration {
   readonly name = 'RotationOverlap1795420000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

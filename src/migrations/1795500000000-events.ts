@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   // Position 1 stays free, for a cursor that has seen nothing. The timestamp is returned with microseconds: the
@@ -32,18 +32,9 @@ const UP = [
 const DOWN = [`DROP TABLE events`, `DROP FUNCTION put_events_in_order`];
 
 /** The events of the store, in commit order. */
-export class Events1795500000000 implements MigrationInterface {
+export class Events1795500000000 extends SqlMigration {
   readonly name = 'Events1795500000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SqlMigration } from './sql-migration';
 
 const UP = [
   `CREATE TABLE webhooks (
@@ -65,18 +65,9 @@ const DOWN = [
 ];
 
 /** The webhooks of clients, and their deliveries. */
-export class Webhooks1795550000000 implements MigrationInterface {
+export class Webhooks1795550000000 extends SqlMigration {
   readonly name = 'Webhooks1795550000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = DOWN;
 }

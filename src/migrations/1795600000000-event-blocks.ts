@@ -1,5 +1,5 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Events1795500000000 } from './1795500000000-events';
+import { SqlMigration } from './sql-migration';
 
 const TYPES = [
   'pet.created',
@@ -78,22 +78,14 @@ const DOWN = [
 ];
 
 /** Stores events in blocks, one per commit. */
-export class EventBlocks1795600000000 implements MigrationInterface {
+export class EventBlocks1795600000000 extends SqlMigration {
   readonly name = 'EventBlocks1795600000000';
 
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(
-      `DROP TRIGGER events_in_order ON event_blocks; DROP FUNCTION put_events_in_order`,
-    );
-    await new Events1795500000000().up(queryRunner);
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
+  readonly upward = UP;
+  readonly downward = [
+    `DROP TRIGGER events_in_order ON event_blocks`,
+    `DROP FUNCTION put_events_in_order`,
+    ...new Events1795500000000().upward,
+    ...DOWN,
+  ];
 }

@@ -1,12 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import {
-  type Journal,
-  type State,
   Database,
-  type Transaction,
   int8ToNumber,
+  type Journal,
   namePrefix,
+  type State,
+  type Transaction,
 } from '#libs/database';
 import { Actor, type ActorKind, type AuditEntry, type AuditFilter, type RecordedEntry } from './audit-entry';
 
@@ -120,4 +120,18 @@ function toEntry(row: EntryRow): RecordedEntry {
     keyId: row.key_id === null ? null : int8ToNumber(row.key_id),
     details: row.details,
   };
+}
+
+/** The audit log, for the service and the command line alike. */
+@Module({})
+export class AuditModule {
+  /** @param actor the author of all changes made by this application */
+  static forRoot(actor: Actor): DynamicModule {
+    return {
+      module: AuditModule,
+      global: true,
+      providers: [AuditTrail, { provide: Actor, useValue: actor }],
+      exports: [Actor, AuditTrail],
+    };
+  }
 }

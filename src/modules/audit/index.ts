@@ -1,3 +1,2 @@
 export { Actor, type AuditFilter, type PlanTerms, type RecordedEntry, type OrderAction } from './audit-entry';
-export { AuditModule } from './audit.module';
-export { AuditTrail } from './audit-trail';
+export { AuditModule, AuditTrail } from './audit-trail';

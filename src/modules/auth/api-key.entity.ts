@@ -1,7 +1,28 @@
 import { Column, Entity, JoinColumn, ManyToOne, type Relation } from 'typeorm';
 import { GeneratedId, int8 } from '#libs/database';
-import { Client } from './client.entity';
 import type { Scope } from './caller';
+
+/** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
+@Entity('clients')
+export class Client {
+  @GeneratedId()
+  id!: number;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text')
+  plan!: string;
+
+  @Column({ name: 'per_minute', type: 'int', nullable: true })
+  perMinute!: number | null;
+
+  @Column({ name: 'per_day', type: 'int', nullable: true })
+  perDay!: number | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+}
 
 /** A key that identifies a client. Only its digest and its last four characters are stored. */
 @Entity('api_keys')

@@ -1,7 +1,51 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+} from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { ACCESS_RULE, type AccessRule } from './auth.decorators';
-import { InsufficientScopeError, MissingApiKeyError } from './auth.errors';
+import { defineError, Documented, errorWith } from '#libs/http';
+import type { Scope } from './caller';
+
+export const ConflictingCredentialsError = defineError({
+  code: 'conflicting_credentials',
+  status: 400,
+  when: '`X-API-Key` and `Authorization` carry different keys.',
+  message: () => 'X-API-Key and Authorization carry different keys. Send the key in one of them.',
+  example: [],
+});
+
+export const MissingApiKeyError = defineError({
+  code: 'missing_api_key',
+  status: 401,
+  when: 'The request has no API key.',
+  message: () => 'Send your API key as X-API-Key: <key> or Authorization: Bearer <key>.',
+  headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore"' }),
+  example: [],
+});
+
+export const InvalidApiKeyError = defineError({
+  code: 'invalid_api_key',
+  status: 401,
+  when: 'The API key is mistyped, unknown, expired or revoked.',
+  message: () => 'The API key is not valid: it is mistyped, unknown, expired or revoked.',
+  headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore", error="invalid_token"' }),
+  example: [],
+});
+
+export const InsufficientScopeError = defineError({
+  code: 'insufficient_scope',
+  status: 403,
+  when: 'The API key does not have the required scope: `read` for GET and HEAD, `write` for all other methods.',
+  message: (scope: string) => `This operation needs an API key with the scope ${scope}.`,
+  headers: (scope: string) => ({
+    'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`,
+  }),
+  example: ['write'],
+});
 
 /**
  * Rejects requests without a valid key, or without the scope that the operation needs. A test checks that every handler
@@ -24,4 +68,35 @@ export class ApiKeyGuard implements CanActivate {
     }
     return true;
   }
+}
+
+export const ACCESS_RULE = 'auth:access-rule';
+export type AccessRule = Scope | 'any key' | 'public';
+
+/** Names of the security schemes in the OpenAPI document; callers use either one. */
+export const API_KEY_SCHEME = 'apiKey';
+export const BEARER_SCHEME = 'bearer';
+
+/** The operation needs a valid key with this scope. */
+export function RequiresScope(scope: Scope): MethodDecorator {
+  return applyDecorators(openTo(scope), Documented({ errors: [errorWith(InsufficientScopeError, scope)] }));
+}
+
+/** The operation needs a valid key, whatever its scopes. */
+export function RequiresKey(): MethodDecorator {
+  return openTo('any key');
+}
+
+function openTo(rule: AccessRule): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(ACCESS_RULE, rule),
+    ApiSecurity(API_KEY_SCHEME),
+    ApiSecurity(BEARER_SCHEME),
+    Documented({ errors: [ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError] }),
+  );
+}
+
+/** The route needs no key; it is not part of the API. */
+export function Public(): MethodDecorator {
+  return SetMetadata(ACCESS_RULE, 'public' satisfies AccessRule);
 }

@@ -1,10 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import { ApiKeyGuard } from './api-key.guard';
-import { Authenticator } from './authenticator';
-import { AdministrationModule } from './administration.module';
-import { KeyController } from './key.controller';
+import { Authenticator, KeyUse } from './authenticator';
+import { ClientsService } from './clients.service';
 import { KeyDirectory } from './key-directory';
-import { KeyUse } from './key-use';
+import { KeyController } from './key.controller';
+import { KeysService } from './keys.service';
+
+/** Clients and keys for operators, without the guards and the cache that requests need. */
+@Module({ providers: [ClientsService, KeysService], exports: [ClientsService, KeysService] })
+export class AdministrationModule {}
 
 /** Authentication: clients, their keys, the guard, and `GET /key`. Global, so that any controller can use it. */
 @Global()

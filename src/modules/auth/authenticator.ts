@@ -1,17 +1,54 @@
-import { Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
+import { Database, WriteBehind } from '#libs/database';
 import { ApiError } from '#libs/http';
-import { digestOf, isWellFormedKey } from './api-key-format';
-import { InvalidApiKeyError, MissingApiKeyError } from './auth.errors';
+import { digestOf, isWellFormedKey, presentedKey } from './api-key-format';
+import { InvalidApiKeyError, MissingApiKeyError } from './api-key.guard';
 import type { Caller, KeyHolder } from './caller';
-import { presentedKey } from './credentials';
 import { KeyDirectory } from './key-directory';
-import { KeyUse } from './key-use';
 
 /** Shared by all requests, because these errors are the same for everybody. */
 const MISSING = new MissingApiKeyError();
 const INVALID = new InvalidApiKeyError();
+
+/** How often last uses are saved. */
+const INTERVAL_MS = 5_000;
+
+/** Records when each key was last used; writes in batches. */
+@Injectable()
+export class KeyUse implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(KeyUse.name);
+  private readonly lastUse: WriteBehind<number>;
+
+  constructor(private readonly database: Database) {
+    this.lastUse = new WriteBehind<number>({
+      intervalMs: INTERVAL_MS,
+      merge: Math.max,
+      write: (batch) => this.write(batch),
+      onError: (error) =>
+        this.logger.warn(`Last-used times of keys could not be saved; will retry: ${String(error)}`),
+    });
+  }
+
+  record(keyId: number, now: number): void {
+    this.lastUse.add(String(keyId), now);
+  }
+
+  /** All requests have ended, and the database is still open: after this, global modules are closed in any order. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.lastUse.close();
+  }
+
+  private async write(batch: Map<string, number>): Promise<void> {
+    const times = [...batch.values()].map((now) => new Date(now).toISOString());
+    await this.database.query(
+      `UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
+       FROM unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) WHERE api_keys.id = used.id`,
+      [[...batch.keys()], times],
+    );
+  }
+}
 
 /** Identifies the caller of a request. Rejects nobody: the limiter counts unauthenticated requests too. */
 @Injectable()

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction, violatesUnique } from '#libs/database';
 import { AuditTrail, type PlanTerms } from '../audit';
-import { ApiKey } from './api-key.entity';
-import { Client } from './client.entity';
+import { ApiKey, Client } from './api-key.entity';
 
 /** An administrative command cannot be carried out. The message is for the operator, the code for programs. */
 export class AdministrationError extends Error {

@@ -1,10 +1,14 @@
-export { AdministrationModule } from './administration.module';
+export { AdministrationModule, AuthModule } from './auth.module';
 export { AdministrationError, ClientsService } from './clients.service';
-export { describeKey, type KeyDescription } from './describe-key';
-export { KeysService, type IssuedKey } from './keys.service';
-export { ApiKeyGuard } from './api-key.guard';
-export { API_KEY_SCHEME, BEARER_SCHEME, Public, RequiresKey, RequiresScope } from './auth.decorators';
-export { AuthModule } from './auth.module';
+export { describeKey, type KeyDescription, KeysService, type IssuedKey } from './keys.service';
+export {
+  ApiKeyGuard,
+  API_KEY_SCHEME,
+  BEARER_SCHEME,
+  Public,
+  RequiresKey,
+  RequiresScope,
+} from './api-key.guard';
 export { Authenticator } from './authenticator';
-export type { Caller, KeyHolder, Scope } from './caller';
+export { type Caller, type KeyHolder, type Scope } from './caller';
 export { KeyDirectory } from './key-directory';

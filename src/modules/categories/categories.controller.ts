@@ -2,20 +2,25 @@ import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common'
 import { ApiTags } from '@nestjs/swagger';
 import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
 import {
+  BodyExamples,
   Created,
+  IdParam,
   IfMatch,
+  MAX_PAGE_SIZE,
+  Operation,
+  type Page,
+  Paged,
   Precondition,
   SingleResource,
-  Operation,
-  MAX_PAGE_SIZE,
-  Paged,
-  type Page,
-  BodyExamples,
-  IdParam,
 } from '#libs/http';
 import { RequiresScope } from '../auth';
-import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
-import { CategoryDto, ListCategoriesQuery, NewCategoryDto } from './categories.dto';
+import {
+  CategoryDto,
+  CategoryInUseError,
+  CategoryNotFoundError,
+  ListCategoriesQuery,
+  NewCategoryDto,
+} from './categories.dto';
 import { CategoriesService } from './categories.service';
 import { createCategory, deleteCategory, replaceCategory } from './change-categories';
 

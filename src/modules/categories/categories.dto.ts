@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { PageQuery, ResponseField, Field, QueryField, resourceId, text } from '#libs/http';
+import { defineError, Field, PageQuery, QueryField, resourceId, ResponseField, text } from '#libs/http';
 import type { Category } from './category.entity';
 
 /** Validation of a category's fields, for requests and imports. */
@@ -57,3 +57,20 @@ export class ListCategoriesQuery extends PageQuery {
 export function toCategoryDto({ id, name, description }: Category): CategoryDto {
   return { id, name, ...(description === null ? {} : { description }) };
 }
+
+export const CategoryNotFoundError = defineError({
+  code: 'category_not_found',
+  status: 404,
+  when: 'No category has this id.',
+  message: (categoryId: number) => `There is no category ${categoryId}.`,
+  example: [7],
+});
+
+export const CategoryInUseError = defineError({
+  code: 'category_in_use',
+  status: 409,
+  when: 'Pets still belong to the category.',
+  message: (categoryId: number) =>
+    `Pets still belong to category ${categoryId}. Move or delete them first: GET /pets?categoryId=${categoryId}.`,
+  example: [7],
+});

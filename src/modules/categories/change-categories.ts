@@ -1,7 +1,12 @@
-import { type Command, type State, violatesForeignKey } from '#libs/database';
+import { type Command, type Need, type State, violatesForeignKey } from '#libs/database';
 import type { Precondition } from '#libs/http';
-import { CategoryInUseError, CategoryNotFoundError } from './categories.errors';
-import { type CategoryDto, type NewCategoryDto, toCategoryDto } from './categories.dto';
+import {
+  type CategoryDto,
+  CategoryInUseError,
+  CategoryNotFoundError,
+  type NewCategoryDto,
+  toCategoryDto,
+} from './categories.dto';
 import { Category } from './category.entity';
 
 export function createCategory(body: NewCategoryDto): Command<CategoryDto> {
@@ -54,3 +59,11 @@ function foundCategory(state: State, id: number): Category {
   }
   return category;
 }
+
+/** The operations on categories that commands of other modules may use. */
+export const CategoryCatalog = {
+  /** Keeps the category from being deleted until the command is committed. */
+  keep: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
+
+  exists: (state: State, id: number): boolean => state.find(Category, id) !== null,
+};

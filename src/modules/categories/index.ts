@@ -1,5 +1,4 @@
-export { BulkCategories, CATEGORY_COLUMNS } from './bulk-categories';
+export { BulkCategories, CATEGORY_COLUMNS, CategoriesService } from './categories.service';
 export { CategoriesModule } from './categories.module';
-export { CategoriesService } from './categories.service';
-export { CategoryCatalog } from './category-catalog';
+export { CategoryCatalog } from './change-categories';
 export { categoryFields } from './categories.dto';

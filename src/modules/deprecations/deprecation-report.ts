@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database, int8ToNumber } from '#libs/database';
 
@@ -44,3 +44,7 @@ export class DeprecationReport {
     return rows.map((row) => ({ ...row, keyId: int8ToNumber(row.keyId), calls: int8ToNumber(row.calls) }));
   }
 }
+
+/** The report for operators, without the recording of calls. */
+@Module({ providers: [DeprecationReport], exports: [DeprecationReport] })
+export class DeprecationReportModule {}

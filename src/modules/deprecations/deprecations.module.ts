@@ -1,7 +1,44 @@
-import { Module } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable, Module } from '@nestjs/common';
+import { DECORATORS } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#libs/clock';
 import { RetentionModule } from '#libs/database';
+import { deprecationOf, isSunset, OperationGoneError } from '#libs/http';
+import { SETTINGS, type Settings } from '../../settings';
 import { DeprecatedCalls } from './deprecated-calls';
-import { SunsetGuard } from './sunset.guard';
+
+/** Records calls of deprecated operations. After the sunset it rejects them if AFTER_SUNSET is `gone`. */
+@Injectable()
+export class SunsetGuard implements CanActivate {
+  constructor(
+    private readonly calls: DeprecatedCalls,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const deprecation = deprecationOf(request);
+    if (deprecation === undefined) {
+      return true;
+    }
+    if (request.caller?.holder) {
+      this.calls.record(request.caller.holder.keyId, operationIdOf(context));
+    }
+    if (this.settings.afterSunset === 'gone' && isSunset(deprecation, this.clock.now())) {
+      throw new OperationGoneError();
+    }
+    return true;
+  }
+}
+
+/** The operationId, because handler names are not unique. */
+function operationIdOf(context: ExecutionContext): string {
+  const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
+    operationId: string;
+  };
+  return operation.operationId;
+}
 
 /** Including today. */
 const KEPT_DAYS = 90;

@@ -1,4 +1,2 @@
-export { DeprecationReport, type DeprecatedUse } from './deprecation-report';
-export { DeprecationReportModule } from './deprecation-report.module';
-export { DeprecationsModule } from './deprecations.module';
-export { SunsetGuard } from './sunset.guard';
+export { DeprecationReport, type DeprecatedUse, DeprecationReportModule } from './deprecation-report';
+export { DeprecationsModule, SunsetGuard } from './deprecations.module';

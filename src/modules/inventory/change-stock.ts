@@ -1,12 +1,14 @@
 import type { Command } from '#libs/database';
 import { type Precondition, ValidationFailedError } from '#libs/http';
 import { PetCatalog, PetNotFoundError } from '../pets';
-import type { InventoryItem } from './inventory-item.entity';
-import { type InventoryItemDto, toInventoryItemDto } from './inventory.dto';
-import { InsufficientStockError } from './inventory.errors';
-import { MAX_QUANTITY } from './stock-fields';
+import {
+  InsufficientStockError,
+  type InventoryItemDto,
+  MAX_QUANTITY,
+  toInventoryItemDto,
+} from './inventory.dto';
 import { StockReservations, unitsOf } from './stock-reservations';
-import { Stock } from './stock.entity';
+import { type InventoryItem, Stock } from './stock.entity';
 
 /** Sets the stock to a count. */
 export function setStock(

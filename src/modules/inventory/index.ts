@@ -1,7 +1,4 @@
-export { BulkStock } from './bulk-stock';
-export { InsufficientStockError } from './inventory.errors';
-export { InventoryModule } from './inventory.module';
-export { InventoryService } from './inventory.service';
-export { stockQuantity } from './stock-fields';
-export { FIRST_QUANTITY } from './stock-lifecycle';
+export { BulkStock, InventoryService } from './inventory.service';
+export { InsufficientStockError, stockQuantity } from './inventory.dto';
+export { InventoryModule, FIRST_QUANTITY } from './inventory.module';
 export { StockReservations } from './stock-reservations';

@@ -2,26 +2,26 @@ import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
 import {
-  IfMatch,
-  Precondition,
-  SingleResource,
-  Operation,
-  MAX_PAGE_SIZE,
-  Paged,
-  type Page,
   BodyExamples,
   IdParam,
+  IfMatch,
+  MAX_PAGE_SIZE,
+  Operation,
+  type Page,
+  Paged,
+  Precondition,
+  SingleResource,
 } from '#libs/http';
 import { RequiresScope } from '../auth';
 import { PetNotFoundError } from '../pets';
 import { adjustStock, setStock } from './change-stock';
 import {
+  InsufficientStockError,
   InventoryAdjustmentDto,
   InventoryItemDto,
   InventoryUpdateDto,
   ListInventoryQuery,
 } from './inventory.dto';
-import { InsufficientStockError } from './inventory.errors';
 import { InventoryService } from './inventory.service';
 
 const EXAMPLE: InventoryItemDto = { petId: 1, quantity: 3, status: 'available' };

@@ -1,17 +1,23 @@
 import { ApiSchema } from '@nestjs/swagger';
 import {
-  PageQuery,
-  ResponseField,
-  Field,
-  RepeatableQueryField,
+  defineError,
   except,
-  resourceId,
+  Field,
   integer,
   oneOf,
+  PageQuery,
+  RepeatableQueryField,
+  resourceId,
+  ResponseField,
 } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from '../pets';
-import type { InventoryItem } from './inventory-item.entity';
-import { MAX_QUANTITY, stockQuantity } from './stock-fields';
+import type { InventoryItem } from './stock.entity';
+
+/** The maximum of an `integer` column. */
+export const MAX_QUANTITY = 2_147_483_647;
+
+/** Validation of a stock count, for requests and imports. */
+export const stockQuantity = integer({ min: 0, max: MAX_QUANTITY });
 
 const anyDelta = integer({ min: -MAX_QUANTITY, max: MAX_QUANTITY });
 const delta = except(anyDelta, 0, `${anyDelta.expected}, but not 0`);
@@ -60,3 +66,12 @@ export class ListInventoryQuery extends PageQuery {
 export function toInventoryItemDto({ petId, quantity, status }: InventoryItem): InventoryItemDto {
   return { petId, quantity, status };
 }
+
+export const InsufficientStockError = defineError({
+  code: 'insufficient_stock',
+  status: 409,
+  when: 'There are not enough units in stock.',
+  message: (petId: number) =>
+    `Pet ${petId} does not have that many units in stock. See GET /store/inventory/${petId}.`,
+  example: [7],
+});

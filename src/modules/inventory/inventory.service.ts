@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, PageReader, type Parameter, type Selection } from '#libs/database';
-import { type Page } from '#libs/http';
+import { Database, PageReader, type Parameter, type Selection, type Transaction } from '#libs/database';
+import type { Page } from '#libs/http';
 import { PetNotFoundError } from '../pets';
-import { InventoryItem } from './inventory-item.entity';
 import { type InventoryItemDto, type ListInventoryQuery, toInventoryItemDto } from './inventory.dto';
+import { InventoryItem } from './stock.entity';
 
 /** Reads of the stock; the commands that change it have their own files. */
 @Injectable()
@@ -34,4 +34,18 @@ function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Sele
     conditions: [],
     within: parameters && { column: 'status', sorted: 'ASC', parameters },
   };
+}
+
+/** Bulk operations on stock, for import and export. */
+@Injectable()
+export class BulkStock {
+  /** The stock of all pets, deleted ones too, as a query to build on. */
+  readonly all = `SELECT pet_id, quantity FROM inventory`;
+
+  /** Inserts the stock of new pets: the rows of a query with `pet_id` and `quantity`, valid by `stockQuantity`. */
+  async insert(transaction: Transaction, query: string): Promise<void> {
+    await transaction.query(
+      `INSERT INTO inventory (pet_id, quantity) SELECT pet_id, quantity FROM (${query}) AS entered`,
+    );
+  }
 }

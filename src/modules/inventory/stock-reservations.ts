@@ -1,6 +1,5 @@
 import type { Need, State } from '#libs/database';
-import { InsufficientStockError } from './inventory.errors';
-import { MAX_QUANTITY } from './stock-fields';
+import { InsufficientStockError, MAX_QUANTITY } from './inventory.dto';
 import { Stock } from './stock.entity';
 
 /** The operations on stock that commands of other modules may use. The command must have locked the pet (PetCatalog). */

@@ -1,5 +1,6 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
 import { int8 } from '#libs/database';
+import type { PetStatus } from '../pets';
 
 /** The units of a pet in stock. Every pet has one row, from its creation on. */
 @Entity('inventory')
@@ -9,4 +10,17 @@ export class Stock {
 
   @Column('int')
   quantity!: number;
+}
+
+/** A consistent view of stock and status, without deleted pets. */
+@ViewEntity('inventory_items', { synchronize: false })
+export class InventoryItem {
+  @ViewColumn({ name: 'pet_id', transformer: int8 })
+  petId!: number;
+
+  @ViewColumn()
+  quantity!: number;
+
+  @ViewColumn()
+  status!: PetStatus;
 }

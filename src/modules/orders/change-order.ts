@@ -5,8 +5,14 @@ import { PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';
 import { canTransition, petStatusAfterCancelling, petStatusAfterCompleting } from './order-status';
 import { Order, statusOf } from './order.entity';
-import { type OrderDto, type OrderPatchDto, parseDate, toOrderDto } from './orders.dto';
-import { OrderAlreadyCompleteError, OrderNotFoundError } from './orders.errors';
+import {
+  OrderAlreadyCompleteError,
+  type OrderDto,
+  OrderNotFoundError,
+  type OrderPatchDto,
+  parseDate,
+  toOrderDto,
+} from './orders.dto';
 
 /** An order and its pet, read beforehand because the pet is what gets locked. An order never changes its pet. */
 export type OrderOfPet = Pick<Order, 'id' | 'petId'>;

@@ -2,27 +2,30 @@ import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/commo
 import { ApiTags } from '@nestjs/swagger';
 import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
 import {
+  BodyExamples,
   Created,
+  IdParam,
   IfMatch,
+  MAX_PAGE_SIZE,
+  Operation,
+  type Page,
+  Paged,
   Precondition,
   SingleResource,
-  Operation,
-  MAX_PAGE_SIZE,
-  Paged,
-  type Page,
-  BodyExamples,
-  IdParam,
 } from '#libs/http';
 import { RequiresScope } from '../auth';
 import { InsufficientStockError } from '../inventory';
 import { cancelOrder, updateOrder } from './change-order';
-import { ListOrdersQuery, NewOrderDto, OrderDto, OrderPatchDto } from './orders.dto';
 import {
+  ListOrdersQuery,
+  NewOrderDto,
   OrderAlreadyCompleteError,
+  OrderDto,
   OrderNotFoundError,
+  OrderPatchDto,
   PetNotAvailableError,
   UnknownPetError,
-} from './orders.errors';
+} from './orders.dto';
 import { OrdersService } from './orders.service';
 import { placeOrder } from './place-order';
 

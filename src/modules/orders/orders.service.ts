@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, PageReader, type Parameter, type Selection } from '#libs/database';
-import { type Page } from '#libs/http';
+import type { Page } from '#libs/http';
 import { Order } from './order.entity';
-import { type ListOrdersQuery, type OrderDto, toOrderDto } from './orders.dto';
-import { OrderNotFoundError } from './orders.errors';
+import { type ListOrdersQuery, type OrderDto, OrderNotFoundError, toOrderDto } from './orders.dto';
 
 /** Reads of orders; the commands that change them have their own files. */
 @Injectable()

@@ -4,8 +4,14 @@ import { type KnownPet, PetCatalog } from '../pets';
 import { OpenOrders } from './open-orders';
 import { petStatusAfterCompleting, petStatusAfterPlacing } from './order-status';
 import { Order } from './order.entity';
-import { type NewOrderDto, type OrderDto, parseDate, toOrderDto } from './orders.dto';
-import { PetNotAvailableError, UnknownPetError } from './orders.errors';
+import {
+  type NewOrderDto,
+  type OrderDto,
+  parseDate,
+  PetNotAvailableError,
+  toOrderDto,
+  UnknownPetError,
+} from './orders.dto';
 
 /** Places an order: takes the stock at once and updates the pet's status. */
 export function placeOrder({

@@ -1,12 +1,19 @@
 import type { Command, State } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { CategoryCatalog } from '../categories';
-import { findPet, PetCatalog } from './pet-catalog';
-import type { PetLifecycle } from './pet-lifecycle';
+import { findPet, PetCatalog, type PetLifecycle } from './pet-catalog';
 import { mayChangeByHand } from './pet-status';
 import { Pet } from './pet.entity';
-import { type NewPetDto, type PetDto, type PetPatchDto, fieldsOf, toPetDto } from './pets.dto';
-import { InvalidStatusTransitionError, PetNotFoundError, UnknownCategoryError } from './pets.errors';
+import {
+  fieldsOf,
+  InvalidStatusTransitionError,
+  type NewPetDto,
+  type PetDto,
+  PetNotFoundError,
+  type PetPatchDto,
+  toPetDto,
+  UnknownCategoryError,
+} from './pets.dto';
 
 export function createPet(body: NewPetDto, lifecycle: PetLifecycle): Command<PetDto> {
   const { categoryId } = body;

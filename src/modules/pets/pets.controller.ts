@@ -2,27 +2,30 @@ import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/
 import { ApiTags } from '@nestjs/swagger';
 import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
 import {
-  Deprecated,
+  BodyExamples,
   Created,
+  Deprecated,
+  IdParam,
   IfMatch,
+  Operation,
+  type Page,
+  Paged,
   Precondition,
   SingleResource,
-  Operation,
-  Paged,
-  type Page,
-  BodyExamples,
-  IdParam,
 } from '#libs/http';
 import { RequiresScope } from '../auth';
 import { createPet, deletePet, replacePet, updatePet } from './change-pets';
-import { PetLifecycle } from './pet-lifecycle';
+import { PetLifecycle } from './pet-catalog';
 import {
   InvalidStatusTransitionError,
+  ListPetsQuery,
+  NewPetDto,
+  PetDto,
   PetHasOpenOrdersError,
   PetNotFoundError,
+  PetPatchDto,
   UnknownCategoryError,
-} from './pets.errors';
-import { ListPetsQuery, NewPetDto, PetDto, PetPatchDto } from './pets.dto';
+} from './pets.dto';
 import { PetsService } from './pets.service';
 
 const EXAMPLE: PetDto = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };

@@ -1,10 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Database, PageReader } from '#libs/database';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page, idBefore, pageOf } from '#libs/http';
+import {
+  columnNames,
+  Database,
+  nameBeginsWith,
+  namePrefix,
+  numberRows,
+  PageReader,
+  type Parameter,
+  type Selection,
+  type Transaction,
+} from '#libs/database';
+import { DEFAULT_PAGE_SIZE, idBefore, MAX_PAGE_SIZE, type Page, pageOf } from '#libs/http';
+import { PET_STATUSES } from './pet-status';
 import { Pet } from './pet.entity';
-import { type ListPetsQuery, type PetDto, toPetDto } from './pets.dto';
-import { PetNotFoundError } from './pets.errors';
-import { selectPets } from './select-pets';
+import { type ListPetsQuery, type PetDto, PetNotFoundError, toPetDto } from './pets.dto';
 
 /** Reads of pets; the commands that change them have their own files. */
 @Injectable()
@@ -44,5 +53,76 @@ export class PetsService {
       limit,
       ({ id }) => id,
     );
+  }
+}
+
+// The filters of the pet list as SQL.
+
+const IS_THERE = 'deleted_at IS NULL';
+
+export function selectPets(filters: ListPetsQuery, parameter: Parameter): Selection {
+  return (filters.id === undefined ? inOrder : amongIds)(filters, parameter);
+}
+
+/**
+ * Reads at most one page of rows per status. With a name it may read more: the rarer the name is within the status and
+ * the category, the more rows.
+ */
+function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
+  const conditions = [IS_THERE];
+  if (categoryId !== undefined) {
+    conditions.push(`category_id = ${parameter(categoryId, 'bigint')}`);
+  }
+  // The index on categories has the status before the id.
+  const statuses = status ?? (categoryId === undefined ? undefined : PET_STATUSES);
+  const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
+  return {
+    conditions,
+    within: parameters && {
+      column: 'status',
+      sorted: categoryId === undefined ? 'ASC' : 'DESC',
+      parameters,
+    },
+    named: name === undefined ? undefined : { prefix: name, indexed: [IS_THERE] },
+  };
+}
+
+/** There are at most 100 ids, so all of these pets are read, whatever the other filters. */
+function amongIds({ id, status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
+  const conditions = [IS_THERE, `id = ANY(${parameter(id, 'bigint[]')})`];
+  if (categoryId !== undefined) {
+    conditions.push(`category_id = ${parameter(categoryId, 'bigint')}`);
+  }
+  if (status !== undefined) {
+    conditions.push(`status = ANY(${parameter(status, 'text[]')})`);
+  }
+  if (name !== undefined) {
+    conditions.push(nameBeginsWith(parameter(namePrefix(name), 'text')));
+  }
+  return { conditions, isUnprepared: true };
+}
+
+/** Columns that are copied unchanged, with their types; the store assigns the id and resolves the category. */
+export const PET_COLUMNS = 'name text, status text';
+const COLUMNS = columnNames(PET_COLUMNS);
+
+/** Bulk operations on pets, for import and export. */
+@Injectable()
+export class BulkPets {
+  /** All pets that are not deleted, as a query to build on. */
+  readonly all = `SELECT id, category_id, ${COLUMNS} FROM pets WHERE deleted_at IS NULL`;
+
+  /**
+   * Inserts the rows of a query (columns valid by `petFields`, and `category_id`; more are allowed) in order. Keeps them in
+   * a temporary table of this name, with their new `id`. Does not call PetLifecycle: the caller inserts their stock.
+   * @returns the number of rows
+   */
+  async insert(transaction: Transaction, query: string, table: string): Promise<number> {
+    const count = await numberRows(transaction, { query, sequence: 'pets_id_seq', table });
+    await transaction.query(
+      `INSERT INTO pets (id, category_id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
+       SELECT id, category_id, ${COLUMNS} FROM ${table}`,
+    );
+    return count;
   }
 }

@@ -1,4 +1,4 @@
-import { presentedKey } from '../../../src/modules/auth/credentials';
+import { presentedKey } from '../../../src/modules/auth/api-key-format';
 
 const KEY = 'psk_live_one';
 
