@@ -107,8 +107,8 @@ export interface Launch {
 export interface Launched {
   pid: number | undefined;
   hasEnded: () => boolean;
-  /** What it has written since. */
-  output: () => string;
+  /** What it has written since, which says why it ended; undefined if somebody killed it. */
+  output: () => string | undefined;
 }
 
 /**
@@ -136,7 +136,10 @@ export function launch({ folder, account, native, parameters }: Launch): Launche
     return {
       pid: child.pid,
       hasEnded: () => failure !== undefined || child.exitCode !== null || child.signalCode !== null,
-      output: () => failure ?? fs.readFileSync(folder.file(FILES.log)).subarray(size).toString(),
+      output: () => {
+        if (child.signalCode !== null) return undefined;
+        return failure ?? fs.readFileSync(folder.file(FILES.log)).subarray(size).toString();
+      },
     };
   } finally {
     fs.closeSync(log);

@@ -105,8 +105,8 @@ async function join(server: Server, signal?: AbortSignal): Promise<Lease & { ado
  *
  * @throws EmbeddedPostgresError if the server ended for another reason
  */
-function assertConflict({ folder }: Server, output: string): void {
-  if (CONFLICT.test(output)) return;
+function assertConflict({ folder }: Server, output: string | undefined): void {
+  if (output === undefined || CONFLICT.test(output)) return;
   throw new EmbeddedPostgresError(
     `PostgreSQL does not start in ${folder.path}: ${reasonIn(output)}; see ${folder.shown(FILES.log)}`,
   );

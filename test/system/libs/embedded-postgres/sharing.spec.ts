@@ -135,6 +135,14 @@ describe('a killed server', () => {
     expect(postmasterPid(cluster)).toBeUndefined();
   });
 
+  it('in the middle of its start is started again', async () => {
+    const holder = hold();
+    await until(() => Boolean(postmasterPid(cluster)));
+    process.kill(postmasterPid(cluster)!, 'SIGKILL');
+    expect((await holder.report).error).toBeUndefined();
+    await holder.stop();
+  });
+
   it('stays down when its last user stops at that moment', async () => {
     const holder = hold({ supervise: true });
     await holder.report;
