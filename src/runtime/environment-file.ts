@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { settingNames } from '../settings';
-import { complaint } from './messages';
+import { formatError } from './messages';
 
 const FILE = '.env';
 const ROOT = 0;
@@ -30,7 +30,9 @@ export function loadEnvironmentFile(): void {
     }
   }
   if (others.length > 0) {
-    process.stderr.write(complaint(`${FILE}: ignored, because they are no settings: ${others.join(', ')}.`));
+    process.stderr.write(
+      formatError(`${FILE}: ignored, because they are no settings: ${others.join(', ')}.`),
+    );
   }
 }
 

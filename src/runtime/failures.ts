@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
 import { AdministrationError } from '../modules/auth';
-import { complaint, printable } from './messages';
+import { formatError, printable } from './messages';
 import { InvalidPlanError } from '../modules/quotas';
 import { WebhookKeyError } from '../modules/webhooks';
 
@@ -42,7 +42,7 @@ const REFUSED_TEXT = /^The server does not support SSL|certificate/;
 /** The text that reports a failure, in one line if it can be explained. */
 export function explain(error: unknown): string {
   const known = explanationOf(error);
-  return known === undefined ? traceOf(error) : complaint(known.message);
+  return known === undefined ? traceOf(error) : formatError(known.message);
 }
 
 /** A failure in the form for programs. */

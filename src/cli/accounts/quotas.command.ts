@@ -8,8 +8,7 @@ import {
   UsageRanking,
   UsageService,
 } from '../../modules/quotas';
-import { PETSTORE, printable } from '../../runtime/messages';
-import { terminalOf } from '../../runtime/terminal';
+import { PETSTORE, printable, terminalOf } from '../../runtime/messages';
 import {
   CommandGroup,
   ConfirmedCommand,

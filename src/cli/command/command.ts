@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandRunner, Option } from 'nest-commander';
-import { PETSTORE, complaint } from '../../runtime/messages';
+import { PETSTORE, formatError } from '../../runtime/messages';
 import { asksForJson, failureAsJson } from '../output/failure-output';
 import { FORMATS, type Format, type OutputOptions } from '../output/output';
 import { Store } from './administration';
@@ -17,7 +17,7 @@ export function writeUsageError(text: string, write: (text: string) => void): vo
     .trim()
     .replace(/\n(?=\(Did you mean [^\n]*$)/, ' ');
   const message = `${line} (see --help)`;
-  write(asksForJson(process.argv) ? failureAsJson('usage_error', message) : complaint(message));
+  write(asksForJson(process.argv) ? failureAsJson('usage_error', message) : formatError(message));
 }
 
 /** Base of all commands. Usage errors exit with 2, failures with 1. */

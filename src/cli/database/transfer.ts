@@ -17,7 +17,7 @@ import { MIGRATIONS } from '../../migrations';
 import { RUNNING_INSTANCES, type RunningInstance } from '../../modules/quotas';
 import { dataSourceOptions } from '../../runtime/data-source';
 import { StartError } from '../../runtime/failures';
-import { complaint } from '../../runtime/messages';
+import { formatError } from '../../runtime/messages';
 import { openDatabase } from '../../runtime/open-database';
 import { VERSION } from '../../runtime/version';
 import { replaceWebhookKey, WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
@@ -171,7 +171,7 @@ export function copy(to: string, signal: AbortSignal): Promise<Transferred> {
           if (await isServiceRunning(source)) {
             const warning =
               'warning: the service runs on this store; what it writes from now on is not copied.';
-            process.stderr.write(complaint(warning));
+            process.stderr.write(formatError(warning));
           }
           return explained('the copy failed, and the target was not changed', signal, () =>
             run(source, target),

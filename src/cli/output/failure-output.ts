@@ -1,5 +1,5 @@
 // Prints failures to standard error: one line, or JSON if the command's output is JSON.
-import { complaint, printableJson, withoutKeys } from '../../runtime/messages';
+import { formatError, printableJson, withoutKeys } from '../../runtime/messages';
 import { CommandFailure, UsageError } from '../command/command-failure';
 
 /** Checks the raw arguments, because parsing them may be what failed. */
@@ -31,5 +31,5 @@ async function describe(error: unknown) {
 }
 
 function textOf(message: string) {
-  return { message, line: complaint(message) };
+  return { message, line: formatError(message) };
 }

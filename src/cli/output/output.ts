@@ -1,5 +1,4 @@
-import { terminalOf } from '../../runtime/terminal';
-import { PETSTORE, printable, printableJson } from '../../runtime/messages';
+import { PETSTORE, printable, printableJson, terminalOf } from '../../runtime/messages';
 import { CommandFailure, UsageError } from '../command/command-failure';
 import { csvLines } from './csv';
 import { OutputFailure, writeOutput } from './standard-output';

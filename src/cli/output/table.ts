@@ -1,8 +1,8 @@
 // Formats rows as a table that fits the terminal, or record by record if none fits.
 
 import { styleText } from 'node:util';
-import type { Terminal } from '../../runtime/terminal';
-import { pad, printable, widthOf, wrap } from '../../runtime/messages';
+import { type Terminal, printable } from '../../runtime/messages';
+import { pad, widthOf, wrap } from './text-width';
 import { relativeTime } from './relative-time';
 
 export type Row = Record<string, unknown>;

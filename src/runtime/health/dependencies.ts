@@ -1,3 +1,4 @@
+import { readFile, readdir } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
@@ -5,10 +6,9 @@ import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
 import { InstanceWatch, QuotaStore } from '../../modules/quotas';
-import { openDescriptors } from './open-descriptors';
 
 /** Above this share of the limit, new connections will soon be refused: other instances should take the load. */
-const MOST_DESCRIPTORS = 0.9;
+const MAX_DESCRIPTORS = 0.9;
 
 /** The dependencies of the service, except the database connection. */
 @Injectable()
@@ -55,8 +55,27 @@ export class Dependencies {
       return {};
     }
     const session = this.indicator.check('descriptors');
-    return descriptors.open > MOST_DESCRIPTORS * descriptors.limit
+    return descriptors.open > MAX_DESCRIPTORS * descriptors.limit
       ? session.down({ message: 'nearly all file descriptors are in use' })
       : session.up();
+  }
+}
+
+/** The number of open file descriptors (connections, files) of a process, and its limit. */
+interface OpenDescriptors {
+  open: number;
+  limit: number;
+}
+
+/** For this process. Undefined on systems without /proc (all but Linux). */
+async function openDescriptors(): Promise<OpenDescriptors | undefined> {
+  try {
+    const limits = await readFile('/proc/self/limits', 'utf8');
+    const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
+    const { length: open } = await readdir('/proc/self/fd');
+    return { open, limit };
+  } catch (error) {
+    // Without a free descriptor these files cannot be opened either.
+    return (error as NodeJS.ErrnoException).code === 'EMFILE' ? { open: 1, limit: 1 } : undefined;
   }
 }

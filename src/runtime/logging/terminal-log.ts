@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
-import { terminalOf } from '../terminal';
+import { terminalOf } from '../messages';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,18 +2,15 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../../modules/auth';
 import { QuotasModule } from '../../modules/quotas';
 import { EventsModule } from '../../modules/events';
-import { EventFigures } from './event-figures';
 import { WebhooksModule } from '../../modules/webhooks';
 import { MetricsService } from './metrics.service';
-import { ServiceFigures } from './service-figures';
-import { WebhookFigures } from './webhook-figures';
+import { ServiceMetrics } from './service-metrics';
 
-export { MetricsService } from './metrics.service';
-export { serveMetrics } from './serve-metrics';
+export { MetricsService, serveMetrics } from './metrics.service';
 
 @Module({
   imports: [AuthModule, QuotasModule, EventsModule, WebhooksModule],
-  providers: [MetricsService, ServiceFigures, EventFigures, WebhookFigures],
+  providers: [MetricsService, ServiceMetrics],
   exports: [MetricsService],
 })
 export class MetricsModule {}

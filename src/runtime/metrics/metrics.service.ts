@@ -1,13 +1,17 @@
 import cluster from 'node:cluster';
-import type { Server } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import { type MetricsAddress, serveMetrics } from './serve-metrics';
 import { RequestMetrics } from './request-metrics';
 
+export interface MetricsAddress {
+  host: string;
+  port: number;
+}
+
 /** One value, or one for each value of the only label. */
-type Figures = number | Record<string, number>;
+type Values = number | Record<string, number>;
 
 /** The service's metrics for Prometheus, on their own port. */
 @Injectable()
@@ -34,7 +38,7 @@ export class MetricsService implements OnApplicationShutdown {
   gauge(
     name: string,
     help: string,
-    read: () => Figures,
+    read: () => Values,
     label?: string,
     aggregator: 'sum' | 'max' = 'sum',
   ): void {
@@ -42,18 +46,18 @@ export class MetricsService implements OnApplicationShutdown {
       ...this.configurationOf(name, help, label),
       aggregator,
       collect() {
-        figuresOf(read(), label).forEach(([labels, value]) => this.set(labels, value));
+        samplesOf(read(), label).forEach(([labels, value]) => this.set(labels, value));
       },
     });
   }
 
   /** As `gauge`, for a value that only grows: it is counted elsewhere and read here. */
-  counter(name: string, help: string, read: () => Figures, label?: string): void {
+  counter(name: string, help: string, read: () => Values, label?: string): void {
     new Counter({
       ...this.configurationOf(name, help, label),
       collect() {
         this.reset();
-        figuresOf(read(), label).forEach(([labels, value]) => this.inc(labels, value));
+        samplesOf(read(), label).forEach(([labels, value]) => this.inc(labels, value));
       },
     });
   }
@@ -78,9 +82,31 @@ export class MetricsService implements OnApplicationShutdown {
   }
 }
 
-function figuresOf(figures: Figures, label: string | undefined): [Record<string, string>, number][] {
-  if (label === undefined || typeof figures === 'number') {
-    return [[{}, figures as number]];
+function samplesOf(values: Values, label: string | undefined): [Record<string, string>, number][] {
+  if (label === undefined || typeof values === 'number') {
+    return [[{}, values as number]];
   }
-  return Object.entries(figures).map(([name, value]) => [{ [label]: name }, value]);
+  return Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
+}
+
+/** Serves metrics at `/metrics`, in Prometheus's text format. Rejects if the address is unavailable. */
+export async function serveMetrics(
+  { host, port }: MetricsAddress,
+  text: () => Promise<string>,
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    text().then(
+      (metrics) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(metrics),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return server;
 }

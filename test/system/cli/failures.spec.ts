@@ -82,3 +82,9 @@ it('destructive commands need --yes, and the reason is in the audit log', async 
   expect(await json('keys', 'list')).toEqual([]);
   expect(await run('clients', 'rename', 'acme-eu', 'x')).toMatchObject({ code: 1 });
 });
+
+it('a long argument is repeated in short and escaped, whatever fails', async () => {
+  const argument = `a\u001b[2J\u202e${'x'.repeat(500)}`;
+  expect(await run('keys', 'revoke', argument)).toEqual(complaint(2, /not "a\\u001b\[2J[ -~]*xxx…"\./));
+  expect(await run(`--${argument}`)).toEqual(complaint(2, /option '--a\\u001b\[2J[ -~]*xxx…' \(see --help/));
+});

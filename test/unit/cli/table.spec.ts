@@ -1,8 +1,8 @@
 import { barLines } from '../../../src/cli/output/bar-chart';
 import { relativeTime } from '../../../src/cli/output/relative-time';
 import { type Row, recordLines, tableLines } from '../../../src/cli/output/table';
-import { type Terminal, terminalOf } from '../../../src/runtime/terminal';
-import { printable, printableJson, widthOf, wrap } from '../../../src/runtime/messages/text';
+import { widthOf, wrap } from '../../../src/cli/output/text-width';
+import { type Terminal, printable, printableJson, terminalOf } from '../../../src/runtime/messages';
 
 const PIPE: Terminal = { columns: undefined, colours: false };
 const wide = (columns: number): Terminal => ({ columns, colours: false });

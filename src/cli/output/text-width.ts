@@ -1,4 +1,4 @@
-// Text on a terminal: its width in columns, line breaks, and characters that must be escaped.
+// Text on a terminal: its width in columns, and line breaks.
 
 /** Two columns wide: the wide and fullwidth blocks of Unicode's UAX #11, and emoji. */
 const WIDE =
@@ -6,9 +6,6 @@ const WIDE =
 
 /** No width: combining marks, joiners and formatting characters. */
 const ZERO = /^[\p{M}\p{Cf}]+$/u;
-
-/** Control characters, line breaks, and marks that change the direction of a whole line. */
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
@@ -63,18 +60,4 @@ function beginningOf(text: string, columns: number): string {
 export function pad(text: string, columns: number, right: boolean): string {
   const spaces = ' '.repeat(Math.max(0, columns - widthOf(text)));
   return right ? `${spaces}${text}` : `${text}${spaces}`;
-}
-
-/** Escapes characters that a terminal would interpret or that would break a table: a name may contain anything. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => escape(character));
-}
-
-/** JSON on one line. Also escapes what JSON allows unescaped but a terminal would interpret. */
-export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(UNPRINTABLE, (character) => escape(character));
-}
-
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

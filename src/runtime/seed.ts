@@ -1,8 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { ClientsService, KeysService } from '../../modules/auth';
+import { Injectable, Module } from '@nestjs/common';
 import { Database, type Transaction } from '#libs/database';
-import { SeedCatalogue } from '../../modules/catalogue';
-import { agreedPlan } from '../../modules/quotas';
+import { AdministrationModule, ClientsService, KeysService } from '../modules/auth';
+import { CatalogueTransferModule, SeedCatalogue } from '../modules/catalogue';
+import { agreedPlan } from '../modules/quotas';
 
 export const DEMO_CLIENT = 'demo';
 
@@ -53,3 +53,11 @@ export class SeedService {
     return key;
   }
 }
+
+/** Sample data for an empty store. */
+@Module({
+  imports: [AdministrationModule, CatalogueTransferModule],
+  providers: [SeedService],
+  exports: [SeedService],
+})
+export class SeedModule {}
