@@ -64,12 +64,19 @@ export function linesIn(chunk: Buffer): number {
 export class ArchiveReader {
   readonly attachments: Record<string, string> = {};
   private readonly digests: Record<string, string> = {};
+  /** What an entry may be called, or begins with. */
+  private readonly names: readonly string[];
+  private readonly folders: readonly string[];
   private next: TarEntry | undefined;
 
   private constructor(
     readonly header: ArchiveHeader,
     private readonly entries: AsyncGenerator<TarEntry, void>,
-  ) {}
+    attachments: readonly string[],
+  ) {
+    this.names = [...attachments, TRAILER];
+    this.folders = header.tables.map(({ name }) => `${name}/`);
+  }
 
   /**
    * @param known the names of attachments that may be there
@@ -78,7 +85,7 @@ export class ArchiveReader {
   static async open(source: AsyncIterable<Buffer>, known: readonly string[] = []): Promise<ArchiveReader> {
     const entries = readTar(source);
     const header = await readJson(await nextOf(entries), HEADER, isHeader);
-    const reader = new ArchiveReader(header, entries);
+    const reader = new ArchiveReader(header, entries, known);
     await reader.advance();
     for (const name of known.filter((name) => reader.next?.name === name)) {
       reader.attachments[name] = (await readBounded(reader.next!, MAX_ATTACHMENT_BYTES)).toString();
@@ -96,10 +103,6 @@ export class ArchiveReader {
         yield chunk;
       }
       await this.advance();
-    }
-    const known = [TRAILER, ...this.header.tables.map(({ name }) => partName(name, 1))];
-    if (this.next !== undefined && !known.includes(this.next.name)) {
-      throw unexpected(this.next);
     }
     this.digests[table] = digest.digest('hex');
   }
@@ -123,6 +126,14 @@ export class ArchiveReader {
 
   private async advance(): Promise<void> {
     this.next = await nextOf(this.entries);
+    const name = this.next?.name;
+    const isKnown =
+      name === undefined ||
+      this.names.includes(name) ||
+      this.folders.some((folder) => name.startsWith(folder));
+    if (!isKnown) {
+      throw unexpected(this.next!);
+    }
   }
 }
 
