@@ -40,6 +40,9 @@ describe('pages that are requested together', () => {
     });
     expect(together).toEqual(alone);
     expect(new Set(alone.map(({ entries }) => entries.length))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]));
-    expect(sent).toHaveLength(2);
+    const pages = sent.filter(({ text }) => text.includes('FROM pets'));
+    // The first may be sent alone; a statement reads 20 pages at most.
+    expect(pages.length).toBeLessThanOrEqual(3);
+    expect(new Set(pages.map(({ text }) => text)).size).toBe(1);
   });
 });
