@@ -20,7 +20,10 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-output-'));
 const path = (name: string) => join(folder, name);
 const modeOf = (name: string) => statSync(path(name)).mode & 0o777;
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+  readdirSync(folder).forEach((name) => rmSync(path(name), { recursive: true }));
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a file that is written', () => {
