@@ -24,10 +24,7 @@ delete document.components.responses;
 
 // A field with a default is optional in a request, but openapi-typescript treats it as required by default.
 const types = await openapiTS(document, { defaultNonNullable: false });
-await write(
-  'schema.ts',
-  `/* eslint-disable @typescript-eslint/consistent-indexed-object-style */\n${astToString(types)}`,
-);
+await write('schema.ts', astToString(types));
 
 async function write(name, source) {
   const formatted = await format(`${COMMENT_HEADER}${source}`, { ...config, parser: 'typescript' });

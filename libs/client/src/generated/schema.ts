@@ -3,7 +3,6 @@
  * Do not make direct changes to the file.
  */
 
-/* eslint-disable @typescript-eslint/consistent-indexed-object-style */
 export interface paths {
   '/key': {
     parameters: {
