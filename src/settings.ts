@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { registerAs } from '@nestjs/config';
 import {
@@ -56,7 +57,7 @@ const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
  * @throws EnvironmentError whose one-line message names the variable and its valid values
  */
 export function readSettings(environment: Environment): Settings {
-  const reader = new EnvironmentReader(environment);
+  const reader = new EnvironmentReader(withSecrets(environment));
   const settings = { ...readAll(reader), serviceId: readServiceId(environment) };
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
@@ -68,7 +69,30 @@ export function readSettings(environment: Environment): Settings {
 export function settingNames(): ReadonlySet<string> {
   const reader = new EnvironmentReader({});
   readAll(reader);
-  return reader.names;
+  return new Set([...reader.names, ...SECRETS.map((name) => `${name}_FILE`)]);
+}
+
+/** Variables that may be in a file, as container platforms mount secrets: `DATABASE_URL_FILE` names it. */
+const SECRETS = ['DATABASE_URL', 'REDIS_URL', 'WEBHOOK_KEY'];
+
+function withSecrets(environment: Environment): Environment {
+  const reader = new EnvironmentReader(environment);
+  const inFiles = SECRETS.flatMap((name) => {
+    const file = reader.text(`${name}_FILE`);
+    if (file !== undefined && reader.text(name) !== undefined) {
+      throw new EnvironmentError(`${name}_FILE`, `a file only without ${name}`, file);
+    }
+    return file === undefined ? [] : [[name, readSecret(`${name}_FILE`, file)]];
+  });
+  return { ...environment, ...(Object.fromEntries(inFiles) as Environment) };
+}
+
+function readSecret(variable: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new EnvironmentError(variable, 'a file that can be read', file);
+  }
 }
 
 function readAll(reader: EnvironmentReader): Omit<Settings, 'serviceId'> {

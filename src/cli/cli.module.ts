@@ -6,7 +6,7 @@ import { AuditCommand } from './audit.command';
 import { ClientsCommand } from './accounts/clients.command';
 import { KeysCommand } from './accounts/keys.command';
 import { QuotasCommand } from './accounts/quotas.command';
-import { Store } from './command/administration';
+import { Store } from './command/store';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './database/db.command';
 import { StoreStatusCommand } from './database/status.command';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../runtime/environment-file';
 import { CliModule } from './cli.module';
-import { Store } from './command/administration';
+import { Store } from './command/store';
 import { BAD_USAGE, writeUsageError } from './command/command';
 import { CommandFailure } from './command/command-failure';
 import { operator } from './command/operator';

@@ -75,9 +75,10 @@ export class FirstProcess implements Running {
     const { databasePool, webhookKey } = this.settings;
     return {
       DATABASE_URL: this.databaseUrl,
+      DATABASE_URL_FILE: '',
       DATABASE_POOL: String(Math.max(MIN_POOL, Math.floor(databasePool / this.count))),
       PETSTORE_SERVICE_ID: String(newServiceId()),
-      ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64') }),
+      ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64'), WEBHOOK_KEY_FILE: '' }),
     };
   }
 

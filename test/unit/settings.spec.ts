@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { EnvironmentError } from '../../src/runtime/environment';
 import { type Settings, readSettings } from '../../src/settings';
 
@@ -138,6 +141,30 @@ test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(
     }
   },
 );
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+  const file = join(folder, 'secret');
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    ['DATABASE_URL', 'databaseUrl', 'postgres://db/shop', 'postgres://db/shop'],
+    ['REDIS_URL', 'redisUrl', 'redis://cache', 'redis://cache'],
+    ['WEBHOOK_KEY', 'webhookKey', KEY.toString('base64'), KEY],
+  ] as const)('%s_FILE', (name, setting, text, value) => {
+    writeFileSync(file, `${text}\n`);
+    expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
+    expect(readSettings({ [`${name}_FILE`]: '', [name]: text })[setting]).toEqual(value);
+    expect(failureOf({ [`${name}_FILE`]: file, [name]: text }).message).toMatch(
+      `_FILE takes a file only without ${name}`,
+    );
+    expect(failureOf({ [`${name}_FILE`]: folder }).message).toMatch(
+      /_FILE takes a file that can be read, not/,
+    );
+    writeFileSync(file, 'hunter2');
+    expect(failureOf({ [`${name}_FILE`]: file }).message).not.toContain('hunter2');
+  });
+});
 
 it('Other variables are ignored', () => {
   expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));

@@ -3,7 +3,7 @@ import { CommandRunner, Option } from 'nest-commander';
 import { PETSTORE, formatError } from '../../runtime/messages';
 import { asksForJson, failureAsJson } from '../output/failure-output';
 import { FORMATS, type Format, type OutputOptions } from '../output/output';
-import { Store } from './administration';
+import { Store } from './store';
 import { UsageError } from './command-failure';
 
 type Command = Parameters<CommandRunner['setCommand']>[0];

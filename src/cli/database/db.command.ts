@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { migrateToNewest } from '../../runtime/data-source';
 import { SeedService } from '../../runtime/seed';
-import { withDatabase } from '../command/administration';
+import { withDatabase } from '../command/store';
 import { CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
 import { type OutputOptions, isForPeople, print, printMany, printOne } from '../output/output';
 import { TRANSFER_COMMANDS } from './transfer.commands';

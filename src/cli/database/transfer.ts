@@ -22,7 +22,7 @@ import { openDatabase } from '../../runtime/open-database';
 import { VERSION } from '../../runtime/version';
 import { replaceWebhookKey, WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
 import { readSettings, type Settings } from '../../settings';
-import { withDatabase } from '../command/administration';
+import { withDatabase } from '../command/store';
 import { CommandFailure, UsageError } from '../command/command-failure';
 import { confirm } from '../command/confirm';
 import { openInput, readInput } from '../command/input-file';
