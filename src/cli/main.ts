@@ -44,16 +44,13 @@ function endWithout(error: Error): void {
   if (isReaderGone(error)) {
     process.exit(0);
   }
-  void fail(new OutputFailure(error));
+  fail(new OutputFailure(error));
 }
 
 // Commands with their own listener clean up first.
 process.stdout.on('error', (error: Error) => process.stdout.listenerCount('error') > 1 || endWithout(error));
 
 // The event loop is empty, but the command has not finished: without this the exit code would report success.
-process.once(
-  'beforeExit',
-  () => void fail(new CommandFailure('the command ended before its work was done.')),
-);
+process.once('beforeExit', () => fail(new CommandFailure('the command ended before its work was done.')));
 
 main().then(leave, fail);

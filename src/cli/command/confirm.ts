@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { printable } from '../../runtime/messages';
 import { CommandFailure, UsageError } from './command-failure';
 
 /**
@@ -13,7 +14,6 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new UsageError(`${question} Add --yes to confirm.`, 'confirmation_required');
   }
-  const { printable } = await import('../../runtime/messages.js');
   // Standard output is for the result, and may be redirected.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));

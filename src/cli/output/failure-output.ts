@@ -1,5 +1,6 @@
 // Prints failures to standard error: one line, or JSON if the command's output is JSON.
 import { formatError, printableJson, withoutKeys } from '../../runtime/messages';
+import { explain, failureOf } from '../../runtime/failures';
 import { CommandFailure, UsageError } from '../command/command-failure';
 
 /** Checks the raw arguments, because parsing them may be what failed. */
@@ -12,20 +13,19 @@ export function failureAsJson(code: string, message: string): string {
 }
 
 /** Prints the error and exits. */
-export async function fail(error: unknown): Promise<never> {
-  const { text, code, exitCode } = await describe(error);
+export function fail(error: unknown): never {
+  const { text, code, exitCode } = describe(error);
   process.stderr.write(asksForJson(process.argv) ? failureAsJson(code, text.message) : text.line);
   process.exit(exitCode);
 }
 
-async function describe(error: unknown) {
+function describe(error: unknown) {
   if (error instanceof UsageError) {
     return { text: textOf(error.message), code: error.code, exitCode: 2 };
   }
   if (error instanceof CommandFailure) {
     return { text: textOf(error.message), code: error.code, exitCode: error.exitCode };
   }
-  const { explain, failureOf } = await import('../../runtime/failures.js');
   const { code, message } = failureOf(error);
   return { text: { message, line: explain(error) }, code, exitCode: 1 };
 }
