@@ -11,8 +11,7 @@ import { CompletionCommand } from './completion.command';
 import { DbCommand } from './database/db.command';
 import { StoreStatusCommand } from './database/status.command';
 import { DeprecationsCommand } from './deprecations.command';
-import { OpenapiCommand } from './openapi.command';
-import { ServeCommand } from './serve.command';
+import { OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
 import { CategoriesCommand } from './store/categories.command';
 import { EventsCommand } from './store/events.command';
 import { ExportCommand } from './store/export.command';
@@ -21,7 +20,6 @@ import { OrdersCommand } from './store/orders.command';
 import { PetsCommand } from './store/pets.command';
 import { StockCommand } from './store/stock.command';
 import { WebhooksCommand } from './store/webhooks.command';
-import { VersionCommand } from './version.command';
 
 /** In the order of the help. */
 const COMMANDS = [

@@ -1,5 +1,5 @@
 import { operator } from '../../../src/cli/command/operator';
-import { detailsInShort } from '../../../src/cli/audit-details';
+import { detailsInShort } from '../../../src/cli/audit.command';
 import { complaint, petstore } from '../../support/command-line';
 import { useCommandLine } from './support/use-command-line';
 
