@@ -19,11 +19,10 @@ export {
   type State,
 } from './commands/state';
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
-export { Database, DatabaseModule, type Transaction, withRetries } from './database';
-export { type EntityTable, GeneratedId, int8, int8ToNumber, type RowLock } from './entity-table';
-export type { LongTransactionOptions } from './long-transaction';
-export { migrate, migrationStates, type MigrationState } from './migrations';
-export { DatabaseUrl, NotificationListener, type Subscription } from './notification-listener';
+export { Database, DatabaseModule, type Transaction } from './database';
+export { GeneratedId, int8, int8ToNumber } from './entity-table';
+export { migrate, migrationStates } from './migrations';
+export { DatabaseUrl, NotificationListener } from './notification-listener';
 export {
   isDatabaseUnavailable,
   isRefusedStatement,
@@ -33,10 +32,10 @@ export {
   violatesUnique,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
-export { giveUpSilentConnection, type Session, type Statement, type StoredRow } from './session';
+export { giveUpSilentConnection, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
 export { assertReadable, loadArchive } from './transfer/load-archive';
 export { DamagedArchiveError } from './transfer/tar';
 export { NothingToArchiveError, writeArchive } from './transfer/write-archive';
-export { type BatchWriter, type WriteBehindOptions, WriteBehind } from './write-behind';
+export { WriteBehind } from './write-behind';

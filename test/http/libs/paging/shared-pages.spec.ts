@@ -1,3 +1,5 @@
+import { Database, type SharedRead } from '#libs/database';
+import { KeysService } from '../../../../src/modules/auth';
 import { PetsService } from '../../../../src/modules/pets/pets.service';
 import type { ListPetsQuery } from '../../../../src/modules/pets/pets.dto';
 import { aPet } from '../../../support/builders';
@@ -44,5 +46,24 @@ describe('pages that are requested together', () => {
     // The first may be sent alone; a statement reads 20 pages at most.
     expect(pages.length).toBeLessThanOrEqual(3);
     expect(new Set(pages.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it.each([
+    ['/pets?status=available', 'FROM pets'],
+    ['/pets?name=rex', 'FROM pets'],
+    ['/categories', 'FROM categories'],
+    ['/store/inventory', 'FROM inventory_items'],
+    ['/store/orders', 'FROM orders'],
+  ])('GET %s takes the turn of its client', async (target, table) => {
+    const { key, keyId } = await service.issueKey();
+    const { client } = await service.app.get(KeysService).byId(keyId);
+    const share = jest.spyOn(Database.prototype, 'share');
+    await service.anonymous().with({ 'X-API-Key': key }).get(target);
+    const reads = share.mock.calls.map(([read, page, caller]) => ({
+      text: (read as SharedRead<unknown, unknown>).statementFor([page]).text,
+      caller,
+    }));
+    share.mockRestore();
+    expect(reads.filter(({ text }) => text.includes(table)).map(({ caller: of }) => of)).toEqual([client.id]);
   });
 });
