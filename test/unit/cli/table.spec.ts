@@ -1,7 +1,6 @@
 import { barLines } from '../../../src/cli/output/bar-chart';
 import { relativeTime } from '../../../src/cli/output/relative-time';
-import { type Row, recordLines, tableLines } from '../../../src/cli/output/table';
-import { widthOf, wrap } from '../../../src/cli/output/text-width';
+import { type Row, recordLines, tableLines, widthOf, wrap } from '../../../src/cli/output/table';
 import { type Terminal, printable, printableJson, terminalOf } from '../../../src/runtime/messages';
 
 const PIPE: Terminal = { columns: undefined, colours: false };
