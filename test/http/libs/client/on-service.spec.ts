@@ -51,7 +51,7 @@ describe('Limits', () => {
     expect(statuses).toEqual([200, 200, 429]);
     await service.app.get(ClientsService).setPlan(name, agreedPlan('pro'));
     await eventually(async () => expect((await client.account.rateLimit()).day.remaining).toBe(9_998));
-    expect(await client.categories.list()).toEqual([]);
+    await client.categories.list();
   });
 });
 
