@@ -302,8 +302,8 @@ describe('On a wide screen, the page', () => {
 });
 
 describe('On a guide', () => {
-  beforeAll(() => open({ viewport: { width: 1280, height: 900 } }, '/guides/getting-started', 'main h1'));
-  afterAll(() => page?.close());
+  beforeEach(() => open({ viewport: { width: 1280, height: 900 } }, '/guides/getting-started', 'main h1'));
+  afterEach(() => page?.close());
 
   it('commands contain the address of the service, and can be copied', async () => {
     const command = page.locator('main pre', { hasText: 'BASE=' });
