@@ -59,10 +59,13 @@ export function dataSourceOptions(
 }
 
 /**
- * Makes every statement of a request use an index. A plan made while a table was small, or full of dead rows, would
- * later scan the whole table.
+ * Makes every statement of a request use an index, and in its order. A plan made while a table was small, full of dead
+ * rows or not analysed yet would later scan the whole table, or sort all of it for a page.
  */
-const INDEXES_ONLY = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`;
+const INDEXES_ONLY = ['seqscan', 'hashjoin', 'mergejoin', 'sort']
+  .map((method) => `SET enable_${method} = off; `)
+  .concat('SET jit = off')
+  .join('');
 
 async function onConnect(client: ClientBase): Promise<void> {
   watchSilence(client);
