@@ -79,6 +79,11 @@ export function isRefusedStatement(error: unknown): boolean {
   );
 }
 
+/** True for a statement that was ignored because one before it in the transaction failed. */
+export function isAbortedTransaction(error: unknown): boolean {
+  return codeOf(error) === '25P02';
+}
+
 /** True after a deadlock or a serialization failure; the transaction can be retried. */
 export function isSerializationConflict(error: unknown): boolean {
   const code = codeOf(error);

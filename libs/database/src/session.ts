@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { ClientBase, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
-import { isLostStatement, isOutdatedStatement } from './postgres-errors';
+import { isAbortedTransaction, isLostStatement, isOutdatedStatement } from './postgres-errors';
 
 /** A statement that bypasses the ORM, for the hot paths. Each connection parses and plans it once. */
 export interface Statement {
@@ -19,6 +19,9 @@ export type StoredRow = readonly unknown[];
  * them in the order in which they were sent.
  */
 export class Session {
+  /** The error that aborted the transaction. */
+  private cause: unknown;
+
   constructor(
     private readonly client: PoolClient,
     private readonly names: StatementNames,
@@ -28,7 +31,7 @@ export class Session {
    * Sends a statement.
    * @param values in the order of `$1`, `$2`, …
    * @returns the rows as the driver reports them: a `bigint` is text
-   * @throws what the driver throws; inside of a transaction, every later statement then fails with 25P02
+   * @throws what the driver throws; inside of a transaction, every later statement then fails with the same error
    */
   run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     return this.send<Row>(statement, { values });
@@ -58,6 +61,10 @@ export class Session {
       const { rows } = await this.client.query({ name, text: statement.text, ...options });
       return rows as Row[];
     } catch (error) {
+      if (isAbortedTransaction(error) && this.cause !== undefined) {
+        throw this.cause;
+      }
+      this.cause = error;
       this.names.learnFrom(error, statement, name, this);
       throw error;
     }
