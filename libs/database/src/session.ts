@@ -20,7 +20,7 @@ export type StoredRow = readonly unknown[];
  */
 export class Session {
   /** The error that aborted the transaction. */
-  private cause: unknown;
+  private cause?: Error;
 
   constructor(
     private readonly client: PoolClient,
@@ -64,7 +64,7 @@ export class Session {
       if (isAbortedTransaction(error) && this.cause !== undefined) {
         throw this.cause;
       }
-      this.cause = error;
+      this.cause = error as Error;
       this.names.learnFrom(error, statement, name, this);
       throw error;
     }
