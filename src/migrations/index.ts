@@ -10,6 +10,7 @@ import { Events1795500000000 } from './1795500000000-events';
 import { Webhooks1795550000000 } from './1795550000000-webhooks';
 import { EventBlocks1795600000000 } from './1795600000000-event-blocks';
 import { BansByOperators1795650000000 } from './1795650000000-bans-by-operators';
+import { WebhookProbation1795700000000 } from './1795700000000-webhook-probation';
 
 /** In the order of execution. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   Webhooks1795550000000,
   EventBlocks1795600000000,
   BansByOperators1795650000000,
+  WebhookProbation1795700000000,
 ];

@@ -9,8 +9,7 @@ import { MIGRATIONS } from '../migrations';
 import { Order } from '../modules/orders/order.entity';
 import { Pet } from '../modules/pets/pet.entity';
 import { KeyBan, QuotaReset, UsageDay } from '../modules/quotas/quotas.entity';
-import { WebhookDelivery } from '../modules/webhooks/webhook-delivery.entity';
-import { Webhook } from '../modules/webhooks/webhook.entity';
+import { Webhook, WebhookDelivery } from '../modules/webhooks/webhook.entity';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, Option, SubCommand } from 'nest-commander';
-import { WebhookActivation, WebhookAdministration, type WebhookOverview } from '../../modules/webhooks';
+import { WebhookAdministration, type WebhookOverview } from '../../modules/webhooks';
 import {
   type ChangeOptions,
   ChangingCommand,
@@ -26,8 +26,7 @@ async function existing(webhooks: WebhookAdministration, id: number): Promise<We
 
 /** A command that changes a webhook, and shows it afterwards. */
 abstract class WebhookChangeCommand extends ChangingCommand {
-  @Inject() private readonly webhooks!: WebhookAdministration;
-  @Inject() protected readonly activation!: WebhookActivation;
+  @Inject() protected readonly webhooks!: WebhookAdministration;
 
   protected async change(id: number, options: ChangeOptions, work: () => Promise<unknown>): Promise<void> {
     await this.store.open(options.reason);
@@ -85,7 +84,7 @@ export class EnableWebhookCommand extends WebhookChangeCommand {
 
   async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const id = identifier('<id>', text);
-    await this.change(id, options, () => this.activation.enable(id));
+    await this.change(id, options, () => this.webhooks.enable(id));
   }
 }
 
@@ -99,7 +98,7 @@ export class DisableWebhookCommand extends WebhookChangeCommand {
 
   async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const id = identifier('<id>', text);
-    await this.change(id, options, () => this.activation.disable(id, options.reason ?? BY_OPERATOR));
+    await this.change(id, options, () => this.webhooks.disable(id, options.reason ?? BY_OPERATOR));
   }
 }
 

@@ -3,10 +3,10 @@ import { ApiTags } from '@nestjs/swagger';
 import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
 import { Operation, MAX_PAGE_SIZE, Paged, type Page, IdParam } from '#libs/http';
 import { RequiresScope } from '../auth';
-import { retryDelivery, testWebhook } from './change-deliveries';
+import { retryDelivery, testWebhook } from './change-webhooks';
 import { DeliveryDto, ListDeliveriesQuery } from './deliveries.dto';
 import { DeliveryWorker } from './delivery/delivery-worker';
-import { DeliveryNotFoundError, WebhookNotFoundError } from './webhooks.errors';
+import { DeliveryNotFoundError, WebhookNotFoundError } from './webhooks.dto';
 import { WebhooksService } from './webhooks.service';
 
 const EXAMPLE: DeliveryDto = {

@@ -9,8 +9,7 @@ import {
   text,
   timestamp,
 } from '#libs/http';
-import type { Webhook } from './webhook.entity';
-import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity';
+import { DELIVERY_STATUSES, type DeliveryStatus, type Webhook, type WebhookDelivery } from './webhook.entity';
 
 const status = oneOf(DELIVERY_STATUSES);
 const STATUS = {

@@ -1,8 +1,10 @@
-export { DeliveryFigures } from './delivery/delivery-figures';
-export { WEBHOOK_STATE, type WebhookState } from './webhook-state';
-export { WebhookAdministration, type WebhookOverview } from './webhook-administration';
-export { WebhookAdministrationModule } from './webhook-administration.module';
-export { WebhookKeyError } from './webhook-key-check';
+export { DeliveryMetrics } from './delivery/delivery-metrics';
+export {
+  WEBHOOK_STATE,
+  WebhookAdministration,
+  type WebhookOverview,
+  type WebhookState,
+} from './webhook-administration';
 export { WEBHOOK_SCHEMAS } from './webhook-callbacks';
-export { WebhookActivation } from './webhook-activation';
-export { WebhooksModule } from './webhooks.module';
+export { WebhookKeyError } from './webhook-secrets';
+export { WebhookAdministrationModule, WebhooksModule } from './webhooks.module';

@@ -1,8 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
-import { Database, int8ToNumber } from '#libs/database';
+import { CommandExecutor, Database, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { deliveriesWhere } from './webhook-state';
+import { switchWebhook } from './change-webhooks';
+import { MAX_PENDING } from './webhook.entity';
+
+/** Neither the operator nor the service is a client. */
+const BY_SERVICE = { owner: 0, status: 200 };
+
+/** Of all clients. */
+export interface WebhookState {
+  enabled: number;
+  /** Enabled, but not delivered to since a failure. */
+  failing: number;
+  disabled: number;
+  /** Up to 100,000. */
+  pendingDeliveries: number;
+}
+
+/** Counting stops here: it would take long, and the operator has to act anyway. */
+const COUNTED = 100_000;
+
+/** A number of deliveries, as an expression of SQL. @param which a condition on `webhook_deliveries` */
+export function deliveriesWhere(which: string, most = COUNTED): string {
+  return `(SELECT count(*)::int FROM (SELECT FROM webhook_deliveries WHERE ${which} LIMIT ${most}) AS counted)`;
+}
+
+/** Selects one row; the columns match `WebhookState`. */
+export const WEBHOOK_STATE = `SELECT count(*) FILTER (WHERE enabled)::int AS enabled,
+    count(*) FILTER (WHERE enabled AND failing_since IS NOT NULL)::int AS failing,
+    count(*) FILTER (WHERE NOT enabled)::int AS disabled,
+    ${deliveriesWhere(`status = 'pending'`)} AS "pendingDeliveries"
+  FROM webhooks WHERE deleted_at IS NULL`;
 
 /** A webhook as operators see it: without secrets, and without the URL's path, which may contain one. */
 export interface WebhookOverview {
@@ -42,6 +71,7 @@ interface OverviewRow {
 export class WebhookAdministration {
   constructor(
     private readonly database: Database,
+    private readonly commands: CommandExecutor,
     private readonly trail: AuditTrail,
     private readonly clock: Clock,
   ) {}
@@ -55,17 +85,29 @@ export class WebhookAdministration {
     return (await this.database.query<OverviewRow>(OVERVIEW, [null, id])).map(toOverview)[0];
   }
 
-  /** Makes all failed deliveries of an existing webhook due now. @returns how many */
+  /** Has no effect if it is enabled already. @returns false if there is no such webhook */
+  enable(id: number): Promise<boolean> {
+    return this.commands.run(switchWebhook(id, true, null, this.trail), BY_SERVICE);
+  }
+
+  /** @param reason shown to the client */
+  disable(id: number, reason: string): Promise<boolean> {
+    return this.commands.run(switchWebhook(id, false, reason, this.trail), BY_SERVICE);
+  }
+
+  /** Makes failed deliveries of an existing webhook due now, the newest first, as many as may be pending. @returns how many */
   retryFailed(webhookId: number): Promise<number> {
     return this.database.transaction(async (transaction) => {
       const [webhook] = await transaction.query<{ client_id: string }[]>(
-        `SELECT client_id FROM webhooks WHERE id = $1 FOR KEY SHARE`,
+        `WITH changed AS (UPDATE webhooks SET probe_after = NULL WHERE id = $1 RETURNING client_id) TABLE changed`,
         [webhookId],
       );
       const now = new Date(this.clock.now()).toISOString();
       const [row] = await transaction.query<{ deliveries: number }[]>(
         `WITH retried AS (UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = $2
-           WHERE webhook_id = $1 AND status = 'failed' RETURNING 1)
+           WHERE id = ANY(ARRAY(SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed'
+             ORDER BY id DESC LIMIT ${MAX_PENDING} - ${deliveriesWhere(`webhook_id = $1 AND status = 'pending'`, MAX_PENDING)}))
+           RETURNING 1)
          SELECT count(*)::int AS deliveries FROM retried`,
         [webhookId, now],
       );

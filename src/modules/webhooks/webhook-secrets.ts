@@ -1,5 +1,12 @@
-// Signing secrets: their format, and how long a replaced one stays valid.
-import { randomBytes } from 'node:crypto';
+// Signing secrets: their format, how long a replaced one stays valid, and how they are encrypted.
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Database } from '#libs/database';
+import { ServiceUnavailableError } from '#libs/http';
+
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
 
 const PREFIX = 'whsec_';
 /** Standard Webhooks 1.0 allows 24 to 64. */
@@ -28,4 +35,84 @@ export function rotated(secrets: readonly KeptSecret[], sealed: string, now: Dat
 
 export function validSecrets(secrets: readonly KeptSecret[], now: Date): KeptSecret[] {
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
+}
+
+/**
+ * Encrypts signing secrets with a key that is not in the database, so that a leaked table is useless. Each secret is bound
+ * to its webhook and cannot be decrypted for another one.
+ */
+export class SecretVault {
+  /** @param key 32 bytes; without a key, nothing can be sealed or opened */
+  constructor(private readonly key: Buffer | undefined) {}
+
+  /** Prefix of everything sealed with this key. Identifies the key without revealing it. Undefined without a key. */
+  get fingerprint(): string | undefined {
+    return (
+      this.key && hash('sha256', Buffer.concat([Buffer.from('petstore webhook key '), this.key])).slice(0, 16)
+    );
+  }
+
+  /** @throws ApiError 503 without a key */
+  seal(secret: string, webhookId: number): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.requireKey(), iv).setAAD(boundTo(webhookId));
+    const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    const bytes = Buffer.concat([iv, cipher.getAuthTag(), text]);
+    return `${this.fingerprint}.${bytes.toString('base64')}`;
+  }
+
+  /** @throws Error if it was sealed with another key or for another webhook; the message does not contain the secret */
+  open(sealed: string, webhookId: number): string {
+    const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64');
+    const iv = bytes.subarray(0, IV_BYTES);
+    const decipher = createDecipheriv(ALGORITHM, this.requireKey(), iv, { authTagLength: TAG_BYTES })
+      .setAAD(boundTo(webhookId))
+      .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  }
+
+  private requireKey(): Buffer {
+    if (this.key === undefined) {
+      throw new ServiceUnavailableError();
+    }
+    return this.key;
+  }
+}
+
+function boundTo(webhookId: number): Buffer {
+  return Buffer.from(`webhook ${webhookId}`);
+}
+
+/** The secrets in the database are encrypted with another key. The message is one line. */
+export class WebhookKeyError extends Error {}
+
+/** Checks at startup that this instance can decrypt the secrets: all instances need the same key. */
+@Injectable()
+export class WebhookKeyCheck implements OnModuleInit {
+  private readonly logger = new Logger('Webhooks');
+
+  constructor(
+    private readonly database: Database,
+    private readonly vault: SecretVault,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const { fingerprint } = this.vault;
+    if (fingerprint === undefined) {
+      this.logger.log(
+        'WEBHOOK_KEY is not set: this instance creates no webhooks and sends no events to them.',
+      );
+      return;
+    }
+    const [unreadable] = await this.database.query(
+      `SELECT FROM webhooks WHERE deleted_at IS NULL AND secrets <> '[]' AND strpos(secrets, $1) = 0 LIMIT 1`,
+      [`"${fingerprint}.`],
+    );
+    if (unreadable !== undefined) {
+      throw new WebhookKeyError(
+        'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
+          'All instances need the same key; docs/operations/webhooks.md says what to do if it is lost.',
+      );
+    }
+  }
 }

@@ -12,7 +12,10 @@ const keptSecrets: ValueTransformer = {
   from: (text: string) => JSON.parse(text) as KeptSecret[],
 };
 
-/** A client's webhook. Columns that only deliveries use, such as `paused_until`, are not mapped. */
+/** At most this many deliveries of a webhook are pending; one more disables it. */
+export const MAX_PENDING = 10_000;
+
+/** A client's webhook. Columns that only deliveries use, such as `probing_until`, are not mapped. */
 @Entity('webhooks')
 export class Webhook {
   @GeneratedId()
@@ -42,6 +45,18 @@ export class Webhook {
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 
+  /** Nothing is sent before: its receiver asked for a pause. */
+  @Column({ name: 'paused_until', type: 'timestamptz', nullable: true })
+  pausedUntil!: Date | null;
+
+  /** Its receiver has accepted a delivery. Until then it is on probation. */
+  @Column('boolean')
+  proven!: boolean;
+
+  /** On probation nothing is sent before: the last attempt failed. */
+  @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
+  probeAfter!: Date | null;
+
   /** Encrypted, newest first. */
   @Column({ type: 'text', transformer: keptSecrets })
   secrets!: KeptSecret[];
@@ -52,4 +67,51 @@ export class Webhook {
   /** A deleted webhook is kept, without its secrets, until its deliveries have expired; pending ones end at once. */
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
+}
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One event on its way to one webhook. */
+@Entity('webhook_deliveries')
+export class WebhookDelivery {
+  @GeneratedId()
+  id!: number;
+
+  @Column({ name: 'webhook_id', type: 'bigint', transformer: int8 })
+  webhookId!: number;
+
+  @Column({ name: 'event_id', type: 'text' })
+  eventId!: string;
+
+  @Column('text')
+  type!: string;
+
+  /** The body of the request, to the byte: it is what is signed. */
+  @Column('text')
+  payload!: string;
+
+  @Column('text')
+  status!: DeliveryStatus;
+
+  @Column('int')
+  attempts!: number;
+
+  /** When the next attempt is due. During an attempt, the end of its lease. */
+  @Column({ name: 'due_at', type: 'timestamptz' })
+  dueAt!: Date;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+
+  @Column({ name: 'last_attempt_at', type: 'timestamptz', nullable: true })
+  lastAttemptAt!: Date | null;
+
+  /** The status of the last response; null when there was none. */
+  @Column({ name: 'response_status', type: 'int', nullable: true })
+  responseStatus!: number | null;
+
+  /** Why the last attempt failed. */
+  @Column({ type: 'text', nullable: true })
+  error!: string | null;
 }

@@ -16,16 +16,18 @@ import {
 import { RequiresScope } from '../auth';
 import { type Sealed, createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './change-webhooks';
 import { AddressPolicy } from './delivery/address-policy';
-import { SecretVault } from './secret-vault';
+import { SecretVault } from './webhook-secrets';
 import { CALLBACKS } from './webhook-callbacks';
-import { TooManyWebhooksError, WebhookNotFoundError, WebhookUrlNotAllowedError } from './webhooks.errors';
 import { WebhooksService } from './webhooks.service';
 import {
   ListWebhooksQuery,
   NewWebhookDto,
   SecretRotationDto,
+  TooManyWebhooksError,
   WebhookDto,
+  WebhookNotFoundError,
   WebhookPatchDto,
+  WebhookUrlNotAllowedError,
   WebhookWithSecretDto,
   toWebhookDto,
 } from './webhooks.dto';

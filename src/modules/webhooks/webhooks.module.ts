@@ -1,25 +1,71 @@
+import { availableParallelism } from 'node:os';
 import { Module } from '@nestjs/common';
 import { RetentionModule } from '#libs/database';
+import { SETTINGS, type Settings } from '../../settings';
+import { EventsModule } from '../events';
 import { DeliveriesController } from './deliveries.controller';
-import { DeliveryModule } from './delivery/delivery.module';
-import { WebhookKeyCheck } from './webhook-key-check';
+import { AddressPolicy, resolveByDns } from './delivery/address-policy';
+import { DeliveryMetrics } from './delivery/delivery-metrics';
+import { DeliveryQueue } from './delivery/delivery-queue';
+import { DeliveryWorker } from './delivery/delivery-worker';
+import { Dispatcher } from './delivery/dispatcher';
+import { HostConnections, MAX_TO_HOST } from './delivery/host-connections';
+import { Sender, Transmitter } from './delivery/sender';
+import { WebhookAdministration } from './webhook-administration';
+import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksService } from './webhooks.service';
 
+/** Webhooks for operators; sends nothing. */
+@Module({ providers: [WebhookAdministration], exports: [WebhookAdministration] })
+export class WebhookAdministrationModule {}
+
 /** Includes today, so that deliveries are kept for at least 30 days. */
 const DAYS = 31;
+const MIN_TO_HOST = 4;
 const DAY_OF_DELETION = `(deleted_at AT TIME ZONE 'UTC')::date`;
 
 /** Webhooks: their operations and deliveries. */
 @Module({
   imports: [
-    DeliveryModule,
+    EventsModule,
+    WebhookAdministrationModule,
     RetentionModule.keep({ table: 'webhook_deliveries', dayColumn: 'day', days: DAYS }),
     // A deleted webhook is removed a day after the last of its deliveries.
     RetentionModule.keep({ table: 'webhooks', dayColumn: DAY_OF_DELETION, days: DAYS + 1 }),
   ],
   controllers: [WebhooksController, DeliveriesController],
-  providers: [WebhooksService, WebhookKeyCheck],
-  exports: [DeliveryModule],
+  providers: [
+    {
+      provide: AddressPolicy,
+      inject: [SETTINGS],
+      useFactory: ({ webhookNetworks }: Settings) => new AddressPolicy(webhookNetworks),
+    },
+    {
+      provide: SecretVault,
+      inject: [SETTINGS],
+      useFactory: ({ webhookKey }: Settings) => new SecretVault(webhookKey),
+    },
+    {
+      provide: Sender,
+      inject: [SETTINGS, AddressPolicy],
+      useFactory: (settings: Settings, policy: AddressPolicy) =>
+        new Sender(policy, resolveByDns(), hostsOf(settings)),
+    },
+    WebhooksService,
+    WebhookKeyCheck,
+    DeliveryQueue,
+    Transmitter,
+    DeliveryWorker,
+    Dispatcher,
+    DeliveryMetrics,
+  ],
+  exports: [DeliveryMetrics],
 })
 export class WebhooksModule {}
+
+/** Each process has its share. */
+function hostsOf({ instances, workers }: Settings): HostConnections {
+  const processes = instances * (workers === 'auto' ? availableParallelism() : workers);
+  return new HostConnections(Math.max(MIN_TO_HOST, Math.floor(MAX_TO_HOST / processes)));
+}

@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Database, PageReader } from '#libs/database';
-import { DEFAULT_PAGE_SIZE, type Page, pageOf } from '#libs/http';
+import { Database, PageReader, type Statement } from '#libs/database';
+import { DEFAULT_PAGE_SIZE, type Page, idBefore, pageOf } from '#libs/http';
 import type { WebhookOfClient } from './change-webhooks';
 import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
-import { deliveryListStatement } from './delivery-list-statement';
-import { WebhookDelivery } from './webhook-delivery.entity';
-import { Webhook } from './webhook.entity';
-import { WebhookNotFoundError } from './webhooks.errors';
-import type { ListWebhooksQuery } from './webhooks.dto';
+import { DELIVERY_STATUSES, Webhook, WebhookDelivery } from './webhook.entity';
+import { type ListWebhooksQuery, WebhookNotFoundError } from './webhooks.dto';
 
 /** Reads of webhooks and their deliveries; the commands that change them have their own files. */
 @Injectable()
@@ -42,4 +39,24 @@ export class WebhooksService {
     const page = pageOf(rows, query.limit ?? DEFAULT_PAGE_SIZE, ({ id }) => id);
     return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
   }
+}
+
+/** Where the first page starts. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
+
+/** A page of a webhook's deliveries, newest first. The index is sorted within each status, so it reads each one. */
+function deliveryListStatement(
+  columns: string,
+  webhookId: number,
+  { status, cursor, limit = DEFAULT_PAGE_SIZE }: ListDeliveriesQuery,
+): Statement & { values: unknown[] } {
+  const wanted = status === undefined ? DELIVERY_STATUSES : [status];
+  const parts = wanted.map(
+    (_status, index) => `(SELECT ${columns} FROM webhook_deliveries
+      WHERE webhook_id = $1 AND status = $${index + 4} AND id < $2 ORDER BY status DESC, id DESC LIMIT $3)`,
+  );
+  return {
+    text: `SELECT * FROM (${parts.join(' UNION ALL ')}) AS parts ORDER BY id DESC LIMIT $3`,
+    values: [webhookId, idBefore(cursor) || NEWEST, limit + 1, ...wanted],
+  };
 }

@@ -3,7 +3,7 @@ import { Database } from '#libs/database';
 import { KeyDirectory } from '../../modules/auth';
 import { EventLog, EventTail } from '../../modules/events';
 import { QuotaStore } from '../../modules/quotas';
-import { DeliveryFigures } from '../../modules/webhooks';
+import { DeliveryMetrics } from '../../modules/webhooks';
 import { lostLogLines } from '../logging';
 import { MetricsService } from './metrics.service';
 
@@ -17,7 +17,7 @@ export class ServiceMetrics implements OnModuleInit {
     private readonly quotas: QuotaStore,
     private readonly events: EventLog,
     private readonly tail: EventTail,
-    private readonly deliveries: DeliveryFigures,
+    private readonly deliveries: DeliveryMetrics,
   ) {}
 
   onModuleInit(): void {

@@ -3,8 +3,10 @@ import { promises as dns } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { AddressPolicy } from '../../../src/modules/webhooks/delivery/address-policy';
-import { resolveByDns } from '../../../src/modules/webhooks/delivery/checked-lookup';
+import { resolveByDns } from '../../../src/modules/webhooks/delivery/address-policy';
+import { HostConnections } from '../../../src/modules/webhooks/delivery/host-connections';
 import { Sender } from '../../../src/modules/webhooks/delivery/sender';
+import { until } from '../../support/eventually';
 import { Receiver } from '../../support/receiver';
 
 const LOCAL = new AddressPolicy(['127.0.0.0/8']);
@@ -61,6 +63,23 @@ describe('forbidden addresses', () => {
     expect(await sender.send(message(url))).toMatchObject({ status: 204 });
     expect(await sender.send(message(url))).toEqual(FORBIDDEN);
     expect(asked).toBe(2);
+    sender.close();
+  });
+
+  it('a host takes only so many connections, whatever the names that lead to it', async () => {
+    const resolve = () => Promise.resolve([{ address: '::ffff:127.0.0.1', family: 6 }]);
+    const sender = new Sender(LOCAL, resolve, new HostConnections(2));
+    const held: (() => void)[] = [];
+    receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
+    const send = (name: string) => sender.send(message(receiver.url.replace('127.0.0.1', name)));
+    const first = [send('one.example'), send('two.example')];
+    await until(() => held.length === 2);
+    const refused = [await send('three.example'), await send('127.0.0.1')];
+    expect(refused.map(({ postponed }) => postponed)).toEqual([true, true]);
+    held.forEach((answer) => answer());
+    expect(await Promise.all(first)).toMatchObject([{ status: 204 }, { status: 204 }]);
+    receiver.answers(204);
+    await until(async () => (await send('three.example')).status === 204);
     sender.close();
   });
 

@@ -1,4 +1,4 @@
-import { SecretVault } from '../../../src/modules/webhooks/secret-vault';
+import { SecretVault } from '../../../src/modules/webhooks/webhook-secrets';
 import { newSecret, rotated, validSecrets } from '../../../src/modules/webhooks/webhook-secrets';
 
 const DAY = 86_400_000;

@@ -1,5 +1,6 @@
 // Which addresses webhooks may call. The check on the connected address is decisive; checking the URL only gives early errors.
-import { isIP } from 'node:net';
+import { type LookupAddress, promises as dns } from 'node:dns';
+import { type LookupFunction, isIP } from 'node:net';
 import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
 
 /** Other ports below 1024 belong to other services; the Fetch standard also blocks a few above ("bad port"). */
@@ -16,6 +17,9 @@ const METADATA = '168.63.129.16';
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
 const EMPTY_LABEL = /^\.|\.\./;
 const LOCAL_NAME = /(^|\.)localhost$/;
+
+const DNS_TIMEOUT_MS = 2_000;
+const DNS_TRIES = 2;
 
 type Network = ReturnType<typeof parseCIDR>;
 
@@ -101,4 +105,67 @@ function isPublic(address: IPv4 | IPv6): boolean {
 
 function isAllowedPort(port: number): boolean {
   return port < 1024 ? PORTS_BELOW_1024.includes(port) : !OTHER_PORTS.includes(port);
+}
+
+/** A name has no address that may be connected to. */
+export class ForbiddenAddressError extends Error {
+  readonly code = 'EFORBIDDEN';
+}
+
+/** A name exists, but has no address. */
+export class NoAddressError extends Error {
+  readonly code = 'ENODATA';
+}
+
+/** All addresses of a name. */
+export type Resolve = (name: string) => Promise<LookupAddress[]>;
+
+/**
+ * Queries the name servers directly. The operating system's lookup blocks one of the process's four threads, and a few
+ * names whose servers never answer would block them all.
+ */
+export function resolveByDns(
+  resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
+): Resolve {
+  return async (name) => {
+    const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = [
+      ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+      ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+    ];
+    if (addresses.length === 0) {
+      // A name can be an alias of one without addresses; both queries then succeed with none.
+      throw four.status === 'rejected' ? four.reason : new NoAddressError();
+    }
+    return addresses;
+  };
+}
+
+/**
+ * The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding. It always
+ * returns all addresses.
+ */
+export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
+  return (name, _options, callback) => {
+    resolve(name).then(
+      (found) => {
+        const allowed = found.filter(({ address }) => policy.allows(address, protocol));
+        callback(allowed.length === 0 ? new ForbiddenAddressError() : null, allowed);
+      },
+      // Without an error, the caller would take this for a success.
+      (error: unknown) => callback(error instanceof Error ? error : new NoAddressError(), []),
+    );
+  };
+}
+
+/**
+ * What is one host to the bound on connections: an address, or an IPv6 network of 64 bits, which is the smallest that
+ * somebody gets. Undefined for a name.
+ */
+export function hostOf(address: string): string | undefined {
+  if (isIP(address) === 0) {
+    return undefined;
+  }
+  const parsed = unmapped(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join('.');
 }

@@ -1,8 +1,12 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Alarm, Clock } from '#libs/clock';
+import { Clock, RepeatingTask } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber } from '#libs/database';
 import { EventReader, EventTail, toEventDto } from '../../events';
+import { BACKLOG_FULL } from '../change-webhooks';
+import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
+import { MAX_PENDING } from '../webhook.entity';
+import { DeliveryQueue } from './delivery-queue';
 import { DeliveryWorker } from './delivery-worker';
 
 /** Maximum deliveries that one transaction creates, and events that it reads. */
@@ -13,14 +17,34 @@ const POLL_MS = 1_000;
 /** Minimum pause between two turns, to batch events under constant writes; longer without webhooks. */
 const PAUSE_MS = 50;
 const IDLE_PAUSE_MS = 1_000;
+/** Counts of pending deliveries are trusted for this long. Meanwhile only tests and retries of the client can add to them. */
+const COUNTS_KEPT_MS = 60_000;
 
-const DISPATCH = `INSERT INTO webhook_deliveries
-    (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
-  SELECT webhooks.id, event.id, event.type, event.payload, 'pending', 0, $4, $4
-  FROM unnest($1::text[], $2::text[], $3::text[], $5::bigint[]) AS event (id, type, payload, position)
-  JOIN webhooks ON webhooks.enabled AND webhooks.since < event.position
-    AND (webhooks.types IS NULL OR event.type = ANY(string_to_array(webhooks.types, ',')))
-  ORDER BY event.position`;
+/** @returns how many deliveries were made, by webhook */
+const DISPATCH = `WITH made AS (INSERT INTO webhook_deliveries
+      (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
+    SELECT webhooks.id, event.id, event.type, event.payload, 'pending', 0, $4, $4
+    FROM unnest($1::text[], $2::text[], $3::text[], $5::bigint[]) AS event (id, type, payload, position)
+    JOIN webhooks ON webhooks.enabled AND webhooks.since < event.position
+      AND (webhooks.types IS NULL OR event.type = ANY(string_to_array(webhooks.types, ',')))
+    ORDER BY event.position
+    RETURNING webhook_id)
+  SELECT webhook_id AS id, count(*)::int AS count FROM made GROUP BY webhook_id`;
+
+const COUNT = `SELECT asked.id, ${deliveriesWhere(`webhook_id = asked.id AND status = 'pending'`, MAX_PENDING + 1)} AS count
+  FROM unnest($1::bigint[]) AS asked (id)`;
+
+interface CountRow {
+  id: string;
+  count: number;
+}
+
+/** Webhooks would have more pending deliveries than allowed. Rolls back, so that they lose no events unannounced. */
+class BacklogsFull extends Error {
+  constructor(readonly webhookIds: readonly number[]) {
+    super(`Too many deliveries are pending for the webhooks ${webhookIds.join(', ')}.`);
+  }
+}
 
 /**
  * Follows the feed and creates a delivery of each event for each subscribed webhook. One instance at a time does so: the one
@@ -28,55 +52,60 @@ const DISPATCH = `INSERT INTO webhook_deliveries
  */
 @Injectable()
 export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger(Dispatcher.name);
-  private readonly alarm = new Alarm();
-  private loop: Promise<void> = Promise.resolve();
-  private readonly stop = new AbortController();
-  private isFailing = false;
+  private readonly stopping = new AbortController();
   private pauseMs = PAUSE_MS;
+  /** How many more deliveries a webhook may get before they are counted again, and up to which position that is known. */
+  private room = new Map<number, number>();
+  private roomAt?: number;
+  private roomSince = 0;
+  private readonly task = new RepeatingTask({
+    name: 'Making deliveries of events for webhooks',
+    work: () => this.takeTurn(),
+    everyMs: POLL_MS,
+  });
 
   constructor(
     private readonly database: Database,
     private readonly events: EventReader,
     private readonly tail: EventTail,
+    private readonly queue: DeliveryQueue,
+    private readonly webhooks: WebhookAdministration,
     private readonly worker: DeliveryWorker,
     private readonly clock: Clock,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.tail.onNews(() => this.alarm.ring());
-    this.loop = this.run();
+    this.tail.onNews(() => void this.task.runNow());
+    this.task.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stop.abort();
-    this.alarm.ring();
-    await this.loop;
-  }
-
-  private async run(): Promise<void> {
-    while (!this.stop.signal.aborted) {
-      await this.takeTurn();
-      await pause(this.pauseMs, undefined, { signal: this.stop.signal }).catch(() => undefined);
-      await this.alarm.wait(POLL_MS);
-    }
+    this.stopping.abort();
+    await this.task.stop();
   }
 
   private async takeTurn(): Promise<void> {
-    try {
-      while (
-        !this.stop.signal.aborted &&
-        (await this.database.transaction((transaction) => this.dispatch(transaction)))
-      ) {
-        this.worker.wake();
-      }
+    const { signal } = this.stopping;
+    for (let more = true; more && !signal.aborted; ) {
+      more = await this.dispatchOrDisable();
       this.worker.wake();
-      this.isFailing = false;
+    }
+    await pause(this.pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+
+  /** @returns whether more events wait */
+  private async dispatchOrDisable(): Promise<boolean> {
+    try {
+      return await this.database.transaction((transaction) => this.dispatch(transaction));
     } catch (error) {
-      if (!this.isFailing) {
-        this.isFailing = true;
-        this.logger.warn(`Events are not dispatched to webhooks; will retry: ${String(error)}`);
+      if (!(error instanceof BacklogsFull)) {
+        throw error;
       }
+      for (const id of error.webhookIds) {
+        await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
+        await this.queue.giveUp(id);
+      }
+      return true;
     }
   }
 
@@ -112,13 +141,42 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     const most = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / webhooks)));
     const { events, reached } = await this.events.after(position, {}, most);
     const sent = events.map(toEventDto);
-    await transaction.query(DISPATCH, [
+    const made = await transaction.query<CountRow[]>(DISPATCH, [
       sent.map(({ id }) => id),
       sent.map(({ type }) => type),
       sent.map((event) => JSON.stringify(event)),
       new Date(this.clock.now()).toISOString(),
       events.map((event) => event.position),
     ]);
+    await this.assertRoom(transaction, made, position);
+    this.roomAt = reached;
     return reached;
+  }
+
+  /**
+   * Counts the pending deliveries of webhooks that may have too many: counting ten thousand for each webhook and turn would
+   * delay everybody's.
+   * @throws BacklogsFull
+   */
+  private async assertRoom(
+    transaction: Transaction,
+    made: readonly CountRow[],
+    position: number,
+  ): Promise<void> {
+    const isOld = performance.now() - this.roomSince > COUNTS_KEPT_MS;
+    if (isOld || position !== this.roomAt) {
+      // Another instance has made deliveries since, or this is the first turn.
+      this.room = new Map();
+      this.roomSince = performance.now();
+    }
+    made.forEach(({ id, count }) => this.room.set(Number(id), (this.room.get(Number(id)) ?? 0) - count));
+    const unsure = made.map(({ id }) => Number(id)).filter((id) => this.room.get(id)! < 0);
+    const counted = unsure.length === 0 ? [] : await transaction.query<CountRow[]>(COUNT, [unsure]);
+    counted.forEach(({ id, count }) => this.room.set(Number(id), MAX_PENDING - count));
+    const full = unsure.filter((id) => this.room.get(id)! < 0);
+    if (full.length > 0) {
+      this.roomAt = undefined;
+      throw new BacklogsFull(full);
+    }
   }
 }

@@ -36,6 +36,8 @@ export interface Attempt {
   failure?: string;
   /** The response's `Retry-After`. */
   retryAfter?: string;
+  /** Nothing was sent, because too many connections to the host are open. */
+  postponed?: boolean;
 }
 
 /**

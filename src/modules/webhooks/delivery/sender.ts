@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import {
   Agent as HttpAgent,
   type ClientRequest,
@@ -5,8 +6,12 @@ import {
   request as httpRequest,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { type AddressPolicy, literalOf } from './address-policy';
-import { type Resolve, checkedLookup, resolveByDns } from './checked-lookup';
+import { Webhook } from 'standardwebhooks';
+import { Clock } from '#libs/clock';
+import { SecretVault, validSecrets } from '../webhook-secrets';
+import { type AddressPolicy, type Resolve, checkedLookup, literalOf, resolveByDns } from './address-policy';
+import type { TakenDelivery } from './delivery-queue';
+import { HostConnections } from './host-connections';
 import type { Attempt } from './schedule';
 
 const TIMEOUT_MS = 15_000;
@@ -18,6 +23,7 @@ const INTERIM_RESPONSES = 10;
 /** Limits for idle connections. */
 const KEEP_ALIVE = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
+const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';
 const TOO_MANY_INTERIM = 'There were too many interim responses (1xx).';
 const SILENT = `There was no response within ${TIMEOUT_MS / 1_000} seconds.`;
@@ -39,14 +45,20 @@ export interface Message {
 
 /** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
 export class Sender {
-  private readonly agents = { 'http:': new HttpAgent(KEEP_ALIVE), 'https:': new HttpsAgent(KEEP_ALIVE) };
+  private readonly agents: { 'http:': HttpAgent; 'https:': HttpsAgent };
   private readonly underWay = new Set<ClientRequest>();
 
   /** @param resolve replaces DNS in tests */
   constructor(
     private readonly policy: AddressPolicy,
-    private readonly resolve: Resolve = resolveByDns(),
-  ) {}
+    resolve: Resolve = resolveByDns(),
+    hosts = new HostConnections(),
+  ) {
+    this.agents = {
+      'http:': hosts.bind(new HttpAgent(KEEP_ALIVE), checkedLookup(resolve, policy, 'http:')),
+      'https:': hosts.bind(new HttpsAgent(KEEP_ALIVE), checkedLookup(resolve, policy, 'https:')),
+    };
+  }
 
   /** Never rejects. Retries once, immediately, if an idle connection turns out to be closed. */
   async send(message: Message): Promise<Attempt> {
@@ -74,11 +86,9 @@ export class Sender {
       const protocol = url.protocol as 'http:' | 'https:';
       const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, {
         method: 'POST',
-        // `lookup` is not called for an IP address.
         ...(literal === undefined ? {} : { host: literal }),
         headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
         agent: this.agents[protocol],
-        lookup: checkedLookup(this.resolve, this.policy, protocol),
       });
       this.underWay.add(request);
       let attempt: Attempt | undefined;
@@ -102,7 +112,8 @@ export class Sender {
       };
       request.on('error', (error: NodeJS.ErrnoException) => {
         const isUnheard = attempt === undefined && request.reusedSocket && error.code === 'ECONNRESET';
-        settle({ status: null, failure: describeFailure(error) }, isUnheard);
+        const busy = error.code === 'EHOSTBUSY' ? { postponed: true } : {};
+        settle({ status: null, failure: describeFailure(error), ...busy }, isUnheard);
       });
       request.on('response', (response) => {
         attempt ??= attemptOf(response);
@@ -111,6 +122,51 @@ export class Sender {
       request.on('close', () => settle({ status: null, failure: FAILURES.ECONNRESET! }));
       request.end(body);
     });
+  }
+}
+
+/** Signs deliveries (Standard Webhooks 1.0) and sends them. */
+@Injectable()
+export class Transmitter {
+  constructor(
+    private readonly vault: SecretVault,
+    private readonly sender: Sender,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Never rejects. */
+  async transmit(delivery: TakenDelivery): Promise<Attempt> {
+    const now = new Date(this.clock.now());
+    const signature = this.sign(delivery, now);
+    if (signature === undefined) {
+      return { status: null, failure: UNREADABLE };
+    }
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'petstore-webhooks/1.0',
+      'webhook-id': delivery.eventId,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+      'webhook-signature': signature,
+    };
+    return this.sender.send({ url: delivery.url, headers, body: delivery.payload });
+  }
+
+  /** Aborts requests in flight. */
+  close(): void {
+    this.sender.close();
+  }
+
+  /** One signature per valid secret; undefined if there is none or one cannot be decrypted. */
+  private sign({ secrets, webhookId, eventId, payload }: TakenDelivery, now: Date): string | undefined {
+    try {
+      const signatures = validSecrets(secrets, now).map(({ sealed }) =>
+        new Webhook(this.vault.open(sealed, webhookId)).sign(eventId, now, payload),
+      );
+      return signatures.length === 0 ? undefined : signatures.join(' ');
+    } catch {
+      // Do not log the error: it may contain the secret.
+      return undefined;
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Clock } from '#libs/clock';
+import { Clock, RepeatingTask } from '#libs/clock';
 import { Database } from '#libs/database';
-import { deliveriesWhere } from '../webhook-state';
+import { deliveriesWhere } from '../webhook-administration';
 import { DeliveryWorker } from './delivery-worker';
 
 const REFRESH_MS = 15_000;
 /** Ignores failing webhooks for `oldest_due`: their owners have to fix them. */
-const FIGURES = {
+const METRICS = {
   text: `SELECT
     ${deliveriesWhere(`status = 'pending'`)} AS pending,
     (SELECT min(oldest.due_at) FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
@@ -15,19 +15,23 @@ const FIGURES = {
         AND (webhooks.paused_until IS NULL OR webhooks.paused_until <= $1)) AS oldest_due`,
 };
 
-interface FiguresRow {
+interface MetricsRow {
   pending: number;
   oldest_due: Date | null;
 }
 
 /** Delivery metrics. Values from the database are up to 15 seconds old. */
 @Injectable()
-export class DeliveryFigures implements OnApplicationBootstrap, OnModuleDestroy {
+export class DeliveryMetrics implements OnApplicationBootstrap, OnModuleDestroy {
   /** Pending deliveries of all instances, up to 100,000. */
   pending = 0;
   /** How long the oldest pending delivery has been due, without failing webhooks. */
   oldestDueSeconds = 0;
-  private timer?: NodeJS.Timeout;
+  private readonly task = new RepeatingTask({
+    name: 'Reading the metrics of webhooks',
+    work: () => this.refresh(),
+    everyMs: REFRESH_MS,
+  });
 
   constructor(
     private readonly database: Database,
@@ -41,18 +45,17 @@ export class DeliveryFigures implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   onApplicationBootstrap(): void {
-    const refresh = (): void => void this.refresh().catch(() => undefined);
-    this.timer = setInterval(refresh, REFRESH_MS).unref();
+    this.task.start();
   }
 
-  onModuleDestroy(): void {
-    clearInterval(this.timer);
+  async onModuleDestroy(): Promise<void> {
+    await this.task.stop();
   }
 
   async refresh(): Promise<void> {
     const now = this.clock.now();
     const values = [new Date(now).toISOString()];
-    const [row] = await this.database.run<FiguresRow>(FIGURES, values);
+    const [row] = await this.database.run<MetricsRow>(METRICS, values);
     const { pending, oldest_due: due } = row!;
     this.pending = pending;
     this.oldestDueSeconds = due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
