@@ -118,7 +118,7 @@ export function switchWebhook(
     needs: [lockOf({ id })],
     decide: (state) => {
       const webhook = state.find(Webhook, id);
-      if (webhook === null || webhook.deletedAt !== null) {
+      if (webhook?.deletedAt !== null) {
         return false;
       }
       if (webhook.enabled !== enabled) {
