@@ -1,10 +1,22 @@
-import { newBanState, type BanState } from '../../../src/modules/quotas/rules/ban-rules';
-import { NOTHING_TAKEN, decide, type Decision } from '../../../src/modules/quotas/rules/decision';
+import fc from 'fast-check';
+import { type BanState, newBanState } from '../../../src/modules/quotas/rules/ban-rules';
 import {
-  refund,
-  newWindowState,
+  type Decision,
+  NOTHING_TAKEN,
+  decide,
+  rateLimitHeaders,
+} from '../../../src/modules/quotas/rules/decision';
+import {
+  CLOCK_STEP_MS,
+  DAY_MS,
   type Limits,
+  MINUTE_MS,
   type WindowState,
+  type WindowStanding,
+  newWindowState,
+  refund,
+  standings,
+  take,
 } from '../../../src/modules/quotas/rules/rate-window';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
@@ -115,5 +127,182 @@ describe('a request with a banned key', () => {
     decideToTheBrink(windows, newBanState());
     expect(decide(windows, newBanState(), LIMITS, NOW).outcome).toBe('limited');
     expect(decide(windows, newBanState(), LIMITS, NOW + 60_000).outcome).toBe('allowed');
+  });
+});
+
+const MIDNIGHT = Date.UTC(2026, 10, 21);
+const TOLD_AT = MIDNIGHT + DAY_MS - 40_210_500;
+
+function minute(remaining: number, resetAt = TOLD_AT + 59_001): WindowStanding {
+  return { name: 'minute', limit: 60, remaining, resetAt };
+}
+
+function day(remaining: number): WindowStanding {
+  return { name: 'day', limit: 1_000, remaining, resetAt: MIDNIGHT + DAY_MS };
+}
+
+describe('the rate limit headers', () => {
+  it('report both windows in the draft’s headers and the scarcer one in X-RateLimit-*', () => {
+    expect(rateLimitHeaders([minute(59), day(999)], TOLD_AT, null)).toEqual({
+      'X-RateLimit-Limit': '60',
+      'X-RateLimit-Remaining': '59',
+      'X-RateLimit-Reset': String(Math.ceil((TOLD_AT + 59_001) / 1000)),
+      'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+      RateLimit: '"minute";r=59;t=60, "day";r=999;t=40211',
+    });
+  });
+
+  it('report only the minute for an address', () => {
+    expect(rateLimitHeaders([minute(3)], TOLD_AT, null)).toMatchObject({
+      'RateLimit-Policy': '"minute";q=60;w=60',
+      RateLimit: '"minute";r=3;t=60',
+    });
+  });
+
+  it('report the day when it has less left, and on a tie', () => {
+    const reset = String((MIDNIGHT + DAY_MS) / 1000);
+    for (const remaining of [4, 5]) {
+      expect(rateLimitHeaders([minute(5), day(remaining)], TOLD_AT, null)).toMatchObject({
+        'X-RateLimit-Limit': '1000',
+        'X-RateLimit-Remaining': String(remaining),
+        'X-RateLimit-Reset': reset,
+      });
+    }
+  });
+
+  it('report the exhausted window on a refusal, although both are at zero', () => {
+    expect(rateLimitHeaders([minute(0), day(0)], TOLD_AT, 'minute')['X-RateLimit-Limit']).toBe('60');
+    expect(rateLimitHeaders([minute(0), day(0)], TOLD_AT, 'day')['X-RateLimit-Limit']).toBe('1000');
+  });
+
+  it('round the reset time up, and keep a whole second', () => {
+    const whole = 1_795_222_800_000;
+    expect(rateLimitHeaders([minute(1, whole)], whole - 60_000, null)).toMatchObject({
+      'X-RateLimit-Reset': '1795222800',
+      RateLimit: '"minute";r=1;t=60',
+    });
+    expect(rateLimitHeaders([minute(1, whole + 1)], whole - 60_000, null)).toMatchObject({
+      'X-RateLimit-Reset': '1795222801',
+      RateLimit: '"minute";r=1;t=61',
+    });
+  });
+});
+
+const START = Date.UTC(2026, 10, 21, 23, 50);
+const anyLimits = fc.record({
+  perMinute: fc.integer({ min: 1, max: 6 }),
+  perDay: fc.integer({ min: 1, max: 20 }),
+});
+
+// Properties answer whether they hold: jest's `expect`, thousands of times, would take most of the time.
+
+describe('a refused client', () => {
+  const exhausting = fc.record({
+    perMinute: fc.integer({ min: 1, max: 5 }),
+    perDay: fc.integer({ min: 1, max: 8 }),
+    start: fc.integer({ min: START, max: START + 20 * MINUTE_MS }),
+    gaps: fc.array(fc.integer({ min: 0, max: 40_000 }), { minLength: 1, maxLength: 30 }),
+  });
+
+  it.each([
+    ['at Reset', (headers: Record<string, string>) => Number(headers['X-RateLimit-Reset']) * 1000],
+    ['after Retry-After', (_: unknown, now: number, d: Decision) => now + d.retryAfterSeconds * 1000],
+  ])('is not refused by that window %s', (_, comeBackAt) => {
+    fc.assert(
+      fc.property(exhausting, ({ start, gaps, ...limits }) => {
+        const windows = newWindowState(start);
+        let now = start;
+        return gaps.every((gap) => {
+          now += gap;
+          const decision = decide(windows, null, limits, now);
+          if (decision.exhausted === null) return true;
+          const headers = rateLimitHeaders(decision.standings, now, decision.exhausted);
+          const back = comeBackAt(headers, now, decision);
+          const letsIn = take({ ...windows }, limits, back) !== decision.exhausted;
+          return decision.retryAfterSeconds >= 1 && back > now && letsIn;
+        });
+      }),
+    );
+  });
+
+  it('that waits for Retry-After is never banned', () => {
+    const gaps = fc.array(fc.nat({ max: 30_000 }), { maxLength: 100, size: 'max' });
+    fc.assert(
+      fc.property(anyLimits, gaps, (limits, all) => {
+        const windows = newWindowState(START);
+        const bans = newBanState();
+        let now = START;
+        return all.every((gap) => {
+          const decision = decide(windows, bans, limits, now);
+          now += decision.retryAfterSeconds * 1000 || gap;
+          return decision.outcome !== 'banned';
+        });
+      }),
+    );
+  });
+});
+
+describe('whatever the clock does', () => {
+  const jumps = fc.array(
+    fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: -3 * DAY_MS, max: 3 * DAY_MS })),
+    { maxLength: 60, size: 'max' },
+  );
+
+  it('the announced end is at most a minute, or a day and an hour, away, and does not move', () => {
+    fc.assert(
+      fc.property(anyLimits, jumps, (limits, all) => {
+        const windows = newWindowState(START);
+        let now = START;
+        return all.every((jump) => {
+          now += jump;
+          const { exhausted, standings: current } = decide(windows, null, limits, now);
+          return current.every(({ name, resetAt }) => {
+            const longest = name === 'minute' ? MINUTE_MS : DAY_MS + CLOCK_STEP_MS;
+            const isKept = name !== exhausted || take({ ...windows }, limits, resetAt) !== name;
+            return resetAt > now && resetAt - now <= longest && isKept;
+          });
+        });
+      }),
+    );
+  });
+
+  it('a step back returns no requests', () => {
+    const steps = fc.array(fc.tuple(fc.nat({ max: 90_000 }), fc.nat({ max: 3 * DAY_MS })), { maxLength: 60 });
+    const left = (all: { remaining: number }[]) => all.map(({ remaining }) => remaining).join();
+    fc.assert(
+      fc.property(anyLimits, steps, (limits, all) => {
+        const windows = newWindowState(START);
+        let now = START;
+        return all.every(([forward, back]) => {
+          now += forward;
+          const before = left(decide(windows, null, limits, now).standings);
+          now -= back;
+          return left(standings(windows, limits, now)) === before;
+        });
+      }),
+    );
+  });
+
+  it('a clock that is an hour wrong across midnight never allows a third day', () => {
+    const excursion = fc.record({
+      aheadMs: fc.integer({ min: 0, max: CLOCK_STEP_MS }),
+      requests: fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 2 * MINUTE_MS })), {
+        maxLength: 100,
+        size: 'max',
+      }),
+    });
+    fc.assert(
+      fc.property(excursion, ({ aheadMs, requests }) => {
+        const limits: Limits = { perMinute: 100, perDay: 5 };
+        const windows = newWindowState(START);
+        const twoDaysEnd = START - (START % DAY_MS) + 2 * DAY_MS;
+        let trueNow = START;
+        const letIn = requests.filter(([ahead, gap]) => {
+          trueNow = Math.min(trueNow + gap, twoDaysEnd - 1 - CLOCK_STEP_MS);
+          return take(windows, limits, trueNow + (ahead ? aheadMs : 0)) === null;
+        });
+        return letIn.length <= 10;
+      }),
+    );
   });
 });

@@ -1,17 +1,159 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { decide, rateLimitHeaders } from '../../../src/modules/quotas/rules/decision';
 import {
   CLOCK_STEP_MS,
   DAY_MS,
   MINUTE_MS,
-  refund,
-  newWindowState,
-  standings,
-  take,
   type Limits,
   type WindowName,
   type WindowState,
+  newWindowState,
+  refund,
+  standings,
+  take,
 } from '../../../src/modules/quotas/rules/rate-window';
 
-// What a client does while time goes forward is held against a naive count in rate-window.properties.spec.ts.
+const START = Date.UTC(2026, 10, 21, 23, 50);
+const NAMES = ['minute', 'day'] as const;
+
+interface Step {
+  do: 'wait' | 'midnight' | 'request' | 'raise' | 'refund';
+  /** Milliseconds; those after midnight; how often; by how much; which one. */
+  by: number;
+}
+
+function step(kind: Step['do'], by: fc.Arbitrary<number>, weight = 1) {
+  return { weight, arbitrary: fc.record({ do: fc.constant(kind), by }) };
+}
+const waits = fc.oneof(
+  fc.constantFrom(1, 999, 1_000, MINUTE_MS - 1, MINUTE_MS, MINUTE_MS + 1),
+  fc.integer({ min: 0, max: 2 * MINUTE_MS }),
+  fc.integer({ min: 0, max: 2 * DAY_MS }),
+);
+const steps = fc.array(
+  fc.oneof(
+    step('wait', waits, 4),
+    step('midnight', fc.integer({ min: -2, max: 2 })),
+    step('request', fc.integer({ min: 1, max: 9 }), 6),
+    step('raise', fc.nat(6)),
+    step('refund', fc.nat(), 5),
+  ),
+  { maxLength: 60, size: 'max' },
+);
+const firstLimits = fc.record({
+  minute: fc.integer({ min: 1, max: 6 }),
+  day: fc.integer({ min: 1, max: 20 }),
+});
+
+interface TakenRequest {
+  at: number;
+  refundedIn: WindowName[];
+}
+
+/** The same rules, told with every request that was taken, and the windows in which it was refunded. */
+class NaiveWindows {
+  private start = -Infinity;
+  private readonly taken: TakenRequest[] = [];
+  private readonly refundable: TakenRequest[] = [];
+
+  constructor(readonly limits: Record<WindowName, number>) {}
+
+  takenIn(name: WindowName, now: number): TakenRequest[] {
+    const dayStart = now - (now % DAY_MS);
+    const [from, to] = name === 'day' ? [dayStart, dayStart + DAY_MS] : [this.start, this.start + MINUTE_MS];
+    return now >= to ? [] : this.taken.filter(({ at }) => at >= from && at < to);
+  }
+
+  standing(name: WindowName, now: number) {
+    const count = this.takenIn(name, now).filter(({ refundedIn }) => !refundedIn.includes(name)).length;
+    const limit = this.limits[name];
+    const minuteEnd = (now < this.start + MINUTE_MS ? this.start : now) + MINUTE_MS;
+    const resetAt = name === 'day' ? now - (now % DAY_MS) + DAY_MS : minuteEnd;
+    return { name, limit, remaining: limit - count, resetAt };
+  }
+
+  take(now: number): WindowName | null {
+    const full = NAMES.map((name) => this.standing(name, now)).filter(({ remaining }) => remaining === 0);
+    if (full.length > 0) {
+      return full.reduce((one, other) => (other.resetAt >= one.resetAt ? other : one)).name;
+    }
+    if (now >= this.start + MINUTE_MS) this.start = now;
+    const request = { at: now, refundedIn: [] };
+    this.taken.push(request);
+    this.refundable.push(request);
+    return null;
+  }
+
+  refund(which: number, now: number): number | undefined {
+    const [request] = this.refundable.splice(which % this.refundable.length, 1);
+    for (const name of NAMES) {
+      const inWindow = this.takenIn(name, now);
+      const refunds = inWindow.filter(({ refundedIn }) => refundedIn.includes(name)).length;
+      if (inWindow.includes(request!) && refunds < this.limits[name]) request!.refundedIn.push(name);
+    }
+    return request?.at;
+  }
+}
+
+/** Plays the steps on the real state and the naive one, time only going forward. */
+function play(limits: Record<WindowName, number>, all: Step[], onRequest: Request): void {
+  const naive = new NaiveWindows(limits);
+  const windows = newWindowState(START);
+  const current = () => ({ perMinute: limits.minute, perDay: limits.day });
+  let now = START;
+  for (const { do: what, by } of all) {
+    if (what === 'wait') now += by;
+    if (what === 'midnight') now = Math.max(now, now - (now % DAY_MS) + DAY_MS + by);
+    if (what === 'raise') limits[by % 2 ? 'minute' : 'day'] += by;
+    if (what === 'refund') {
+      const takenAt = naive.refund(by, now);
+      if (takenAt !== undefined) refund(windows, current(), takenAt);
+    }
+    for (let sent = 0; what === 'request' && sent < by; sent += 1) {
+      const before = standings(windows, current(), now);
+      const exhausted = naive.take(now);
+      onRequest(decide(windows, null, current(), now), exhausted, before, naive);
+    }
+  }
+}
+type Request = (
+  decision: ReturnType<typeof decide>,
+  exhausted: WindowName | null,
+  before: object[],
+  naive: NaiveWindows,
+) => void;
+
+it('Every sequence of requests is decided like a naive count', () => {
+  fc.assert(
+    fc.property(firstLimits, steps, (first, all) => {
+      let lastRemaining = 1;
+      play({ ...first }, all, ({ standings, decidedAt, outcome, ...decision }, exhausted, before, naive) => {
+        const facts = {
+          exhausted: decision.exhausted,
+          standings,
+          // Refunds are at most as many as the limit; a refused request changes no count; and nobody is refused whose last
+          // Remaining was above 0.
+          bounded: NAMES.every((name) => naive.takenIn(name, decidedAt).length <= 2 * naive.limits[name]),
+          unchanged: outcome !== 'limited' || isDeepStrictEqual(standings, before),
+          kept: lastRemaining === 0 || outcome === 'allowed',
+        };
+        const expected = {
+          exhausted,
+          standings: NAMES.map((name) => naive.standing(name, decidedAt)),
+          bounded: true,
+          unchanged: true,
+          kept: true,
+        };
+        // Jest's own comparison takes many times as long.
+        if (!isDeepStrictEqual(facts, expected)) expect(facts).toEqual(expected);
+        const headers = rateLimitHeaders(standings, decidedAt, decision.exhausted);
+        lastRemaining = Number(headers['X-RateLimit-Remaining']);
+      });
+    }),
+    { numRuns: 200 },
+  );
+});
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const NOON = MIDNIGHT + DAY_MS / 2;
@@ -27,94 +169,11 @@ function takeTimes(count: number, state: WindowState, limits: Limits, now: numbe
 const endOfMinute = (state: WindowState, limits: Limits, now: number) =>
   standings(state, limits, now)[0]!.resetAt;
 
-it('The minute starts at its first request that is not refused, and ends exactly 60 s later', () => {
-  const limits: Limits = { perMinute: 2, perDay: null };
+it('Lowered limits never produce a negative remaining, and an address has no day', () => {
   const state = newWindowState(NOON);
-  expect(standings(state, limits, NOON + 5)).toEqual([
-    { name: 'minute', limit: 2, remaining: 2, resetAt: NOON + 5 + MINUTE_MS },
-  ]);
-  expect(take(state, { perMinute: 2, perDay: 0 }, NOON + 6)).toBe('day');
-  expect(take(state, limits, NOON + 7)).toBeNull();
-  expect(take(state, limits, NOON + 30_000)).toBeNull();
-  expect(endOfMinute(state, limits, NOON + 30_000)).toBe(NOON + 7 + MINUTE_MS);
-  expect(take(state, limits, NOON + 6 + MINUTE_MS)).toBe('minute');
-  expect(take(state, limits, NOON + 7 + MINUTE_MS)).toBeNull();
-  expect(endOfMinute(state, limits, NOON + 7 + MINUTE_MS)).toBe(NOON + 7 + 2 * MINUTE_MS);
-});
-
-it('The day is the UTC day, full again at midnight, and does not exist without a daily limit', () => {
-  const limits: Limits = { perMinute: 10, perDay: 3 };
-  const last = MIDNIGHT + DAY_MS - 1;
-  const state = newWindowState(NOON);
-  take(state, { ...limits, perDay: null }, last);
-  expect(takeTimes(4, state, limits, last)).toEqual([null, null, null, 'day']);
-  expect(standings(state, limits, last)[1]).toMatchObject({ remaining: 0, resetAt: last + 1 });
-  expect(take(state, limits, last + 1)).toBeNull();
-  expect(standings(state, limits, last + 1)[1]).toMatchObject({ remaining: 2, resetAt: last + 1 + DAY_MS });
-});
-
-it.each<[Limits, number[]]>([
-  [{ perMinute: 10, perDay: 3 }, [7, 0]],
-  [{ perMinute: 2, perDay: 3 }, [0, 1]],
-])('A window that refuses leaves the other one alone: %j', (limits, left) => {
-  const state = newWindowState(NOON);
-  takeTimes(20, state, limits, NOON);
-  expect(remaining(state, limits, NOON)).toEqual(left);
-});
-
-it.each([
-  ['the day at noon', NOON, 'day'],
-  ['the minute when it outlasts the day', MIDNIGHT + DAY_MS - 10_000, 'minute'],
-  ['the day on a tie', MIDNIGHT + DAY_MS - MINUTE_MS, 'day'],
-])('Of two exhausted windows a refusal names %s', (_, now, expected) => {
-  expect(takeTimes(2, newWindowState(now), { perMinute: 1, perDay: 1 }, now)).toEqual([null, expected]);
-});
-
-it('Raised limits apply from the next request, because refusals used no quota; lowered ones never produce a negative remaining', () => {
-  const state = newWindowState(NOON);
-  takeTimes(50, state, { perMinute: 2, perDay: 10 }, NOON);
-  expect(takeTimes(4, state, { perMinute: 5, perDay: 10 }, NOON)).toEqual([null, null, null, 'minute']);
+  takeTimes(5, state, { perMinute: 5, perDay: 10 }, NOON);
   expect(remaining(state, { perMinute: 3, perDay: 4 }, NOON)).toEqual([0, 0]);
-});
-
-describe('a refund', () => {
-  const limits: Limits = { perMinute: 5, perDay: 8 };
-
-  it('restores both counts, never below zero, and keeps the announced end', () => {
-    const state = newWindowState(NOON);
-    take(state, limits, NOON);
-    for (let i = 0; i < 3; i += 1) refund(state, limits, NOON);
-    expect(remaining(state, limits, NOON + 1)).toEqual([5, 8]);
-    expect(endOfMinute(state, limits, NOON + 1)).toBe(NOON + MINUTE_MS);
-  });
-
-  it.each([
-    ['the minute', NOON, NOON + MINUTE_MS],
-    ['the day', MIDNIGHT + DAY_MS - 1, MIDNIGHT + DAY_MS],
-  ])('restores only the other window when %s has changed', (_which, takenAt, now) => {
-    const state = newWindowState(takenAt);
-    take(state, limits, takenAt);
-    take(state, limits, now);
-    refund(state, limits, takenAt);
-    expect(remaining(state, limits, now)).toEqual([4, 7]);
-  });
-
-  it('is refused after as many as the limit, and possible again in the next window and on a larger plan', () => {
-    const state = newWindowState(NOON);
-    const refunded = (count: number, now: number, given = limits): number[] => {
-      for (let sent = 0; sent < count; sent += 1) {
-        expect(take(state, given, now)).toBeNull();
-        refund(state, given, now);
-      }
-      return remaining(state, given, now);
-    };
-    expect(refunded(5, NOON)).toEqual([5, 8]);
-    expect(refunded(2, NOON)).toEqual([3, 8]);
-    expect(refunded(3, NOON + MINUTE_MS)).toEqual([5, 6]);
-    expect(refunded(3, NOON + MINUTE_MS, { perMinute: 5, perDay: 20 })).toEqual([4, 18]);
-    expect(refunded(8, NOON + DAY_MS, { perMinute: 100, perDay: 8 })).toEqual([100, 8]);
-    expect(refunded(7, NOON + DAY_MS + MINUTE_MS, { perMinute: 5, perDay: null })).toEqual([3]);
-  });
+  expect(remaining(state, { perMinute: 6, perDay: null }, NOON)).toEqual([1]);
 });
 
 describe('a clock that steps back', () => {
