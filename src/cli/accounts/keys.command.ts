@@ -2,6 +2,7 @@ import { Command, Option, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import { type KeyDescription, KeysService, type Scope, describeKey } from '../../modules/auth';
 import { BanRegister } from '../../modules/quotas';
+import { WebhookAdministration } from '../../modules/webhooks';
 import {
   type ChangeOptions,
   ChangingCommand,
@@ -191,7 +192,10 @@ export class RevokeKeyCommand extends ConfirmedCommand {
     'keys revoke psk_live_… --yes --reason "found in a public repository"',
   ];
 
-  constructor(private readonly keys: KeysService) {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly webhooks: WebhookAdministration,
+  ) {
     super();
   }
 
@@ -203,6 +207,18 @@ export class RevokeKeyCommand extends ConfirmedCommand {
       await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, options.yes);
     }
     await printOne({ ...describe(await this.keys.revoke(id)) }, options);
+    await this.tellOfWebhooks(client.name);
+  }
+
+  /** Whoever had the key may have created webhooks, and they go on. */
+  private async tellOfWebhooks(client: string): Promise<void> {
+    const enabled = (await this.webhooks.list(client)).filter(({ state }) => state === 'enabled');
+    if (enabled.length > 0) {
+      const named = enabled.map(({ id, url }) => `  ${id}  ${url}\n`).join('');
+      process.stderr.write(
+        `\nEvents are still sent to these webhooks of ${client}. To end one: webhooks disable <id>\n${named}`,
+      );
+    }
   }
 }
 

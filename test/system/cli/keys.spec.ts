@@ -96,6 +96,15 @@ describe('keys revoke', () => {
     expect(await revokedAt()).toEqual(first);
   });
 
+  it("names the client's enabled webhooks, which go on, and how to end them", async () => {
+    await database.pool.query(
+      `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
+       SELECT id, 'https://' || name || '.example/hunter2', name = 'acme', '[]', now() FROM clients ORDER BY id`,
+    );
+    const { stderr } = await run('revoke', String((await issue()).id), '--yes');
+    expect(stderr).toMatch(/webhooks disable <id>\n {2}\d+ {2}https:\/\/acme\.example\n$/);
+  });
+
   it('reports an unknown key', async () => {
     expect(await run('revoke', '999', '--yes')).toEqual(complaint(1, /no key 999/));
   });
