@@ -141,7 +141,7 @@ export class Database {
    * Reads outside of transactions. Reads that wait for a connection are taken in turns between callers, so a client with
    * hundreds of them does not delay the others.
    * @param caller the id of the client that the read is for (`@SentBy() { owner }`); by default the service itself
-   * @throws what the driver throws; an error like that of an unavailable database after five seconds in the queue
+   * @throws what the driver throws; an error like that of an unavailable database if it gets no connection within five seconds
    */
   read(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
     const alone: SharedRead<null, StoredRow[]> = {

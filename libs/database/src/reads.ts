@@ -103,6 +103,8 @@ export class Reads {
 
   private nextGroups(): Group[] {
     const groups = new Map<SharedRead<unknown, unknown>, Group>();
+    /** Callers with a statement of their own: their next one waits, because it may be as large as a page of events. */
+    const alone = new Set<number>();
     const oldest = performance.now() - QUEUE_TIMEOUT_MS;
     const late: Entry[] = [];
     const taken = this.queue.take((entry) => {
@@ -113,8 +115,12 @@ export class Reads {
         return true;
       }
       const isFull = group.length === 0 ? groups.size === MAX_TOGETHER : group.length === read.maxBatch;
-      if (isFull || this.running.has(read)) {
+      const isOwn = read.maxBatch === 1;
+      if (isFull || this.running.has(read) || (isOwn && alone.has(entry.owner))) {
         return false;
+      }
+      if (isOwn) {
+        alone.add(entry.owner);
       }
       group.push(entry);
       groups.set(read, group);

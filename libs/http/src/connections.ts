@@ -91,7 +91,8 @@ export class UnsentResponses {
    * @param client the id of a client, or the address of a sender without a valid key
    */
   hold(client: number | string, response: ServerResponse, body: string): void {
-    if (body.length < MIN_TRACKED_BYTES) {
+    // The response of a caller that has left is closed already.
+    if (body.length < MIN_TRACKED_BYTES || response.destroyed) {
       return;
     }
     const held = this.byClient.get(client) ?? new Map<ServerResponse, number>();

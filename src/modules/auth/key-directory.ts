@@ -9,6 +9,8 @@ const KEYS_CHANNEL = 'petstore_keys';
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
 const MAX_UNKNOWN = 10_000;
+/** As a caller of the database: no client's reads make another client's key wait. */
+const KEY_LOOK_UPS = -1;
 /** How long a change may go unnoticed without notifications. Changes must apply within a second, response included. */
 const BLIND_TTL_MS = 700;
 
@@ -92,7 +94,7 @@ export class KeyDirectory implements OnModuleInit {
     this.uses.miss += 1;
     const { generation } = this;
     const startedAt = performance.now();
-    const holder = await this.database.share(HOLDERS, digest);
+    const holder = await this.database.share(HOLDERS, digest, KEY_LOOK_UPS);
     // The data is as old as the start of the read.
     const ttl = this.isListening ? undefined : Math.floor(startedAt + BLIND_TTL_MS - performance.now());
     if (generation === this.generation && (ttl === undefined || ttl > 0)) {

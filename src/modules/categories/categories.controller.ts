@@ -89,8 +89,11 @@ export class CategoriesController {
     response: { description: 'The category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
-  get(@IdParam('categoryId', CATEGORY_ID) categoryId: number): Promise<CategoryDto> {
-    return this.categories.get(categoryId);
+  get(
+    @IdParam('categoryId', CATEGORY_ID) categoryId: number,
+    @SentBy() { owner }: Origin,
+  ): Promise<CategoryDto> {
+    return this.categories.get(categoryId, owner);
   }
 
   @Put(':categoryId')

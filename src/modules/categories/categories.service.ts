@@ -30,8 +30,8 @@ export class CategoriesService {
     return { entries: entries.map(toCategoryDto), lastId };
   }
 
-  async get(id: number): Promise<CategoryDto> {
-    const category = await this.database.find(Category, id);
+  async get(id: number, caller?: number): Promise<CategoryDto> {
+    const category = await this.database.find(Category, id, caller);
     if (category === null) {
       throw new CategoryNotFoundError(id);
     }

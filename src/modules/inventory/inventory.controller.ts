@@ -64,8 +64,8 @@ export class InventoryController {
     response: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
-  get(@IdParam('petId', PET_ID) petId: number): Promise<InventoryItemDto> {
-    return this.inventory.get(petId);
+  get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<InventoryItemDto> {
+    return this.inventory.get(petId, owner);
   }
 
   @Put(':petId')

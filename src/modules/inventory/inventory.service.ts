@@ -19,8 +19,8 @@ export class InventoryService {
     return { entries: entries.map(toInventoryItemDto), lastId };
   }
 
-  async get(petId: number): Promise<InventoryItemDto> {
-    const item = await this.database.find(InventoryItem, petId);
+  async get(petId: number, caller?: number): Promise<InventoryItemDto> {
+    const item = await this.database.find(InventoryItem, petId, caller);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }

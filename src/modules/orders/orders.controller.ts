@@ -102,8 +102,8 @@ export class OrdersController {
     response: { description: 'The order.', type: OrderDto, example: EXAMPLE },
     errors: [OrderNotFoundError],
   })
-  get(@IdParam('orderId', ORDER_ID) orderId: number): Promise<OrderDto> {
-    return this.orders.get(orderId);
+  get(@IdParam('orderId', ORDER_ID) orderId: number, @SentBy() { owner }: Origin): Promise<OrderDto> {
+    return this.orders.get(orderId, owner);
   }
 
   @Patch(':orderId')
@@ -133,7 +133,7 @@ export class OrdersController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<OrderDto> {
-    const order = await this.orders.get(orderId);
+    const order = await this.orders.get(orderId, origin.owner);
     return this.commands.run(updateOrder(order, body, precondition), origin);
   }
 
@@ -152,7 +152,7 @@ export class OrdersController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<void> {
-    const order = await this.orders.get(orderId);
+    const order = await this.orders.get(orderId, origin.owner);
     return this.commands.run(cancelOrder(order, precondition), origin);
   }
 }

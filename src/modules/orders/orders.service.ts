@@ -18,8 +18,8 @@ export class OrdersService {
     return { entries: entries.map(toOrderDto), lastId };
   }
 
-  async get(id: number): Promise<OrderDto> {
-    const order = await this.database.find(Order, id);
+  async get(id: number, caller?: number): Promise<OrderDto> {
+    const order = await this.database.find(Order, id, caller);
     if (order?.cancelledAt !== null) {
       throw new OrderNotFoundError(id);
     }

@@ -93,8 +93,8 @@ export class PetsController {
     response: { description: 'The pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
-  async get(@IdParam('petId', PET_ID) petId: number): Promise<PetDto> {
-    return this.pets.get(petId);
+  async get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<PetDto> {
+    return this.pets.get(petId, owner);
   }
 
   @Put(':petId')

@@ -24,8 +24,8 @@ export class PetsService {
     this.pages = new PageReader(database, Pet, selectPets);
   }
 
-  async get(id: number): Promise<PetDto> {
-    const pet = await this.database.find(Pet, id);
+  async get(id: number, caller?: number): Promise<PetDto> {
+    const pet = await this.database.find(Pet, id, caller);
     if (pet?.deletedAt !== null) {
       throw new PetNotFoundError(id);
     }
@@ -38,15 +38,20 @@ export class PetsService {
     const onlyIds = status === undefined && categoryId === undefined && name === undefined;
     const limit = query.limit ?? (id === undefined ? DEFAULT_PAGE_SIZE : MAX_PAGE_SIZE);
     if (id !== undefined && onlyIds) {
-      return this.listById(id, idBefore(query.cursor), limit);
+      return this.listById(id, idBefore(query.cursor), limit, caller);
     }
     const { entries, lastId } = await this.pages.read({ ...query, limit }, caller);
     return { entries: entries.map(toPetDto), lastId };
   }
 
-  private async listById(ids: number[], after: number, limit: number): Promise<Page<PetDto>> {
+  private async listById(
+    ids: number[],
+    after: number,
+    limit: number,
+    caller?: number,
+  ): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after);
-    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id)));
+    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, caller)));
     const found = pets.flatMap((pet) => (pet?.deletedAt === null ? toPetDto(pet) : []));
     return pageOf(
       found.sort((a, b) => a.id - b.id),

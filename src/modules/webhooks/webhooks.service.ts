@@ -23,7 +23,7 @@ export class WebhooksService {
 
   /** @throws ApiError 404, also for a webhook of another client */
   async get({ id, clientId }: WebhookOfClient): Promise<Webhook> {
-    const webhook = await this.database.find(Webhook, id);
+    const webhook = await this.database.find(Webhook, id, clientId);
     if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
       throw new WebhookNotFoundError(id);
     }

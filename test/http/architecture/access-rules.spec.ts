@@ -5,7 +5,7 @@ import { Public } from '../../../src/modules/auth';
 import { useService } from '../../support/use-service';
 import { operationsOf } from '../../support/document';
 
-/** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/auth.decorators.ts). */
+/** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/api-key.guard.ts). */
 function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }[] {
   return controllers.flatMap((controller) =>
     Object.entries(Object.getOwnPropertyDescriptors(controller.prototype))

@@ -12,9 +12,9 @@ const OTHER_PORTS = [
 const PUBLIC_IPV6 = parseCIDR('2000::/3');
 /** A public address at which Azure serves each machine its own metadata. */
 const METADATA = '168.63.129.16';
-/** URL accepts it, DNS does not. */
 /** URL ignores it. */
 const IGNORED_SPACE = /^\s|\s$|[\t\r\n]/;
+/** URL accepts it, DNS does not. */
 const EMPTY_LABEL = /^\.|\.\./;
 const LOCAL_NAME = /(^|\.)localhost$/;
 

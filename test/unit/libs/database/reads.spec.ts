@@ -92,6 +92,19 @@ describe('reads', () => {
     void Promise.allSettled(many);
   });
 
+  it("sends one of a caller's own statements at a time on a connection, and those of others with it", async () => {
+    await aReadUnderWay();
+    const own = (text: string): SharedRead<string, number | null> => ({ ...numbers(text), maxBatch: 1 });
+    for (const page of ['page1', 'page2', 'page3']) {
+      void read('', 1, own(page)).catch(() => undefined);
+    }
+    void read('', 2, own('other')).catch(() => undefined);
+    await aTurn();
+    // The second page has a connection of its own, and the third waits for one.
+    expect(texts()).toEqual(['page1 ', 'other ', 'page2 ']);
+    expect(connections).toHaveLength(3);
+  });
+
   it('sends different statements together, and each fails alone', async () => {
     await aReadUnderWay();
     const results = Promise.allSettled([read('a'), read('b', 1, numbers('another'))]);
