@@ -195,9 +195,10 @@ function isHeader(value: unknown): value is ArchiveHeader {
 }
 
 function isTrailer(value: unknown): value is ArchiveTrailer {
-  const { digests, sequences } = (value ?? {}) as Partial<ArchiveTrailer>;
+  const { digests, sequences } = (value ?? {}) as Partial<Record<keyof ArchiveTrailer, unknown>>;
   return (
     typeof digests === 'object' &&
+    digests !== null &&
     Array.isArray(sequences) &&
     sequences.every(
       (sequence: Partial<SequenceState> | null) =>

@@ -47,7 +47,13 @@ export function writeArchive<Result>(
     async (reading) => {
       await fixFormats(reading);
       const header = await describe(reading, options.madeBy, startedAt);
-      return consume(entriesOf(reading, header, options), header);
+      const archive = entriesOf(reading, header, options);
+      try {
+        return await consume(archive, header);
+      } finally {
+        // Where the consumer failed and left rows unread, the rollback would wait behind them forever.
+        await archive.return(undefined);
+      }
     },
     { isolation: 'REPEATABLE READ', readOnly: true, signal: options.signal },
   );

@@ -375,6 +375,11 @@ const HOSTILE: [what: string, change: (entries: Entry[]) => Entry[], message: Re
     /rows of pets differ/,
   ],
   ['a row of the wrong type', (all) => changed(all, PETS, (rows) => `x${rows}`), /invalid input syntax/],
+  [
+    'a trailer without digests',
+    (all) => changed(all, 'trailer.json', (json) => json.replace(/"digests":{[^}]*}/, '"digests":null')),
+    /trailer.json cannot be read/,
+  ],
   ['no trailer', (all) => all.slice(0, -1), /trailer.json is missing/],
   [
     'another sequence',
@@ -441,6 +446,19 @@ describe('A copy leaves the target empty', () => {
 
   it('when it loses its source', async () => {
     await expect(copy({ onRows: () => endSessions(source) })).rejects.toThrow();
+    await expectEmpty();
+  });
+
+  it('when it fails before it has read all rows of a table', async () => {
+    // More than the connection buffers.
+    await from.query(`INSERT INTO categories (name, description)
+      SELECT 'filling', repeat('x', 2000) FROM generate_series(1, 20000)`);
+    const failure = new Error('too many');
+    const onRows = (done: number) => {
+      if (done > 1_000) throw failure;
+    };
+    await expect(copy({ onRows })).rejects.toBe(failure);
+    await from.query(`DELETE FROM categories WHERE name = 'filling'`);
     await expectEmpty();
   });
 
