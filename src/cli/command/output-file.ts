@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { type Stats } from 'node:fs';
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises';
 import { CommandFailure, systemMessage } from './command-failure';
 import { OutputFailure, isReaderGone, writeOutput } from '../output/standard-output';
 
@@ -21,7 +22,7 @@ export class ReaderGoneError extends Error {}
 
 /**
  * @param file `-` for standard output
- * @param mode who may read and write a new file, before the umask
+ * @param mode who may read and write a new file, before the umask; and at most, one that replaces another
  */
 export function openOutput(file: string, overwrite: boolean, mode = EVERYONE): Promise<OutputFile> {
   return file === '-' ? Promise.resolve(new StandardOutput()) : FileOutput.open(file, overwrite, mode);
@@ -56,7 +57,7 @@ function explainedOutput(error: Error): Error {
 }
 
 /**
- * Writes to a temporary file and renames it, so that the file is never incomplete. Nobody can know its name before, and it is
+ * Writes to a temporary file and moves it, so that the file is never incomplete. Nobody can know its name before, and it is
  * only created: in a folder that others may write to, a file or link of theirs never receives the content.
  */
 class FileOutput implements OutputFile {
@@ -68,7 +69,7 @@ class FileOutput implements OutputFile {
   ) {}
 
   static async open(file: string, overwrite: boolean, mode: number): Promise<FileOutput> {
-    await assertFree(file, overwrite);
+    await replaceable(file, overwrite);
     const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
     const handle = await explained(file, open(partial, 'wx', OWNER_ONLY));
     return new FileOutput(file, partial, handle, { overwrite, mode });
@@ -79,12 +80,28 @@ class FileOutput implements OutputFile {
   }
 
   async complete(): Promise<void> {
-    await explained(this.file, this.handle.chmod(this.options.mode & ~process.umask()));
+    const { overwrite, mode } = this.options;
+    // Looked up again: it may have been created in the meantime.
+    const replaced = await replaceable(this.file, overwrite);
+    // Who could not read the file before should not be able to now.
+    await explained(this.file, this.handle.chmod(mode & (replaced?.mode ?? ~process.umask())));
     await explained(this.file, this.handle.sync());
     await this.handle.close();
-    // The file may have been created in the meantime.
-    await assertFree(this.file, this.options.overwrite);
-    await explained(this.file, rename(this.partial, this.file));
+    await (overwrite ? explained(this.file, rename(this.partial, this.file)) : this.moveToFreeName());
+  }
+
+  /** Unlike a rename, a link never replaces a file. */
+  private async moveToFreeName(): Promise<void> {
+    try {
+      await link(this.partial, this.file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+        throw alreadyExists(this.file);
+      }
+      // Some file systems have no links.
+      await explained(this.file, rename(this.partial, this.file));
+    }
+    await rm(this.partial, { force: true });
   }
 
   async abandon(): Promise<void> {
@@ -93,14 +110,23 @@ class FileOutput implements OutputFile {
   }
 }
 
-async function assertFree(file: string, overwrite: boolean): Promise<void> {
+/**
+ * @returns the file that would be replaced, if there is one
+ * @throws CommandFailure if it must not be
+ */
+async function replaceable(file: string, overwrite: boolean): Promise<Stats | undefined> {
   const stats = await stat(file).catch(() => undefined);
   if (stats !== undefined && !stats.isFile()) {
-    throw new CommandFailure(`${file} is not a file. Omit it to write to standard output.`);
+    throw new CommandFailure(`${file} is not a file. Use - for standard output.`);
   }
   if (stats !== undefined && !overwrite) {
-    throw new CommandFailure(`${file} already exists; --force overwrites it.`);
+    throw alreadyExists(file);
   }
+  return stats;
+}
+
+function alreadyExists(file: string): CommandFailure {
+  return new CommandFailure(`${file} already exists; --force overwrites it.`);
 }
 
 async function explained<Result>(file: string, work: Promise<Result>): Promise<Result> {

@@ -1,5 +1,6 @@
 import crypto from 'node:crypto';
 import {
+  chmodSync,
   createReadStream,
   mkdtempSync,
   readdirSync,
@@ -9,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -42,6 +44,37 @@ describe('a file that is written', () => {
     const output = await openOutput(path('secret'), false, 0o600);
     await output.complete();
     expect(modeOf('secret')).toBe(0o600);
+  });
+
+  it('may be read by nobody who could not read the file that it replaces', async () => {
+    for (const [before, mode, after] of [
+      [0o600, 0o666, 0o600],
+      [0o660, 0o666, 0o660],
+      [0o644, 0o600, 0o600],
+    ] as const) {
+      writeFileSync(path('old'), 'old');
+      chmodSync(path('old'), before);
+      const output = await openOutput(path('old'), true, mode);
+      await output.write('new');
+      await output.complete();
+      expect([readFileSync(path('old'), 'utf8'), modeOf('old')]).toEqual(['new', after]);
+    }
+  });
+
+  it('does not replace a file that is created at the last moment', async () => {
+    const output = await openOutput(path('late'), false);
+    jest.spyOn((output as unknown as { handle: FileHandle }).handle, 'sync').mockImplementation(() => {
+      writeFileSync(path('late'), 'mine');
+      return Promise.resolve();
+    });
+    await expect(output.complete()).rejects.toThrow(/late already exists; --force/);
+    await output.abandon();
+    expect(readdirSync(folder)).toEqual(['late']);
+    expect(readFileSync(path('late'), 'utf8')).toBe('mine');
+  });
+
+  it('cannot replace a folder, and the message names the way to standard output', async () => {
+    await expect(openOutput(folder, true)).rejects.toThrow(/is not a file\. Use - for standard output\.$/);
   });
 
   it.each([
