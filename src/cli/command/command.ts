@@ -57,8 +57,8 @@ export abstract class CommandGroup extends PetstoreCommand {
   }
 }
 
-/** A command that prints a table, JSON, YAML or CSV. */
-export abstract class ReportingCommand extends PetstoreCommand {
+/** A command that prints its result as a table, JSON, YAML or CSV. */
+export abstract class ResultCommand extends PetstoreCommand {
   @Inject() protected readonly store!: Store;
 
   @Option({ flags: '-o, --output <format>', description: 'table (default), json, yaml or csv' })
@@ -74,7 +74,13 @@ export abstract class ReportingCommand extends PetstoreCommand {
   parseJson(): boolean {
     return true;
   }
+}
 
+/**
+ * A command that shows something. Only such commands take `--columns`: which columns there are is known when the result is,
+ * and what is refused then must not have changed anything, nor hide a key that is shown only once.
+ */
+export abstract class ReportingCommand extends ResultCommand {
   @Option({ flags: '--columns <names>', description: 'only these columns, in this order: id,name' })
   parseColumns(text: string): string[] {
     return text.split(',');
@@ -94,7 +100,7 @@ export interface ChangeOptions extends OutputOptions {
 }
 
 /** A command whose change is recorded in the audit log. */
-export abstract class ChangingCommand extends ReportingCommand {
+export abstract class ChangingCommand extends ResultCommand {
   @Option({ flags: '--reason <text>', description: 'why, for the audit log' })
   parseReason(text: string): string {
     if (text.trim() === '' || text.length > 500) {

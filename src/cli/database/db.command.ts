@@ -4,13 +4,13 @@ import { migrationStates } from '#libs/database';
 import { migrateToNewest } from '../../runtime/data-source';
 import { SeedService } from '../../runtime/seed';
 import { withDatabase } from '../command/store';
-import { CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
+import { CommandGroup, ListingCommand, ResultCommand } from '../command/command';
 import { type OutputOptions, isForPeople, print, printMany, printOne } from '../output/output';
 import { TRANSFER_COMMANDS } from './transfer.commands';
 import { PETSTORE } from '../../runtime/messages';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
-export class MigrateCommand extends ReportingCommand {
+export class MigrateCommand extends ResultCommand {
   protected override readonly examples = ['db migrate'];
 
   async run(_arguments: string[], options: OutputOptions): Promise<void> {
@@ -37,7 +37,7 @@ export class StatusCommand extends ListingCommand {
 }
 
 @SubCommand({ name: 'seed', description: 'add a sample catalogue and the client demo to an empty store' })
-export class SeedCommand extends ReportingCommand {
+export class SeedCommand extends ResultCommand {
   protected override readonly examples = ['db seed'];
 
   constructor(private readonly seeds: SeedService) {

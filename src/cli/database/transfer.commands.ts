@@ -1,6 +1,6 @@
 import { Option, SubCommand } from 'nest-commander';
 import { PETSTORE } from '../../runtime/messages';
-import { ReportingCommand } from '../command/command';
+import { ResultCommand } from '../command/command';
 import { UsageError } from '../command/command-failure';
 import { interruptible } from '../command/interruption';
 import {
@@ -20,7 +20,7 @@ import { backUp, copy, restore } from './transfer';
   argsDescription: { file: 'file to write; - for standard output' },
   description: 'write a backup of the store, while the service runs',
 })
-export class BackupCommand extends ReportingCommand {
+export class BackupCommand extends ResultCommand {
   protected override readonly examples = [
     'db backup store.tar.gz',
     "db backup - | ssh host 'cat > store.tar.gz'",
@@ -63,7 +63,7 @@ export class BackupCommand extends ReportingCommand {
   argsDescription: { file: 'a backup; - for standard input' },
   description: 'load a backup, all or nothing; the service must be stopped',
 })
-export class RestoreCommand extends ReportingCommand {
+export class RestoreCommand extends ResultCommand {
   protected override readonly examples = ['db restore store.tar.gz', 'db restore --yes store.tar.gz'];
 
   @Option({ flags: '-y, --yes', description: 'replace the store that is there, without asking' })
@@ -95,7 +95,7 @@ export class RestoreCommand extends ReportingCommand {
   name: 'copy',
   description: 'copy everything to an empty PostgreSQL, all or nothing; stop the service first',
 })
-export class CopyCommand extends ReportingCommand {
+export class CopyCommand extends ResultCommand {
   protected override readonly examples = ['db copy --to postgres://petstore@db.example:5432/petstore'];
 
   @Option({

@@ -1,7 +1,7 @@
 import { Command, Option } from 'nest-commander';
 import { type CatalogueSize, ExportCatalogue } from '../../modules/catalogue';
 import { type OutputFile, ReaderGoneError, openOutput } from '../command/output-file';
-import { ReportingCommand } from '../command/command';
+import { ResultCommand } from '../command/command';
 import { interruptible } from '../command/interruption';
 import { withProgress } from '../output/progress';
 import { type OutputOptions, counted, formatOf, isForPeople, print, printOne } from '../output/output';
@@ -12,7 +12,7 @@ import { type OutputOptions, counted, formatOf, isForPeople, print, printOne } f
   argsDescription: { file: 'file to write; standard output if omitted or -' },
   description: 'write a snapshot of all categories and pets with their stock, as NDJSON',
 })
-export class ExportCommand extends ReportingCommand {
+export class ExportCommand extends ResultCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
 
   constructor(private readonly catalogue: ExportCatalogue) {

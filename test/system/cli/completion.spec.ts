@@ -39,6 +39,14 @@ it('bash completes commands, subcommands and options, also after other options',
   }
 });
 
+it('only commands that change nothing offer --columns, which is refused after the work is done', async () => {
+  const offering = leavesOf(await registeredCommands())
+    .filter(({ command }) => command.options.some(({ long }) => long === '--columns'))
+    .map(({ path }) => path.split(' ').at(-1)!);
+  const showing = ['list', 'show', 'status', 'top', 'usage', 'audit', 'deprecations', 'events', 'version'];
+  expect([...new Set(offering)].sort()).toEqual(showing.sort());
+});
+
 it('bash completes files where a value is expected', () => {
   const [value, argument, after] = offers(
     ['clients', 'create', '--name', ''],

@@ -52,6 +52,14 @@ describe('keys issue', () => {
     });
   });
 
+  it('takes no --columns, which could hide the key: nothing is issued', async () => {
+    const before = await json<IssuedKey[]>('list');
+    expect(await run('issue', '--client', 'acme', '--columns', 'id')).toEqual(
+      complaint(2, /unknown option '--columns'/),
+    );
+    expect(await json('list')).toEqual(before);
+  });
+
   it('needs an existing client', async () => {
     expect(await run('issue', '--client', 'nobody')).toEqual(complaint(1, /no client named nobody/));
   });
