@@ -88,11 +88,17 @@ function withSecrets(environment: Environment): Environment {
 }
 
 function readSecret(variable: string, file: string): string {
+  let text: string;
   try {
-    return readFileSync(file, 'utf8');
+    text = readFileSync(file, 'utf8').trim();
   } catch {
     throw new EnvironmentError(variable, 'a file that can be read', file);
   }
+  // Whoever names a file wants the secret: without it, the service would run on a database or key of its own.
+  if (text === '') {
+    throw new EnvironmentError(variable, 'a file that is not empty', file);
+  }
+  return text;
 }
 
 function readAll(reader: EnvironmentReader): Omit<Settings, 'serviceId'> {

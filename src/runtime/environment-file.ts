@@ -21,12 +21,14 @@ export function loadEnvironmentFile(): void {
   // A worker has the environment of the first process.
   const variables = cluster.isWorker ? {} : readVariables();
   const known = settingNames();
+  const given = new Set(Object.keys(process.env));
   const others: string[] = [];
   for (const [name, value] of Object.entries(variables)) {
-    if (known.has(name) || OPENTELEMETRY.test(name)) {
-      process.env[name] ??= value;
-    } else {
+    const partner = partnerOf(name);
+    if (!known.has(name) && !OPENTELEMETRY.test(name)) {
       others.push(name);
+    } else if (!given.has(name) && !(known.has(partner) && given.has(partner))) {
+      process.env[name] = value;
     }
   }
   if (others.length > 0) {
@@ -34,6 +36,11 @@ export function loadEnvironmentFile(): void {
       formatError(`${FILE}: ignored, because they are no settings: ${others.join(', ')}.`),
     );
   }
+}
+
+/** The other name of a secret: `DATABASE_URL_FILE` for `DATABASE_URL`, and vice versa. Both together would be refused. */
+function partnerOf(name: string): string {
+  return name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : `${name}_FILE`;
 }
 
 function readVariables(): Record<string, string | undefined> {

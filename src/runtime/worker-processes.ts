@@ -25,18 +25,25 @@ export class WorkerProcesses {
 
   /**
    * Starts the first worker alone, so that a failure is reported once, and then the others.
-   * @returns the address that all of them listen on, or null if one has exited before it listened
+   * @returns the address that all of them listen on, or null if one has exited before it listened, or the service is stopping
    */
   async start(): Promise<{ port: number } | null> {
     const first = await this.fork();
-    const others = first && (await Promise.all(Array.from({ length: this.count - 1 }, () => this.fork())));
-    return others?.includes(null) ? null : first;
+    if (first === null || this.stopping) {
+      // `stop` has asked the workers that there were: others would not be asked.
+      return null;
+    }
+    const others = await Promise.all(Array.from({ length: this.count - 1 }, () => this.fork()));
+    return others.includes(null) ? null : first;
   }
 
   /** Asks all workers to stop; the second call, to hurry. Resolves when none is left. */
   async stop(): Promise<void> {
     this.stopping = true;
-    const running = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    // A dead one stays in the list for a moment, and its `exit` may be over.
+    const running = Object.values(cluster.workers ?? {})
+      .filter((worker) => worker !== undefined)
+      .filter((worker) => !worker.isDead());
     await Promise.all(
       running.map(async (worker) => {
         const ended = once(worker, 'exit');

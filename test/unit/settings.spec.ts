@@ -161,6 +161,10 @@ describe('a secret in a file', () => {
     expect(failureOf({ [`${name}_FILE`]: folder }).message).toMatch(
       /_FILE takes a file that can be read, not/,
     );
+    writeFileSync(file, ' \n');
+    expect(failureOf({ [`${name}_FILE`]: file }).message).toMatch(
+      `${name}_FILE takes a file that is not empty`,
+    );
     writeFileSync(file, 'hunter2');
     expect(failureOf({ [`${name}_FILE`]: file }).message).not.toContain('hunter2');
   });

@@ -1,6 +1,7 @@
 import { Command, Option, SubCommand } from 'nest-commander';
 import { ClientsService, KeysService, describeKey } from '../../modules/auth';
 import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../../modules/quotas';
+import { WebhookAdministration } from '../../modules/webhooks';
 import { PETSTORE } from '../../runtime/messages';
 import {
   type ChangeOptions,
@@ -191,14 +192,18 @@ export class DeleteClientCommand extends ConfirmedCommand {
   constructor(
     private readonly clients: ClientsService,
     private readonly keys: KeysService,
+    private readonly webhooks: WebhookAdministration,
   ) {
     super();
   }
 
   async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
     await this.store.open(options.reason);
-    const { length } = (await this.keys.list(name)).filter(({ revokedAt }) => revokedAt === null);
-    await confirm(`Delete ${name}, which cuts off ${counted(length, 'key', 'keys')}?`, options.yes);
+    const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
+    const active = keys.filter(({ state }) => state === 'active').length;
+    const webhooks = (await this.webhooks.list(name)).length;
+    const ends = webhooks === 0 ? '' : ` and ends ${counted(webhooks, 'webhook', 'webhooks')}`;
+    await confirm(`Delete ${name}, which cuts off ${counted(active, 'key', 'keys')}${ends}?`, options.yes);
     const client = await this.clients.delete(name);
     await printOne({ ...describeClient(client), deleted: true }, options);
   }

@@ -58,7 +58,13 @@ async function show(
   }
   print('');
   const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
-  await printMany(rows, options, 'No instance of the service runs.');
+  // Operators wait for this sentence before they restore or copy a store, so it must not be a guess.
+  const known = state === 'running' || state === 'stopped';
+  await printMany(
+    rows,
+    options,
+    known ? 'No instance of the service runs.' : 'Whether an instance of the service runs is unknown.',
+  );
   if (tables.length > 0) {
     print('');
     await printMany(

@@ -9,7 +9,15 @@ import {
   ReportingCommand,
 } from '../command/command';
 import { CommandFailure } from '../command/command-failure';
-import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from '../output/output';
+import {
+  type OutputOptions,
+  type Row,
+  counted,
+  isForPeople,
+  print,
+  printMany,
+  printOne,
+} from '../output/output';
 import { identifier } from '../command/parse';
 
 /** Shown to the client if the operator gives no reason. */
@@ -24,6 +32,11 @@ async function existing(webhooks: WebhookAdministration, id: number): Promise<We
   return webhook;
 }
 
+/** For people, "all" instead of the null of the API, which a table shows as a dash. */
+function describe(webhook: WebhookOverview, options: OutputOptions): Row {
+  return { ...webhook, types: webhook.types ?? (isForPeople(options) ? 'all' : null) };
+}
+
 /** A command that changes a webhook, and shows it afterwards. */
 abstract class WebhookChangeCommand extends ChangingCommand {
   @Inject() protected readonly webhooks!: WebhookAdministration;
@@ -32,7 +45,7 @@ abstract class WebhookChangeCommand extends ChangingCommand {
     await this.store.open(options.reason);
     await existing(this.webhooks, id);
     await work();
-    await printOne({ ...(await existing(this.webhooks, id)) }, options);
+    await printOne(describe(await existing(this.webhooks, id), options), options);
   }
 }
 
@@ -54,7 +67,7 @@ export class ListWebhooksCommand extends ListingCommand {
 
   async run(_arguments: string[], options: OutputOptions & { client?: string }): Promise<void> {
     await this.store.open();
-    const rows = (await this.webhooks.list(options.client)).map((webhook) => ({ ...webhook }));
+    const rows = (await this.webhooks.list(options.client)).map((webhook) => describe(webhook, options));
     await printMany(rows, options, 'There are no webhooks.');
   }
 }
@@ -70,7 +83,7 @@ export class ShowWebhookCommand extends ReportingCommand {
   async run([text = '']: string[], options: OutputOptions): Promise<void> {
     const id = identifier('<id>', text);
     await this.store.open();
-    await printOne({ ...(await existing(this.webhooks, id)) }, options);
+    await printOne(describe(await existing(this.webhooks, id), options), options);
   }
 }
 

@@ -1,7 +1,7 @@
 import { complaint, petstoreJson } from '../../support/command-line';
 import { useCommandLine } from './support/use-command-line';
 
-const { environment, run, json } = useCommandLine('clients');
+const { database, environment, run, json } = useCommandLine('clients');
 
 beforeAll(async () => {
   const fields = { name: 'acme', plan: 'free', perMinute: 60, perDay: 1000 };
@@ -56,6 +56,24 @@ describe('clients list and show', () => {
 
   it('report an unknown client', async () => {
     expect(await run('show', 'nobody')).toEqual(complaint(1, /no client named nobody/));
+  });
+});
+
+describe('clients delete', () => {
+  it('asks with the number of keys that still work, and of webhooks', async () => {
+    await json('create', '--name', 'leaver');
+    const question = async () => (await run('delete', 'leaver')).stderr;
+    await database.pool.query(
+      `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at, revoked_at)
+       SELECT id, 'digest ' || kind, 'ab12', '{read}', CASE kind WHEN 'expired' THEN now() END, CASE kind WHEN 'revoked' THEN now() END
+       FROM clients, unnest(ARRAY['active', 'expired', 'revoked']) AS kind WHERE name = 'leaver'`,
+    );
+    expect(await question()).toContain('Delete leaver, which cuts off 1 key? Add --yes');
+    await database.pool.query(
+      `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
+       SELECT id, 'https://leaver.example', true, '[]', now() FROM clients WHERE name = 'leaver'`,
+    );
+    expect(await question()).toContain('which cuts off 1 key and ends 1 webhook?');
   });
 });
 

@@ -13,6 +13,8 @@ interface Status {
   problems: string[];
 }
 
+const UNKNOWN = /\nWhether an instance of the service runs is unknown\.\n$/;
+
 const bench = new ServiceBench();
 let database: TestDatabase;
 let redis: RedisServer;
@@ -39,6 +41,7 @@ describe('status of an embedded store', () => {
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: [], tables: [] });
+    expect((await petstore(['status'], environment)).stdout).toMatch(UNKNOWN);
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
 
@@ -70,6 +73,9 @@ describe('status of an embedded store', () => {
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'stopped', bytes: expect.any(Number) as number } });
+    expect((await petstore(['status'], environment)).stdout).toContain(
+      '\nNo instance of the service runs.\n',
+    );
     expect(readdirSync(environment.DATA_DIR)).toEqual(files);
     expect(bench.postmaster()).toBeUndefined();
   });
@@ -102,8 +108,10 @@ describe('status of a store over DATABASE_URL', () => {
     expect(unshared.status).toMatchObject({ limits: { shared: false }, redis: { answers: false } });
     expect(unshared.status.instances).toHaveLength(2);
     expect(unshared.status.problems).toHaveLength(2);
-    const away = await status({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
+    const unreachable = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' };
+    const away = await status(unreachable);
     expect(away.code).toBe(1);
     expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });
+    expect((await petstore(['status'], unreachable)).stdout).toMatch(UNKNOWN);
   });
 });

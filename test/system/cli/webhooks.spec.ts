@@ -33,6 +33,7 @@ it('list and show count pending and failed deliveries, and hide the path of a UR
   expect(await json('show', '1')).toEqual(first);
   expect(await json<Overview[]>('list')).toHaveLength(2);
   expect((await run('list')).stdout).not.toContain('hunter2');
+  expect((await run('show', '1')).stdout).toMatch(/\ntypes +all\n/);
 });
 
 it('disable and enable change the state, with a reason and an entry in the audit log', async () => {

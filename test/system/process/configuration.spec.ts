@@ -75,6 +75,21 @@ describe('.env', () => {
     expect(await service.end()).toEqual({ code: 0, signal: null });
   });
 
+  it.each([
+    ['DATABASE_URL', 'DATABASE_URL_FILE'],
+    ['DATABASE_URL_FILE', 'DATABASE_URL'],
+  ])('does not matter for %s if the environment has %s', async (inFile, given) => {
+    const cwd = bench.folder(`with-${inFile}`);
+    const secret = join(cwd, 'secret');
+    writeFileSync(join(cwd, '.env'), `${inFile}=/nowhere\n`);
+    writeFileSync(secret, database.url);
+    const environment = { [given]: given.endsWith('_FILE') ? secret : database.url };
+    expect(await petstoreProcess(['db', 'status'], environment, { cwd })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+  });
+
   it('sets nothing but settings: other names are ignored with a warning, also in worker processes', async () => {
     const cwd = bench.folder('hostile');
     const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;

@@ -1,0 +1,38 @@
+import cluster, { type Worker } from 'node:cluster';
+import { EventEmitter } from 'node:events';
+import type { Logger } from 'pino';
+import { WorkerProcesses } from '../../src/runtime/worker-processes';
+
+class FakeWorker extends EventEmitter {
+  process = { send: () => true };
+  send = jest.fn();
+
+  constructor(private readonly dead = false) {
+    super();
+  }
+
+  isDead(): boolean {
+    return this.dead;
+  }
+}
+
+it('A stop during the start forks no further workers, and waits for none that is dead already', async () => {
+  const first = new FakeWorker();
+  const fork = jest.spyOn(cluster, 'fork').mockReturnValue(first as unknown as Worker);
+  const workers = { 1: first, 2: new FakeWorker(true) } as unknown as Record<string, Worker>;
+  const list = jest.replaceProperty(cluster, 'workers', workers);
+  try {
+    const processes = new WorkerProcesses(4, {}, () => undefined, {} as Logger);
+    const started = processes.start();
+    const stopped = processes.stop();
+    first.emit('listening', { port: 1 });
+    expect(await started).toBeNull();
+    first.emit('exit', 0, null);
+    await stopped;
+    expect(fork).toHaveBeenCalledTimes(1);
+    expect(first.send).toHaveBeenCalledTimes(1);
+  } finally {
+    fork.mockRestore();
+    list.restore();
+  }
+});
