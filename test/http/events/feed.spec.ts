@@ -6,6 +6,7 @@ import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
 import { limitsIn } from '../../support/limits';
+import { RawConnection, requestText } from '../../support/raw-http';
 import { useStore } from '../../support/use-service';
 import { type Event, Follower, nextOf } from './support/feed';
 
@@ -252,6 +253,25 @@ describe('A request that waits', () => {
     await rename('Late');
     const { status, body } = await answer;
     expect([status, body.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('can be pipelined with others: sixteen on one connection cause no warning', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const { target } = await atTheEnd('&wait=30');
+    const { key } = await service.issueKey();
+    const connection = await RawConnection.open(service.port);
+    const before = tail().waiting;
+    connection.write(requestText(`GET ${target}`, [`X-API-Key: ${key}`]).repeat(16));
+    await until(() => tail().waiting > before);
+    await rename('Kim');
+    for (let count = 0; count < 16; count += 1) {
+      expect((await connection.answer()).text).toContain('Kim');
+    }
+    connection.close();
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
   });
 
   it('holds no connection to the database', async () => {
