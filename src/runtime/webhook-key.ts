@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keepSecret } from '#libs/embedded-postgres';
 import { type Settings, WEBHOOK_KEY_BYTES } from '../settings';
@@ -13,11 +13,16 @@ export async function webhookKeyFile(settings: Settings): Promise<Record<string,
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
     return {};
   }
+  const text = await readIfThere(join(settings.dataDirectory, WEBHOOK_KEY_FILE));
+  return text === undefined ? {} : { [WEBHOOK_KEY_FILE]: text };
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    return { [WEBHOOK_KEY_FILE]: await readFile(join(settings.dataDirectory, WEBHOOK_KEY_FILE), 'utf8') };
+    return await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      return {};
+      return undefined;
     }
     throw error;
   }
@@ -46,21 +51,29 @@ export function withWebhookKey(settings: Settings): Settings {
 }
 
 /**
- * Makes this the key file of an embedded database. The one that was there is kept beside it.
+ * Makes this the key file of an embedded database. The one that was there is kept beside it. At no time is there none.
  * @param text the content of another key file
- * @returns puts the one that was there back
+ * @returns undoes it
+ * @throws errors of the system; the one that was there is still in its place then
  */
 export async function replaceWebhookKey(dataDirectory: string, text: string): Promise<() => Promise<void>> {
   const file = join(dataDirectory, WEBHOOK_KEY_FILE);
-  if ((await readFile(file, 'utf8').catch(() => undefined)) === text) {
+  const previous = await readIfThere(file);
+  if (previous === text) {
     return () => Promise.resolve();
   }
   const [staged, replaced] = [`${file}.${randomBytes(6).toString('hex')}`, `${file}.replaced`];
-  await writeFile(staged, text, { flag: 'wx', mode: 0o600 });
-  const wasThere = await rename(file, replaced).then(
-    () => true,
-    () => false,
-  );
-  await rename(staged, file);
-  return () => (wasThere ? rename(replaced, file) : Promise.resolve());
+  try {
+    await writeFile(staged, text, { flag: 'wx', mode: 0o600 });
+    if (previous !== undefined) {
+      await rm(replaced, { force: true });
+      await link(file, replaced);
+    }
+    await rename(staged, file);
+  } catch (error) {
+    await rm(staged, { force: true });
+    throw error;
+  }
+  // Without a key file the next start makes one.
+  return () => (previous === undefined ? rm(file) : rename(replaced, file));
 }

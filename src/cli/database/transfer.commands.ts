@@ -84,9 +84,7 @@ export class RestoreCommand extends ResultCommand {
       await printOne({ location, startedAt, madeBy, rows }, options);
     }
     if (needsKey) {
-      process.stderr.write(
-        'The secrets of webhooks are encrypted with the key in webhook.key of the backup: set WEBHOOK_KEY to its text.\n',
-      );
+      askForKey('webhook.key of the backup');
     }
   }
 }
@@ -112,7 +110,9 @@ export class CopyCommand extends ResultCommand {
   }
 
   async run(_arguments: string[], { to, ...options }: OutputOptions & { to: string }): Promise<void> {
-    const { header, rows } = await interruptible('the target was not changed', (signal) => copy(to, signal));
+    const { header, rows, keyFile } = await interruptible('the target was not changed', (signal) =>
+      copy(to, signal),
+    );
     const tables = header.tables.map((table) => ({ table: table.name, rows: table.rows }));
     await printMany(tables, options, 'There are no tables.');
     if (isForPeople(options)) {
@@ -120,7 +120,17 @@ export class CopyCommand extends ResultCommand {
         `\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. Set DATABASE_URL to the new database.`,
       );
     }
+    if (keyFile !== undefined) {
+      askForKey(keyFile);
+    }
   }
+}
+
+/** On standard error: standard output may be for a program. */
+function askForKey(file: string): void {
+  process.stderr.write(
+    `The secrets of webhooks are encrypted with the key in ${file}: set WEBHOOK_KEY to its text.\n`,
+  );
 }
 
 export const TRANSFER_COMMANDS = [BackupCommand, RestoreCommand, CopyCommand];

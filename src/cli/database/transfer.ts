@@ -1,4 +1,5 @@
 // The work of db backup, restore and copy.
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -151,8 +152,15 @@ async function restoreInto(
   return { header, rows: rowsOf(header), location, needsKey };
 }
 
+interface Copied extends Transferred {
+  /** The file with the key of the webhooks' secrets, which is not copied. */
+  keyFile: string | undefined;
+}
+
 /** A backup and a restore at once. @param to the URL of an empty database */
-export function copy(to: string, signal: AbortSignal): Promise<Transferred> {
+export async function copy(to: string, signal: AbortSignal): Promise<Copied> {
+  const settings = readSettings(process.env);
+  const hasKey = WEBHOOK_KEY_FILE in (await webhookKeyFile(settings));
   const refuse = (error: unknown) => {
     throw new CommandFailure(`the database of --to cannot be used: ${messageOf(error)}.`);
   };
@@ -163,7 +171,7 @@ export function copy(to: string, signal: AbortSignal): Promise<Transferred> {
         return { header, rows: rowsOf(header) };
       }),
     );
-  return withDatabase((url) =>
+  const copied = await withDatabase((url) =>
     withConnection(url, (source) =>
       withConnection(
         to,
@@ -181,6 +189,7 @@ export function copy(to: string, signal: AbortSignal): Promise<Transferred> {
       ),
     ),
   );
+  return { ...copied, keyFile: hasKey ? join(settings.dataDirectory, WEBHOOK_KEY_FILE) : undefined };
 }
 
 function rowsOf({ tables }: ArchiveHeader): number {

@@ -133,7 +133,9 @@ describe('a store with the embedded database, in use', () => {
     const { code, stdout, stderr } = await run(['db', 'copy', '--to', target.url], environment);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/^petstore: warning: the service runs on this store[^\n]*\n$/) as string,
+      stderr: expect.stringMatching(
+        /^petstore: warning: the service runs on this store[^\n]*\n[^\n]* the key in \S+\/webhook\.key: set WEBHOOK_KEY to its text\.\n$/,
+      ) as string,
     });
     expect(stdout).toMatch(/^table +rows\n[^]*\nwebhooks +1\n[^]*\nCopied [\d,]+ rows; the counts agree\./);
     await service.end();
