@@ -63,7 +63,9 @@ export class AddressPolicy {
     }
     const literal = literalOf(url);
     if (literal !== undefined && !this.allows(literal, url.protocol)) {
-      return 'must not lead to a loopback, private or otherwise reserved address';
+      return this.allows(literal, 'https:')
+        ? 'must use https'
+        : 'must not lead to a loopback, private or otherwise reserved address';
     }
     return undefined;
   }
