@@ -16,6 +16,7 @@ import {
   MethodNotAllowedError,
   RouteNotFoundError,
   ServiceUnavailableError,
+  boundUnreadChunks,
   routeOf,
 } from '#libs/http';
 import { sendUnknownPage } from './document';
@@ -69,6 +70,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+  boundUnreadChunks(request.raw);
   void reply.status(error.status).headers(error.headers);
   if (error.status === 404 && sendUnknownPage(request, reply)) {
     return;

@@ -8,6 +8,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export const MAX_PIPELINED = 16;
 
 /**
+ * How many requests may wait so over all connections. Each holds its header fields, and a client that reads nothing can open
+ * thousands of connections.
+ */
+const MAX_WAITING = 2_000;
+let waitingRequests = 0;
+
+/**
  * Responses that are not sent completely, in the order of their requests, which is also the order of sending. One list for
  * each connection, not one Set for all: when a Set grows, V8 links its old table to the new one. Once an old table has
  * reached the old generation, it keeps all later ones alive.
@@ -47,9 +54,10 @@ function openResponses(socket: Socket): ServerResponse[] {
   return (waiting.get(socket) ?? []).filter((response) => !isSent(response));
 }
 
-/** True if more than MAX_PIPELINED responses are pending, including the newest. */
+/** True if more than MAX_PIPELINED responses are pending, including the newest, or too many requests wait everywhere. */
 export function isCrowded(socket: Socket): boolean {
-  return (waiting.get(socket)?.length ?? 0) > MAX_PIPELINED;
+  const pending = waiting.get(socket)?.length ?? 0;
+  return pending > MAX_PIPELINED || (pending > 1 && waitingRequests >= MAX_WAITING);
 }
 
 /**
@@ -65,7 +73,9 @@ export function startInTurn(socket: Socket, start: () => void): void {
   }
   // Without this, the request would run in the context of the one before it.
   const bound = AsyncResource.bind(start);
+  waitingRequests += 1;
   previous.once('close', () => {
+    waitingRequests -= 1;
     if (socket.writable) {
       bound();
     }

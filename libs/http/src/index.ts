@@ -68,4 +68,4 @@ export {
   noneMatchHits,
   representationOf,
 } from './single-resource';
-export { type SocketResponse, takeOverNodeResponses, takeTurn } from './socket-errors';
+export { type SocketResponse, takeOverNodeResponses, takeTurn, boundUnreadChunks } from './socket-errors';

@@ -128,6 +128,8 @@ function isCoded(headers: IncomingHttpHeaders): boolean {
 }
 
 export const MAX_BODY_BYTES = 64 * 1024;
+/** Each chunk costs as much as a small body, however short it is. */
+export const MAX_BODY_CHUNKS = 4_096;
 
 /** Bodies that will not arrive completely, by the reason why. */
 const lost = new WeakMap<IncomingMessage, ApiError>();
@@ -162,10 +164,11 @@ function readBody(request: IncomingMessage, response: ServerResponse): Promise<B
     };
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
+      chunks.push(chunk);
       if (bytes > MAX_BODY_BYTES) {
         stop(new PayloadTooLargeError(MAX_BODY_BYTES));
-      } else {
-        chunks.push(chunk);
+      } else if (chunks.length > MAX_BODY_CHUNKS) {
+        stop(new BadRequestError(`The body arrives in more than ${MAX_BODY_CHUNKS} chunks.`));
       }
     });
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));

@@ -11,7 +11,7 @@ import {
   PayloadTooLargeError,
   RequestTimeoutError,
 } from './errors';
-import { MAX_BODY_BYTES, loseBody } from './input.guard';
+import { MAX_BODY_BYTES, MAX_BODY_CHUNKS, loseBody } from './input.guard';
 import { headDefect } from './request-head';
 
 /** The response to a request that Node refused while parsing: the error and its header fields. */
@@ -65,6 +65,25 @@ function refuseFurtherRequests(socket: Socket): void {
     // As for CONNECT: what follows this header is not HTTP.
     parser.onIncoming = () => 2;
   }
+}
+
+/**
+ * Call it when a request is refused. Node parses the rest of its body, and each chunk costs time, however short it is: after
+ * very many, the connection is closed.
+ */
+export function boundUnreadChunks(request: IncomingMessage): void {
+  if (request.headers['transfer-encoding'] === undefined || request.complete) {
+    return;
+  }
+  let chunks = 0;
+  request.on('data', () => {
+    chunks += 1;
+    if (chunks > MAX_BODY_CHUNKS) {
+      request.removeAllListeners('data');
+      refuseFurtherRequests(request.socket);
+      request.socket.destroySoon();
+    }
+  });
 }
 
 function endAndLinger(socket: Socket): void {
