@@ -129,7 +129,7 @@ function isCoded(headers: IncomingHttpHeaders): boolean {
 
 export const MAX_BODY_BYTES = 64 * 1024;
 /** Each chunk costs as much as a small body, however short it is. */
-export const MAX_BODY_CHUNKS = 4_096;
+export const MAX_BODY_CHUNKS = 1_024;
 
 /** Bodies that will not arrive completely, by the reason why. */
 const lost = new WeakMap<IncomingMessage, ApiError>();
@@ -158,7 +158,8 @@ function readBody(request: IncomingMessage, response: ServerResponse): Promise<B
     let bytes = 0;
     const stop = (error: ApiError) => {
       request.removeAllListeners('data');
-      // Without a consumer the stream would stay paused and the connection unusable for the next request.
+      // Without a consumer the rest would be kept, and the connection would be unusable for the next request.
+      request.on('data', () => undefined);
       request.resume();
       reject(error);
     };

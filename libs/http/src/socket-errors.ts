@@ -78,8 +78,7 @@ export function boundUnreadChunks(request: IncomingMessage): void {
   let chunks = 0;
   request.on('data', () => {
     chunks += 1;
-    if (chunks > MAX_BODY_CHUNKS) {
-      request.removeAllListeners('data');
+    if (chunks === MAX_BODY_CHUNKS) {
       refuseFurtherRequests(request.socket);
       request.socket.destroySoon();
     }
