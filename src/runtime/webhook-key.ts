@@ -17,6 +17,12 @@ export async function webhookKeyFile(settings: Settings): Promise<Record<string,
   return text === undefined ? {} : { [WEBHOOK_KEY_FILE]: text };
 }
 
+/** The key in the text of a key file; undefined if it holds none. */
+export function keyIn(text: string): Buffer | undefined {
+  const key = Buffer.from(text, 'base64');
+  return key.length === WEBHOOK_KEY_BYTES && key.toString('base64') === text.trim() ? key : undefined;
+}
+
 async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
@@ -41,8 +47,8 @@ export function withWebhookKey(settings: Settings): Settings {
   const text = keepSecret(dataDirectory, WEBHOOK_KEY_FILE, () =>
     randomBytes(WEBHOOK_KEY_BYTES).toString('base64'),
   );
-  const webhookKey = Buffer.from(text, 'base64');
-  if (webhookKey.length !== WEBHOOK_KEY_BYTES) {
+  const webhookKey = keyIn(text);
+  if (webhookKey === undefined) {
     throw new StartError(
       `${join(dataDirectory, WEBHOOK_KEY_FILE)} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
     );

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { replaceWebhookKey } from '../../src/runtime/webhook-key';
+import { keyIn, replaceWebhookKey } from '../../src/runtime/webhook-key';
 
 let folder: string;
 const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
@@ -37,3 +37,10 @@ describe('a restored webhook key', () => {
     expect(readFileSync(join(folder, 'webhook.key'), 'utf8')).toBe('old');
   });
 });
+
+it.each(['', 'c2hvcnQ=', '\u001b[2J../../x', `${'A'.repeat(43)}=x`])(
+  'a key file with %j holds no key',
+  (text) => {
+    expect(keyIn(text)).toBeUndefined();
+  },
+);

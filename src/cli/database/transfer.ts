@@ -21,7 +21,7 @@ import { StartError } from '../../runtime/failures';
 import { formatError } from '../../runtime/messages';
 import { openDatabase } from '../../runtime/open-database';
 import { VERSION } from '../../runtime/version';
-import { replaceWebhookKey, WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
+import { keyIn, replaceWebhookKey, WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
 import { readSettings, type Settings } from '../../settings';
 import { withDatabase } from '../command/store';
 import { CommandFailure, UsageError } from '../command/command-failure';
@@ -129,6 +129,9 @@ async function restoreInto(
   const { header } = archive;
   const location = databaseUrl === undefined ? dataDirectory : locationOf(databaseUrl);
   const key = archive.attachments[WEBHOOK_KEY_FILE];
+  if (key !== undefined && keyIn(key) === undefined) {
+    throw new CommandFailure(`${WEBHOOK_KEY_FILE} of the backup holds no key. Nothing was changed.`);
+  }
   const keepsKeyFile = databaseUrl === undefined && webhookKey === undefined;
   let putKeyBack = () => Promise.resolve();
   const beforeCommit = async () => {
