@@ -1,3 +1,3 @@
 export { Alarm } from './alarm';
 export { Clock, ClockModule, DAY_MS, ManualClock, SystemClock, utcDate } from './clock';
-export { RepeatingTask, type RepeatingTaskOptions } from './repeating-task';
+export { RepeatingTask } from './repeating-task';

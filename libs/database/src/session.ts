@@ -19,7 +19,7 @@ export type StoredRow = readonly unknown[];
  * them in the order in which they were sent.
  */
 export class Session {
-  /** The error that aborted the transaction. */
+  /** The last error of a statement; in an aborted transaction, the one that aborted it. */
   private cause?: Error;
 
   constructor(

@@ -3,7 +3,6 @@ export {
   Deprecated,
   type Deprecation,
   OperationGoneError,
-  announcementOf,
   deprecationHeadersOf,
   deprecationOf,
   isSunset,
@@ -20,7 +19,7 @@ export {
   ResponseField,
   validated,
 } from './fields';
-export { InputGuard, MAX_BODY_BYTES, deferBodyParsing, parseJson } from './input.guard';
+export { InputGuard, deferBodyParsing, parseJson } from './input.guard';
 export {
   type Examples,
   type HeaderNote,
@@ -62,7 +61,6 @@ export {
   JSON_TYPE,
   Precondition,
   type Representation,
-  RepresentedBy,
   SingleResource,
   entityTag,
   noneMatchHits,
