@@ -1,5 +1,6 @@
 import { Command, Option, SubCommand } from 'nest-commander';
-import { OrderAdministration, OrdersService } from '../../modules/orders';
+import { Precondition } from '#libs/http';
+import { OPERATOR, OrdersService } from '../../modules/orders';
 import {
   type ChangeOptions,
   ChangingCommand,
@@ -74,14 +75,15 @@ export class ShowOrderCommand extends StoreShowCommand {
 export class CompleteOrderCommand extends ChangingCommand {
   protected override readonly examples = ['orders complete 1'];
 
-  constructor(private readonly administration: OrderAdministration) {
+  constructor(private readonly orders: OrdersService) {
     super();
   }
 
   async run([text = '']: string[], options: ChangeOptions): Promise<void> {
     const id = identifier('<id>', text);
     await this.store.open(options.reason);
-    await printOne({ ...(await this.administration.complete(id)) }, options);
+    const order = await this.orders.update(id, { complete: true }, Precondition.NONE, OPERATOR);
+    await printOne({ ...order }, options);
   }
 }
 
@@ -96,10 +98,7 @@ export class CancelOrderCommand extends ConfirmedCommand {
     'orders cancel 1 --yes --reason "customer called"',
   ];
 
-  constructor(
-    private readonly orders: OrdersService,
-    private readonly administration: OrderAdministration,
-  ) {
+  constructor(private readonly orders: OrdersService) {
     super();
   }
 
@@ -109,7 +108,7 @@ export class CancelOrderCommand extends ConfirmedCommand {
     const order = await this.orders.get(id);
     const units = counted(order.quantity, 'unit', 'units');
     await confirm(`Cancel order ${id} for ${units} of pet ${order.petId}?`, options.yes);
-    await this.administration.cancel(order);
+    await this.orders.cancel(id, Precondition.NONE, OPERATOR);
     await printOne({ ...order, cancelled: true }, options);
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction, countRows } from '#libs/database';
-import { BulkCategories } from '../categories';
-import { BulkStock } from '../inventory';
-import { BulkPets } from '../pets';
+import { CategoryCatalog } from '../categories';
+import { StockReservations } from '../inventory';
+import { PetCatalog } from '../pets';
 import { CATEGORY_FIELDS, PET_FIELDS } from './catalogue-line';
 
 export interface ExportOptions {
@@ -22,20 +22,15 @@ const BATCH_LINES = 1_000;
 /** Exports a snapshot of all categories and pets as NDJSON, sorted by id, in the format of the import. */
 @Injectable()
 export class ExportCatalogue {
-  constructor(
-    private readonly database: Database,
-    private readonly categories: BulkCategories,
-    private readonly pets: BulkPets,
-    private readonly stock: BulkStock,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** @param write awaited before the next batch is read, so that only one batch is in memory */
   run(write: (text: string) => Promise<void>, options: ExportOptions = {}): Promise<CatalogueSize> {
     const moment = { isolation: 'REPEATABLE READ', readOnly: true, signal: options.signal } as const;
     return this.database.longTransaction(async (transaction) => {
       const size = {
-        categories: await countRows(transaction, this.categories.all),
-        pets: await countRows(transaction, this.pets.all),
+        categories: await countRows(transaction, CategoryCatalog.all),
+        pets: await countRows(transaction, PetCatalog.all),
       };
       let written = 0;
       for (const query of [this.categoryLines, this.petLines]) {
@@ -52,14 +47,14 @@ export class ExportCatalogue {
 
   private get categoryLines(): string {
     return asLines(
-      `SELECT 'category' AS kind, ${CATEGORY_FIELDS} FROM (${this.categories.all}) AS categories`,
+      `SELECT 'category' AS kind, ${CATEGORY_FIELDS} FROM (${CategoryCatalog.all}) AS categories`,
     );
   }
 
   private get petLines(): string {
     return asLines(
       `SELECT 'pet' AS kind, ${PET_FIELDS}
-       FROM (${this.pets.all}) AS pets JOIN (${this.stock.all}) AS stock ON pet_id = id`,
+       FROM (${PetCatalog.all}) AS pets JOIN (${StockReservations.all}) AS stock ON pet_id = id`,
     );
   }
 }

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction, countRows } from '#libs/database';
 import { readLines } from './read-lines';
 import { AuditTrail } from '../audit';
-import { BulkCategories } from '../categories';
-import { BulkStock } from '../inventory';
-import { BulkPets } from '../pets';
+import { CategoryCatalog } from '../categories';
+import { StockReservations } from '../inventory';
+import { PetCatalog } from '../pets';
 import { readCatalogueLine } from './catalogue-line';
 import { BadLines, CatalogueStage } from './catalogue-stage';
 
@@ -57,9 +57,6 @@ const MAX_REPORTED = 20;
 export class ImportCatalogue {
   constructor(
     private readonly database: Database,
-    private readonly categories: BulkCategories,
-    private readonly pets: BulkPets,
-    private readonly stock: BulkStock,
     private readonly trail: AuditTrail,
   ) {}
 
@@ -95,8 +92,8 @@ export class ImportCatalogue {
   /** A query for the names that the store already has. `lower(name)` lets it use their indexes. */
   private repeatedNames(stage: CatalogueStage, { intoExisting }: ImportOptions): string {
     const [staged, existing] = intoExisting
-      ? [stage.petsIn(this.existing), `${this.pets.all} AND category_id = staged.category_id`]
-      : [stage.categories, `${this.categories.all} WHERE true`];
+      ? [stage.petsIn(this.existing), `${PetCatalog.all} AND category_id = staged.category_id`]
+      : [stage.categories, `${CategoryCatalog.all} WHERE true`];
     const same = `lower(name) = lower(staged.name) AND name = staged.name`;
     return `SELECT name FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
   }
@@ -114,7 +111,7 @@ export class ImportCatalogue {
     { intoExisting }: ImportOptions,
   ): Promise<void> {
     if (intoExisting) {
-      await this.categories.hold(transaction, stage.categoryIds);
+      await CategoryCatalog.keepAll(transaction, stage.categoryIds);
       await stage.refuseUnknownCategories(badLines, this.existing, 'the store');
     } else {
       await stage.refuseDuplicates(badLines);
@@ -129,16 +126,16 @@ export class ImportCatalogue {
   ): Promise<{ categories: number; pets: number }> {
     const categories = intoExisting
       ? 0
-      : await this.categories.insert(transaction, stage.categories, 'entered_categories');
+      : await CategoryCatalog.insertAll(transaction, stage.categories, 'entered_categories');
     const known = intoExisting ? this.existing : `SELECT file_id, id FROM entered_categories`;
-    const pets = await this.pets.insert(transaction, stage.petsIn(known), 'entered_pets');
-    await this.stock.insert(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
+    const pets = await PetCatalog.insertAll(transaction, stage.petsIn(known), 'entered_pets');
+    await StockReservations.insertAll(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
     return { categories, pets };
   }
 
   /** Existing categories, which the file refers to by their real ids. */
   private get existing(): string {
-    return `SELECT id AS file_id, id FROM (${this.categories.all}) AS existing`;
+    return `SELECT id AS file_id, id FROM (${CategoryCatalog.all}) AS existing`;
   }
 }
 

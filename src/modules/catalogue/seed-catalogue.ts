@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { escapeLiteral } from 'pg';
 import { type Transaction, columnNames } from '#libs/database';
-import { BulkCategories, CATEGORY_COLUMNS } from '../categories';
-import { BulkStock, FIRST_QUANTITY } from '../inventory';
-import { BulkPets, PET_COLUMNS, PET_DEFAULTS, type PetStatus } from '../pets';
+import { CATEGORY_COLUMNS, CategoryCatalog } from '../categories';
+import { FIRST_QUANTITY, StockReservations } from '../inventory';
+import { PET_COLUMNS, PET_DEFAULTS, PetCatalog, type PetStatus } from '../pets';
 
 interface SeedPet {
   name: string;
@@ -59,12 +59,6 @@ const CATALOGUE: readonly SeedCategory[] = [
 /** Adds the sample catalogue to an empty store. */
 @Injectable()
 export class SeedCatalogue {
-  constructor(
-    private readonly categories: BulkCategories,
-    private readonly pets: BulkPets,
-    private readonly stock: BulkStock,
-  ) {}
-
   /** Adds nothing if the store has a category or a pet. @returns what was added */
   async run(transaction: Transaction): Promise<{ categories: number; pets: number }> {
     const [row] = await transaction.query<{ used: boolean }[]>(
@@ -74,15 +68,15 @@ export class SeedCatalogue {
       return { categories: 0, pets: 0 };
     }
     const rows = asRows(CATALOGUE, CATEGORY_COLUMNS);
-    const categories = await this.categories.insert(transaction, rows, 'seeded_categories');
-    const pets = await this.pets.insert(
+    const categories = await CategoryCatalog.insertAll(transaction, rows, 'seeded_categories');
+    const pets = await PetCatalog.insertAll(
       transaction,
       `SELECT pet.*, found.id AS category_id
        FROM (${asRows(PETS, `category text, quantity int, ${PET_COLUMNS}`)}) AS pet
        JOIN seeded_categories AS found ON found.name = pet.category ORDER BY pet.place`,
       'seeded_pets',
     );
-    await this.stock.insert(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);
+    await StockReservations.insertAll(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);
     return { categories, pets };
   }
 }

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
   BodyExamples,
   Created,
@@ -22,7 +22,6 @@ import {
   NewCategoryDto,
 } from './categories.dto';
 import { CategoriesService } from './categories.service';
-import { createCategory, deleteCategory, replaceCategory } from './change-categories';
 
 const EXAMPLE: CategoryDto = { id: 1, name: 'Dogs', description: 'Loyal, loud and always hungry.' };
 const BODIES = {
@@ -37,10 +36,7 @@ const CATEGORY_ID = 'Identifier of the category (Category.id).';
 @ApiTags('Categories')
 @Controller('categories')
 export class CategoriesController {
-  constructor(
-    private readonly categories: CategoriesService,
-    private readonly commands: CommandExecutor,
-  ) {}
+  constructor(private readonly categories: CategoriesService) {}
 
   @Get()
   @RequiresScope('read')
@@ -75,7 +71,7 @@ export class CategoriesController {
   })
   @BodyExamples(NewCategoryDto, BODIES)
   create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
-    return this.commands.run(createCategory(body), origin);
+    return this.categories.create(body, origin);
   }
 
   @Get(':categoryId')
@@ -113,7 +109,7 @@ export class CategoriesController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<CategoryDto> {
-    return this.commands.run(replaceCategory(categoryId, body, precondition), origin);
+    return this.categories.replace(categoryId, body, precondition, origin);
   }
 
   @Delete(':categoryId')
@@ -130,6 +126,6 @@ export class CategoriesController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<void> {
-    return this.commands.run(deleteCategory(categoryId, precondition), origin);
+    return this.categories.delete(categoryId, precondition, origin);
   }
 }

@@ -1,28 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import {
-  columnNames,
+  CommandExecutor,
   Database,
-  numberRows,
+  type Origin,
   PageReader,
+  type RowChange,
   type Selection,
-  type Transaction,
+  type State,
+  violatesForeignKey,
 } from '#libs/database';
-import type { Page } from '#libs/http';
+import type { Page, Precondition } from '#libs/http';
+import { EventLog, type Occurrence } from '../events';
 import {
   type CategoryDto,
+  CategoryInUseError,
   CategoryNotFoundError,
   type ListCategoriesQuery,
+  type NewCategoryDto,
   toCategoryDto,
 } from './categories.dto';
 import { Category } from './category.entity';
 
-/** Reads of categories; the commands that change them have their own files. */
+/** The use cases of categories. */
 @Injectable()
 export class CategoriesService {
   private readonly pages: PageReader<Category, ListCategoriesQuery>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly commands: CommandExecutor,
+    events: EventLog,
+  ) {
     this.pages = new PageReader(database, Category, selectCategories);
+    events.report(Category, eventsOf);
   }
 
   async list(query: ListCategoriesQuery, caller?: number): Promise<Page<CategoryDto>> {
@@ -37,6 +47,50 @@ export class CategoriesService {
     }
     return toCategoryDto(category);
   }
+
+  create(body: NewCategoryDto, origin: Origin): Promise<CategoryDto> {
+    const command = {
+      needs: [{ newId: Category }],
+      decide: (state: State) => {
+        const category = categoryOf(state.newId(Category), body);
+        state.insert(Category, category.id, category);
+        return toCategoryDto(category);
+      },
+    };
+    return this.commands.run(command, origin);
+  }
+
+  replace(
+    id: number,
+    body: NewCategoryDto,
+    precondition: Precondition,
+    origin: Origin,
+  ): Promise<CategoryDto> {
+    const command = {
+      needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' as const }],
+      decide: (state: State) => {
+        precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
+        const category = categoryOf(id, body);
+        state.update(Category, id, category);
+        return toCategoryDto(category);
+      },
+    };
+    return this.commands.run(command, origin);
+  }
+
+  /** The foreign key decides whether pets use the category: after a check in advance, another request could still add one. */
+  delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+    const command = {
+      needs: [{ row: Category, id, lock: 'FOR UPDATE' as const }],
+      decide: (state: State) => {
+        precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
+        state.delete(Category, id);
+      },
+      explain: (error: unknown) =>
+        violatesForeignKey(error, 'pets_category_fk') ? new CategoryInUseError(id) : error,
+    };
+    return this.commands.run(command, origin);
+  }
 }
 
 function selectCategories({ name }: ListCategoriesQuery): Selection {
@@ -44,36 +98,21 @@ function selectCategories({ name }: ListCategoriesQuery): Selection {
   return { conditions: [], named };
 }
 
-/** Columns that are copied unchanged, with their types; the store assigns the id. */
-export const CATEGORY_COLUMNS = 'name text, description text';
-const COLUMNS = columnNames(CATEGORY_COLUMNS);
+function categoryOf(id: number, { name, description }: NewCategoryDto): Category {
+  return { id, name, description: description ?? null };
+}
 
-/** Bulk operations on categories, for import and export. */
-@Injectable()
-export class BulkCategories {
-  /** All categories, as a query to build on. */
-  readonly all = `SELECT id, ${COLUMNS} FROM categories`;
-
-  /**
-   * Inserts the rows of a query (columns valid by `categoryFields`; more columns are allowed) in order.
-   * Keeps them in a temporary table of this name, with their new `id`.
-   * @returns the number of rows
-   */
-  async insert(transaction: Transaction, query: string, table: string): Promise<number> {
-    const count = await numberRows(transaction, { query, sequence: 'categories_id_seq', table });
-    await transaction.query(
-      `INSERT INTO categories (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
-       SELECT id, ${COLUMNS} FROM ${table}`,
-    );
-    return count;
+function foundCategory(state: State, id: number): Category {
+  const category = state.find(Category, id);
+  if (category === null) {
+    throw new CategoryNotFoundError(id);
   }
+  return category;
+}
 
-  /** Prevents the categories with these ids from being deleted while the transaction runs. */
-  async hold(transaction: Transaction, ids: string): Promise<void> {
-    // Always in the same order, to avoid deadlocks.
-    await transaction.query(
-      `SELECT count(*) FROM
-       (SELECT FROM categories WHERE id IN (${ids}) ORDER BY id FOR KEY SHARE) AS held`,
-    );
+function eventsOf({ before, after }: RowChange<Category>): Occurrence[] {
+  if (after === null) {
+    return [{ type: 'category.deleted', data: toCategoryDto(before!) }];
   }
+  return [{ type: before === null ? 'category.created' : 'category.updated', data: toCategoryDto(after) }];
 }

@@ -1,4 +1,4 @@
-export { BulkCategories, CATEGORY_COLUMNS, CategoriesService } from './categories.service';
 export { CategoriesModule } from './categories.module';
-export { CategoryCatalog } from './change-categories';
+export { CategoriesService } from './categories.service';
+export { CATEGORY_COLUMNS, CategoryCatalog } from './category-catalog';
 export { categoryFields } from './categories.dto';

@@ -1,4 +1,4 @@
-export { BulkStock, InventoryService } from './inventory.service';
 export { InsufficientStockError, stockQuantity } from './inventory.dto';
-export { InventoryModule, FIRST_QUANTITY } from './inventory.module';
-export { StockReservations } from './stock-reservations';
+export { InventoryModule } from './inventory.module';
+export { InventoryService } from './inventory.service';
+export { FIRST_QUANTITY, StockReservations } from './stock-reservations';

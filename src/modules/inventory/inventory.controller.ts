@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
   BodyExamples,
   IdParam,
@@ -14,7 +14,6 @@ import {
 } from '#libs/http';
 import { RequiresScope } from '../auth';
 import { PetNotFoundError } from '../pets';
-import { adjustStock, setStock } from './change-stock';
 import {
   InsufficientStockError,
   InventoryAdjustmentDto,
@@ -30,10 +29,7 @@ const PET_ID = 'Identifier of the pet (Pet.id).';
 @ApiTags('Inventory')
 @Controller('store/inventory')
 export class InventoryController {
-  constructor(
-    private readonly inventory: InventoryService,
-    private readonly commands: CommandExecutor,
-  ) {}
+  constructor(private readonly inventory: InventoryService) {}
 
   @Get()
   @RequiresScope('read')
@@ -89,7 +85,7 @@ export class InventoryController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.commands.run(setStock(petId, quantity, precondition), origin);
+    return this.inventory.set(petId, quantity, precondition, origin);
   }
 
   @Post(':petId/adjustments')
@@ -114,6 +110,6 @@ export class InventoryController {
     @Body() { delta }: InventoryAdjustmentDto,
     @SentBy() origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.commands.run(adjustStock(petId, delta), origin);
+    return this.inventory.adjust(petId, delta, origin);
   }
 }

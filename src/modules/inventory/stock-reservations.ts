@@ -1,8 +1,12 @@
-import type { Need, State } from '#libs/database';
+import type { Need, State, Transaction } from '#libs/database';
+import type { PetStatus } from '../pets';
 import { InsufficientStockError, MAX_QUANTITY } from './inventory.dto';
 import { Stock } from './stock.entity';
 
-/** The operations on stock that commands of other modules may use. The command must have locked the pet (PetCatalog). */
+/** The stock of a new pet by default. */
+export const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
+
+/** The operations on stock that other modules may use: in commands that have locked the pet (PetCatalog), and for imports and exports. */
 export const StockReservations = {
   load: (petId: number): Need => ({ row: Stock, id: petId }),
 
@@ -27,6 +31,16 @@ export const StockReservations = {
   },
 
   left: unitsOf,
+
+  /** The stock of all pets, deleted ones too, as a query to build on. */
+  all: `SELECT pet_id, quantity FROM inventory`,
+
+  /** Inserts the stock of new pets: the rows of a query with `pet_id` and `quantity`, valid by `stockQuantity`. */
+  async insertAll(transaction: Transaction, query: string): Promise<void> {
+    await transaction.query(
+      `INSERT INTO inventory (pet_id, quantity) SELECT pet_id, quantity FROM (${query}) AS entered`,
+    );
+  },
 };
 
 /** Units in stock. Every pet has a stock row from its creation on. */

@@ -1,3 +1,2 @@
-export { OrderAdministration } from './order-administration';
 export { OrdersModule } from './orders.module';
-export { OrdersService } from './orders.service';
+export { OPERATOR, OrdersService } from './orders.service';

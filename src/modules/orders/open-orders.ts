@@ -1,6 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { MAX_COUNT, type Aggregate, type Need, type State } from '#libs/database';
-import { PetHasOpenOrdersError, PetLifecycle, type PetLifecycleListener } from '../pets';
 
 const COUNT: Aggregate = {
   name: 'open orders',
@@ -17,23 +15,3 @@ export const OpenOrders = {
   opened: (state: State, petId: number): void => state.adjust(COUNT, petId, 1),
   closed: (state: State, petId: number): void => state.adjust(COUNT, petId, -1),
 };
-
-/** A pet with open orders cannot be deleted. */
-@Injectable()
-export class OpenOrdersKeepPets implements OnModuleInit, PetLifecycleListener {
-  constructor(private readonly lifecycle: PetLifecycle) {}
-
-  onModuleInit(): void {
-    this.lifecycle.join(this);
-  }
-
-  deletionNeeds(petId: number): Need[] {
-    return [OpenOrders.count(petId)];
-  }
-
-  petDeleting(state: State, petId: number): void {
-    if (OpenOrders.exist(state, petId)) {
-      throw new PetHasOpenOrdersError(petId);
-    }
-  }
-}

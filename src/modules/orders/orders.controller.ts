@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
   BodyExamples,
   Created,
@@ -15,7 +15,6 @@ import {
 } from '#libs/http';
 import { RequiresScope } from '../auth';
 import { InsufficientStockError } from '../inventory';
-import { cancelOrder, updateOrder } from './change-order';
 import {
   ListOrdersQuery,
   NewOrderDto,
@@ -27,7 +26,6 @@ import {
   UnknownPetError,
 } from './orders.dto';
 import { OrdersService } from './orders.service';
-import { placeOrder } from './place-order';
 
 const EXAMPLE: OrderDto = {
   id: 1,
@@ -41,10 +39,7 @@ const ORDER_ID = 'Identifier of the order (Order.id).';
 @ApiTags('Orders')
 @Controller('store/orders')
 export class OrdersController {
-  constructor(
-    private readonly orders: OrdersService,
-    private readonly commands: CommandExecutor,
-  ) {}
+  constructor(private readonly orders: OrdersService) {}
 
   @Get()
   @RequiresScope('read')
@@ -88,7 +83,7 @@ export class OrdersController {
     fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
   })
   place(@Body() body: NewOrderDto, @SentBy() origin: Origin): Promise<OrderDto> {
-    return this.commands.run(placeOrder(body), origin);
+    return this.orders.place(body, origin);
   }
 
   @Get(':orderId')
@@ -127,14 +122,13 @@ export class OrdersController {
     postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
     unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
   })
-  async update(
+  update(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @Body() body: OrderPatchDto,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<OrderDto> {
-    const order = await this.orders.get(orderId, origin.owner);
-    return this.commands.run(updateOrder(order, body, precondition), origin);
+    return this.orders.update(orderId, body, precondition, origin);
   }
 
   @Delete(':orderId')
@@ -147,12 +141,11 @@ export class OrdersController {
     response: { status: 204, description: 'The order was cancelled.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
-  async cancel(
+  cancel(
     @IdParam('orderId', ORDER_ID) orderId: number,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<void> {
-    const order = await this.orders.get(orderId, origin.owner);
-    return this.commands.run(cancelOrder(order, precondition), origin);
+    return this.orders.cancel(orderId, precondition, origin);
   }
 }

@@ -1,16 +1,56 @@
 import { Injectable } from '@nestjs/common';
-import { Database, PageReader, type Parameter, type Selection } from '#libs/database';
-import type { Page } from '#libs/http';
+import {
+  type Command,
+  CommandExecutor,
+  Database,
+  type Origin,
+  PageReader,
+  type Parameter,
+  type RowChange,
+  type Selection,
+} from '#libs/database';
+import type { Page, Precondition } from '#libs/http';
+import { AuditTrail, type OrderAction } from '../audit';
+import { EventLog, type Occurrence } from '../events';
+import { PetHasOpenOrdersError, PetLifecycle } from '../pets';
+import { cancelOrder, updateOrder } from './change-order';
+import { OpenOrders } from './open-orders';
 import { Order } from './order.entity';
-import { type ListOrdersQuery, type OrderDto, OrderNotFoundError, toOrderDto } from './orders.dto';
+import {
+  type ListOrdersQuery,
+  type NewOrderDto,
+  type OrderDto,
+  OrderNotFoundError,
+  type OrderPatchDto,
+  toOrderDto,
+} from './orders.dto';
+import { placeOrder } from './place-order';
 
-/** Reads of orders; the commands that change them have their own files. */
+/** The origin of changes by operators, who are not a client. They are recorded in the audit log. */
+export const OPERATOR: Origin = { owner: 0, status: 200 };
+
+/** The use cases of orders. */
 @Injectable()
 export class OrdersService {
   private readonly pages: PageReader<Order, ListOrdersQuery>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly commands: CommandExecutor,
+    private readonly trail: AuditTrail,
+    events: EventLog,
+    lifecycle: PetLifecycle,
+  ) {
     this.pages = new PageReader(database, Order, selectOrders);
+    events.report(Order, eventsOf);
+    lifecycle.join({
+      deletionNeeds: (petId) => [OpenOrders.count(petId)],
+      deleting: (state, petId) => {
+        if (OpenOrders.exist(state, petId)) {
+          throw new PetHasOpenOrdersError(petId);
+        }
+      },
+    });
   }
 
   async list(query: ListOrdersQuery, caller?: number): Promise<Page<OrderDto>> {
@@ -25,6 +65,48 @@ export class OrdersService {
     }
     return toOrderDto(order);
   }
+
+  place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
+    return this.commands.run(placeOrder(body), origin);
+  }
+
+  async update(
+    id: number,
+    patch: OrderPatchDto,
+    precondition: Precondition,
+    origin: Origin,
+  ): Promise<OrderDto> {
+    const order = await this.get(id, origin.owner);
+    return this.change(order, updateOrder(order, patch, precondition), 'order.completed', origin);
+  }
+
+  async cancel(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+    const order = await this.get(id, origin.owner);
+    return this.change(order, cancelOrder(order, precondition), 'order.cancelled', origin);
+  }
+
+  /** Records what an operator changed. */
+  private change<Result>(
+    { id: orderId, petId, quantity }: OrderDto,
+    command: Command<Result>,
+    action: OrderAction,
+    origin: Origin,
+  ): Promise<Result> {
+    if (origin !== OPERATOR) {
+      return this.commands.run(command, origin);
+    }
+    const recorded: Command<Result> = {
+      ...command,
+      decide: (state) => {
+        const result = command.decide(state);
+        if (state.isChanged(Order, orderId)) {
+          void this.trail.record(state, { action, details: { orderId, petId, quantity } });
+        }
+        return result;
+      },
+    };
+    return this.commands.run(recorded, origin);
+  }
 }
 
 function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter): Selection {
@@ -38,4 +120,19 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
       parameters: wanted.map((value) => parameter(value, 'boolean')),
     },
   };
+}
+
+/** The row of a cancelled order is kept. An order can be completed in the same step in which it is placed or rescheduled. */
+function eventsOf({ before, after }: RowChange<Order>): Occurrence[] {
+  const { petId, shipDate, complete, cancelledAt } = after!;
+  if (cancelledAt !== null) {
+    return [{ type: 'order.cancelled', petId, data: toOrderDto(before!) }];
+  }
+  const data = toOrderDto(after!);
+  const isRescheduled = before !== null && shipDate?.getTime() !== before.shipDate?.getTime();
+  return [
+    ...(before === null ? [{ type: 'order.placed', petId, data } as const] : []),
+    ...(isRescheduled ? [{ type: 'order.updated', petId, data } as const] : []),
+    ...(complete && before?.complete !== true ? [{ type: 'order.completed', petId, data } as const] : []),
+  ];
 }

@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Need, State } from '#libs/database';
+import { columnNames, type Need, numberRows, type State, type Transaction } from '#libs/database';
 import type { PetStatus } from './pet-status';
 import { Pet } from './pet.entity';
 
 /** What other modules may see of a pet. */
 export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
 
-/** The operations on pets that commands of other modules may use. The pet's lock keeps stock, orders and status consistent. */
+/** Columns that are copied unchanged, with their types; the store assigns the id and resolves the category. */
+export const PET_COLUMNS = 'name text, status text';
+const COLUMNS = columnNames(PET_COLUMNS);
+
+/** The operations on pets that other modules may use: in commands, and for imports and exports. */
 export const PetCatalog = {
-  /** Locks the pet, its stock and its orders against other changes. */
+  /** Locks the pet, its stock and its orders against other changes, which keeps them consistent. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
   find: (state: State, id: number): KnownPet | null => findPet(state, id),
@@ -16,6 +20,23 @@ export const PetCatalog = {
   /** For changes that follow from stock or orders, so the rule for manual changes does not apply. */
   setStatus: (state: State, id: number, status: PetStatus): void => {
     state.update(Pet, id, { ...state.find(Pet, id)!, status });
+  },
+
+  /** All pets that are not deleted, as a query to build on. */
+  all: `SELECT id, category_id, ${COLUMNS} FROM pets WHERE deleted_at IS NULL`,
+
+  /**
+   * Inserts the rows of a query (columns valid by `petFields`, and `category_id`; more are allowed) in order. Keeps them in
+   * a temporary table of this name, with their new `id`. Does not call PetLifecycle: the caller inserts their stock.
+   * @returns the number of rows
+   */
+  async insertAll(transaction: Transaction, query: string, table: string): Promise<number> {
+    const count = await numberRows(transaction, { query, sequence: 'pets_id_seq', table });
+    await transaction.query(
+      `INSERT INTO pets (id, category_id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
+       SELECT id, category_id, ${COLUMNS} FROM ${table}`,
+    );
+    return count;
   },
 };
 
@@ -25,47 +46,44 @@ export function findPet(state: State, id: number): Pet | null {
 }
 
 /** How another module takes part in a pet's lifecycle. Called within the pet's command; an error rejects the command. */
-export interface PetLifecycleListener {
-  petCreated?(state: State, pet: KnownPet): void;
+export interface PetParticipant {
+  created?(state: State, pet: KnownPet): void;
   /** The data that `statusChanged` needs. */
   statusNeeds?(petId: number): Need[];
   /** Called after the command, with the changed status. */
   statusChanged?(state: State, pet: KnownPet): void;
-  /** The data that `petDeleting` needs. */
+  /** The data that `deleting` needs. */
   deletionNeeds?(petId: number): Need[];
   /** Throws an error to prevent the deletion. */
-  petDeleting?(state: State, petId: number): void;
+  deleting?(state: State, petId: number): void;
 }
 
-/**
- * Lets modules that depend on pets take part in a pet's creation, change of status and deletion. They register when the application
- * starts.
- */
+/** Lets modules that depend on pets take part in a pet's creation, change of status and deletion. */
 @Injectable()
 export class PetLifecycle {
-  private readonly listeners: PetLifecycleListener[] = [];
+  private readonly participants: PetParticipant[] = [];
 
-  join(listener: PetLifecycleListener): void {
-    this.listeners.push(listener);
+  join(participant: PetParticipant): void {
+    this.participants.push(participant);
   }
 
   created(state: State, pet: KnownPet): void {
-    this.listeners.forEach((listener) => listener.petCreated?.(state, pet));
+    this.participants.forEach((one) => one.created?.(state, pet));
   }
 
   statusNeeds(petId: number): Need[] {
-    return this.listeners.flatMap((listener) => listener.statusNeeds?.(petId) ?? []);
+    return this.participants.flatMap((one) => one.statusNeeds?.(petId) ?? []);
   }
 
   statusChanged(state: State, pet: KnownPet): void {
-    this.listeners.forEach((listener) => listener.statusChanged?.(state, pet));
+    this.participants.forEach((one) => one.statusChanged?.(state, pet));
   }
 
   deletionNeeds(petId: number): Need[] {
-    return this.listeners.flatMap((listener) => listener.deletionNeeds?.(petId) ?? []);
+    return this.participants.flatMap((one) => one.deletionNeeds?.(petId) ?? []);
   }
 
   deleting(state: State, petId: number): void {
-    this.listeners.forEach((listener) => listener.petDeleting?.(state, petId));
+    this.participants.forEach((one) => one.deleting?.(state, petId));
   }
 }

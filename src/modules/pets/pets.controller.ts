@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
   BodyExamples,
   Created,
@@ -14,8 +14,6 @@ import {
   SingleResource,
 } from '#libs/http';
 import { RequiresScope } from '../auth';
-import { createPet, deletePet, replacePet, updatePet } from './change-pets';
-import { PetLifecycle } from './pet-catalog';
 import {
   InvalidStatusTransitionError,
   ListPetsQuery,
@@ -38,11 +36,7 @@ const PET_ID = 'Identifier of the pet (Pet.id).';
 @ApiTags('Animals')
 @Controller('pets')
 export class PetsController {
-  constructor(
-    private readonly pets: PetsService,
-    private readonly commands: CommandExecutor,
-    private readonly lifecycle: PetLifecycle,
-  ) {}
+  constructor(private readonly pets: PetsService) {}
 
   @Get()
   @RequiresScope('read')
@@ -73,7 +67,7 @@ export class PetsController {
   })
   @BodyExamples(NewPetDto, BODIES)
   create(@Body() body: NewPetDto, @SentBy() origin: Origin): Promise<PetDto> {
-    return this.commands.run(createPet(body, this.lifecycle), origin);
+    return this.pets.create(body, origin);
   }
 
   @Get(':petId')
@@ -93,7 +87,7 @@ export class PetsController {
     response: { description: 'The pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
-  async get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<PetDto> {
+  get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<PetDto> {
     return this.pets.get(petId, owner);
   }
 
@@ -115,7 +109,7 @@ export class PetsController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<PetDto> {
-    return this.commands.run(replacePet(petId, body, precondition, this.lifecycle), origin);
+    return this.pets.replace(petId, body, precondition, origin);
   }
 
   @Patch(':petId')
@@ -140,7 +134,7 @@ export class PetsController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<PetDto> {
-    return this.commands.run(updatePet(petId, body, precondition, this.lifecycle), origin);
+    return this.pets.update(petId, body, precondition, origin);
   }
 
   @Delete(':petId')
@@ -157,6 +151,6 @@ export class PetsController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<void> {
-    return this.commands.run(deletePet(petId, precondition, this.lifecycle), origin);
+    return this.pets.delete(petId, precondition, origin);
   }
 }

@@ -1,27 +1,48 @@
 import { Injectable } from '@nestjs/common';
 import {
-  columnNames,
+  type Command,
+  CommandExecutor,
   Database,
-  nameBeginsWith,
-  namePrefix,
-  numberRows,
+  type Origin,
   PageReader,
-  type Parameter,
-  type Selection,
-  type Transaction,
+  type RowChange,
+  type State,
 } from '#libs/database';
-import { DEFAULT_PAGE_SIZE, idBefore, MAX_PAGE_SIZE, type Page, pageOf } from '#libs/http';
-import { PET_STATUSES } from './pet-status';
+import { DEFAULT_PAGE_SIZE, idBefore, MAX_PAGE_SIZE, type Page, pageOf, type Precondition } from '#libs/http';
+import { CategoryCatalog } from '../categories';
+import { EventLog, type Occurrence } from '../events';
+import { findPet, PetCatalog, PetLifecycle } from './pet-catalog';
+import { selectPets } from './pet-filters';
+import { mayChangeByHand } from './pet-status';
 import { Pet } from './pet.entity';
-import { type ListPetsQuery, type PetDto, PetNotFoundError, toPetDto } from './pets.dto';
+import {
+  fieldsOf,
+  InvalidStatusTransitionError,
+  type ListPetsQuery,
+  type NewPetDto,
+  type PetDto,
+  PetNotFoundError,
+  type PetPatchDto,
+  toPetDto,
+  UnknownCategoryError,
+} from './pets.dto';
 
-/** Reads of pets; the commands that change them have their own files. */
+/** The use cases of pets. */
 @Injectable()
 export class PetsService {
   private readonly pages: PageReader<Pet, ListPetsQuery>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly commands: CommandExecutor,
+    private readonly lifecycle: PetLifecycle,
+    events: EventLog,
+  ) {
     this.pages = new PageReader(database, Pet, selectPets);
+    events.report(Pet, (change, state) => {
+      this.reportStatus(change, state);
+      return eventsOf(change);
+    });
   }
 
   async get(id: number, caller?: number): Promise<PetDto> {
@@ -44,6 +65,66 @@ export class PetsService {
     return { entries: entries.map(toPetDto), lastId };
   }
 
+  create(body: NewPetDto, origin: Origin): Promise<PetDto> {
+    const { categoryId } = body;
+    const command: Command<PetDto> = {
+      needs: [CategoryCatalog.keep(categoryId), { newId: Pet }],
+      decide: (state) => {
+        assertCategory(state, categoryId);
+        const id = state.newId(Pet);
+        const pet: Pet = { ...fieldsOf(body), id, formerCategoryId: null, deletedAt: null };
+        state.insert(Pet, id, pet);
+        this.lifecycle.created(state, pet);
+        return toPetDto(pet);
+      },
+    };
+    return this.commands.run(command, origin);
+  }
+
+  /** Replaces all fields; a field that is left out gets the default of a new pet. */
+  replace(id: number, body: NewPetDto, precondition: Precondition, origin: Origin): Promise<PetDto> {
+    return this.update(id, fieldsOf(body), precondition, origin);
+  }
+
+  /** Changes only the given fields. */
+  update(id: number, changes: PetPatchDto, precondition: Precondition, origin: Origin): Promise<PetDto> {
+    const { categoryId, status } = changes;
+    const command: Command<PetDto> = {
+      needs: [
+        PetCatalog.lock(id),
+        ...(categoryId === undefined ? [] : [CategoryCatalog.keep(categoryId)]),
+        ...(status === undefined ? [] : this.lifecycle.statusNeeds(id)),
+      ],
+      decide: (state) => {
+        const pet = foundPet(state, id, precondition);
+        const changed: Pet = { ...pet, ...changes };
+        if (!mayChangeByHand(pet.status, changed.status)) {
+          throw new InvalidStatusTransitionError(pet.status, changed.status);
+        }
+        if (categoryId !== undefined) {
+          assertCategory(state, categoryId);
+        }
+        state.update(Pet, id, changed);
+        return toPetDto(changed);
+      },
+    };
+    return this.commands.run(command, origin);
+  }
+
+  /** The row is kept for the records, but no longer uses its category. */
+  delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+    const command: Command<void> = {
+      needs: [PetCatalog.lock(id), ...this.lifecycle.deletionNeeds(id)],
+      decide: (state) => {
+        const pet = foundPet(state, id, precondition);
+        this.lifecycle.deleting(state, id);
+        const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };
+        state.update(Pet, id, { ...pet, ...gone });
+      },
+    };
+    return this.commands.run(command, origin);
+  }
+
   private async listById(
     ids: number[],
     after: number,
@@ -59,75 +140,37 @@ export class PetsService {
       ({ id }) => id,
     );
   }
+
+  /** Whoever changed it: a caller, an order or the stock. */
+  private reportStatus({ before, after }: RowChange<Pet>, state: State): void {
+    if (before !== null && before.status !== after!.status) {
+      this.lifecycle.statusChanged(state, after!);
+    }
+  }
 }
 
-// The filters of the pet list as SQL.
-
-const IS_THERE = 'deleted_at IS NULL';
-
-export function selectPets(filters: ListPetsQuery, parameter: Parameter): Selection {
-  return (filters.id === undefined ? inOrder : amongIds)(filters, parameter);
+function foundPet(state: State, id: number, precondition: Precondition): Pet {
+  const pet = findPet(state, id);
+  if (pet === null) {
+    throw new PetNotFoundError(id);
+  }
+  precondition.assertHolds(toPetDto(pet));
+  return pet;
 }
 
-/**
- * Reads at most one page of rows per status. With a name it may read more: the rarer the name is within the status and
- * the category, the more rows.
- */
-function inOrder({ status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
-  const conditions = [IS_THERE];
-  if (categoryId !== undefined) {
-    conditions.push(`category_id = ${parameter(categoryId, 'bigint')}`);
+function assertCategory(state: State, categoryId: number): void {
+  if (!CategoryCatalog.exists(state, categoryId)) {
+    throw new UnknownCategoryError(categoryId);
   }
-  // The index on categories has the status before the id.
-  const statuses = status ?? (categoryId === undefined ? undefined : PET_STATUSES);
-  const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
-  return {
-    conditions,
-    within: parameters && {
-      column: 'status',
-      sorted: categoryId === undefined ? 'ASC' : 'DESC',
-      parameters,
-    },
-    named: name === undefined ? undefined : { prefix: name, indexed: [IS_THERE] },
-  };
 }
 
-/** There are at most 100 ids, so all of these pets are read, whatever the other filters. */
-function amongIds({ id, status, categoryId, name }: ListPetsQuery, parameter: Parameter): Selection {
-  const conditions = [IS_THERE, `id = ANY(${parameter(id, 'bigint[]')})`];
-  if (categoryId !== undefined) {
-    conditions.push(`category_id = ${parameter(categoryId, 'bigint')}`);
+/** The row of a deleted pet is kept. */
+function eventsOf({ before, after }: RowChange<Pet>): Occurrence[] {
+  const { id: petId, deletedAt } = after!;
+  if (before === null) {
+    return [{ type: 'pet.created', petId, data: toPetDto(after!) }];
   }
-  if (status !== undefined) {
-    conditions.push(`status = ANY(${parameter(status, 'text[]')})`);
-  }
-  if (name !== undefined) {
-    conditions.push(nameBeginsWith(parameter(namePrefix(name), 'text')));
-  }
-  return { conditions, isUnprepared: true };
-}
-
-/** Columns that are copied unchanged, with their types; the store assigns the id and resolves the category. */
-export const PET_COLUMNS = 'name text, status text';
-const COLUMNS = columnNames(PET_COLUMNS);
-
-/** Bulk operations on pets, for import and export. */
-@Injectable()
-export class BulkPets {
-  /** All pets that are not deleted, as a query to build on. */
-  readonly all = `SELECT id, category_id, ${COLUMNS} FROM pets WHERE deleted_at IS NULL`;
-
-  /**
-   * Inserts the rows of a query (columns valid by `petFields`, and `category_id`; more are allowed) in order. Keeps them in
-   * a temporary table of this name, with their new `id`. Does not call PetLifecycle: the caller inserts their stock.
-   * @returns the number of rows
-   */
-  async insert(transaction: Transaction, query: string, table: string): Promise<number> {
-    const count = await numberRows(transaction, { query, sequence: 'pets_id_seq', table });
-    await transaction.query(
-      `INSERT INTO pets (id, category_id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
-       SELECT id, category_id, ${COLUMNS} FROM ${table}`,
-    );
-    return count;
-  }
+  return deletedAt === null
+    ? [{ type: 'pet.updated', petId, data: toPetDto(after!) }]
+    : [{ type: 'pet.deleted', petId, data: toPetDto(before) }];
 }

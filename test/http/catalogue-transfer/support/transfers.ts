@@ -4,10 +4,7 @@ import { SystemClock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../../../src/modules/audit';
 import { ExportCatalogue, ImportCatalogue } from '../../../../src/modules/catalogue';
-import { BulkCategories } from '../../../../src/modules/categories';
 import { dataSourceOptions } from '../../../../src/runtime/data-source';
-import { BulkStock } from '../../../../src/modules/inventory';
-import { BulkPets } from '../../../../src/modules/pets';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
 type ImportOptions = Parameters<ImportCatalogue['run']>[1];
@@ -27,7 +24,7 @@ export class TransferBench {
   importing(): ImportCatalogue {
     const database = new Database(this.dataSource);
     const trail = new AuditTrail(database, new SystemClock(), { kind: 'cli', name: 'ann@shop' });
-    return new ImportCatalogue(database, new BulkCategories(), new BulkPets(), new BulkStock(), trail);
+    return new ImportCatalogue(database, trail);
   }
 
   /** Imports lines: text as it is, anything else as JSON. */
@@ -48,12 +45,7 @@ export class TransferBench {
   async export(
     onWrite: () => Promise<unknown> = () => Promise.resolve(),
   ): Promise<Record<string, unknown>[]> {
-    const exporting = new ExportCatalogue(
-      new Database(this.dataSource),
-      new BulkCategories(),
-      new BulkPets(),
-      new BulkStock(),
-    );
+    const exporting = new ExportCatalogue(new Database(this.dataSource));
     let text = '';
     await exporting.run(async (part) => {
       text += part;
