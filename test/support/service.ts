@@ -1,8 +1,10 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { Clock, ManualClock } from '#libs/clock';
+import { Connections } from '#libs/http';
 import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/service';
@@ -54,6 +56,7 @@ export class TestService {
     private readonly ownsDatabase: boolean,
     documentText: string,
     readonly log: WatchedLog,
+    private readonly connections: Connections,
   ) {
     this.document = JSON.parse(documentText) as OpenAPIObject;
     this.contract = DocumentContract.of(documentText);
@@ -92,6 +95,8 @@ export class TestService {
 
   /** Rejects when anything that was done here has brought an API key into the log. */
   async close(): Promise<void> {
+    // As when the process stops: a connection that is kept alive after its response would hold up the end for a minute.
+    this.connections.announceEnd();
     await this.app.close();
     if (this.ownsDatabase) {
       await this.database.drop();
@@ -127,8 +132,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     NEST_OPTIONS,
   );
   configureServer(app, settings);
+  const connections = new Connections(app.getHttpServer() as Server);
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text();
-  return new TestService(app, clock, database, options.database === undefined, document, log);
+  return new TestService(app, clock, database, options.database === undefined, document, log, connections);
 }

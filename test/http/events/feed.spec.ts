@@ -250,7 +250,7 @@ describe('A request that waits', () => {
     } else {
       service.clock.set(expiresAt.getTime());
     }
-    await rename('Late');
+    await rename(`Late ${what}`);
     const { status, body } = await answer;
     expect([status, body.code]).toEqual([401, 'invalid_api_key']);
   });
