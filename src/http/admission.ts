@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { ApiError } from '#libs/http';
 import { Authenticator } from '../modules/auth';
-import { RequestLimiter, countingRuleOf } from '../modules/quotas';
+import { RequestLimiter, countingRuleOf, noteSkipped } from '../modules/quotas';
 import { isPreflight } from './cors';
 
 /**
@@ -17,8 +17,9 @@ export class Admission {
     private readonly limiter: RequestLimiter,
   ) {}
 
-  /** Call it before adding any hook that rejects requests. */
+  /** Call it before adding any route, and any hook that rejects requests. */
   watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRoute', noteSkipped);
     fastify.addHook('onRequest', (request, _reply, done) => this.admit(request, done));
   }
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { FastifyInstance } from 'fastify';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { entityTag, noneMatchHits } from '#libs/http';
-import { NEVER_COUNTED } from '../../modules/quotas';
 import type { Settings } from '../../settings';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
@@ -15,10 +15,11 @@ function serveEntrance(fastify: FastifyInstance, { info }: OpenAPIObject): void 
   const places = { openapi: '/openapi.json', docs: '/docs', guides: INDEX_PATH };
   const entrance = { name: info.title, version: info.version, ...places };
   const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
-  fastify.get('/', (request, reply) => {
+  const serve: RouteHandlerMethod = (request, reply) => {
     void reply.headers({ Vary: 'Accept', Link: link });
     return wantsPage(request) ? reply.redirect(places.docs) : reply.send(entrance);
-  });
+  };
+  fastify.get('/', uncounted(serve));
 }
 
 function serveDescription(fastify: FastifyInstance, document: OpenAPIObject): void {
@@ -36,21 +37,21 @@ function serveDescription(fastify: FastifyInstance, document: OpenAPIObject): vo
 export function serveDocument(app: NestFastifyApplication, settings: Settings): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const document = buildDocument(app, settings);
-  void fastify.register((free, _options, done) => {
-    free.addHook('onRoute', (route) => {
-      route.config = { ...route.config, ...NEVER_COUNTED };
-    });
-    serveEntrance(free, document);
-    serveDescription(free, document);
-    void free.register((pages, _pageOptions, pagesDone) => {
-      pages.addHook('onRequest', (request, reply, next) =>
-        setPageHeaders(request.raw, reply.raw, (error) => next(error as Error | undefined)),
-      );
-      servePages(pages, document);
-      pagesDone();
-    });
+  serveEntrance(fastify, document);
+  serveDescription(fastify, document);
+  void fastify.register((pages, _options, done) => {
+    pages.addHook('onRequest', (request, reply, next) =>
+      setPageHeaders(request.raw, reply.raw, (error) => next(error as Error | undefined)),
+    );
+    servePages(pages, document);
     done();
   });
+}
+
+/** Marks a handler outside of Nest, as the decorator does in a controller. */
+function uncounted(handler: RouteHandlerMethod): RouteHandlerMethod {
+  SkipThrottle({ minute: true, day: true })(handler);
+  return handler;
 }
 
 const HTML = 'text/html; charset=utf-8';
@@ -88,7 +89,10 @@ export function servePages(fastify: FastifyInstance, document: OpenAPIObject): v
   for (const path of ['/docs/', '/docs/index.html']) {
     serveStatic(fastify, path, async () => (await pages()).get('/docs')!);
   }
-  fastify.get(`${INDEX_PATH}/`, (_request, reply) => reply.redirect(INDEX_PATH, 301));
+  fastify.get(
+    `${INDEX_PATH}/`,
+    uncounted((_request, reply) => reply.redirect(INDEX_PATH, 301)),
+  );
 }
 
 async function renderPages(document: OpenAPIObject): Promise<Map<string, StaticContent>> {
@@ -127,7 +131,7 @@ function serveStatic(
   path: string,
   content: () => StaticContent | Promise<StaticContent>,
 ): void {
-  fastify.get(path, async (request, reply) => {
+  const serve: RouteHandlerMethod = async (request, reply) => {
     const { type, body, tag } = await content();
     void reply.headers({ ETag: tag, 'Cache-Control': `public, max-age=${FRESH_SECONDS}` });
     const ifNoneMatch = request.headers['if-none-match'];
@@ -135,7 +139,8 @@ function serveStatic(
       return reply.status(304).send();
     }
     return reply.type(type).send(body);
-  });
+  };
+  fastify.get(path, uncounted(serve));
 }
 
 /** Runs the work on the first call and caches the result, but not a failure. */

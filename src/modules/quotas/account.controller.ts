@@ -5,7 +5,7 @@ import { Clock } from '#libs/clock';
 import { Operation } from '#libs/http';
 import { type KeyHolder, RequiresKey, RequiresScope } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
-import { Counted } from './request-limiter';
+import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/rate-window';
 import { QuotaStore, subjectOf } from './stores/quota-store';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
@@ -33,7 +33,7 @@ export class AccountController {
   ) {}
 
   @Get('rate-limit')
-  @Counted('without a valid key')
+  @CountedOnlyWithoutKey()
   @RequiresKey()
   @Operation({
     id: 'getRateLimit',

@@ -12,14 +12,11 @@ export {
 } from './instances';
 export { QuotasModule, WorkerQuotaServerModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
+export { PlanThrottlerGuard, countingRuleOf, noteSkipped } from './plan-throttler.guard';
 export {
-  Counted,
   LIMITER_DECISIONS,
   type LimiterDecision,
-  NEVER_COUNTED,
-  PlanThrottlerGuard,
   RequestLimiter,
-  countingRuleOf,
   limiterDecisionOf,
 } from './request-limiter';
 export { BAN_LEVELS } from './rules/ban-rules';

@@ -11,9 +11,8 @@ import { QuotaAdministrationModule } from './administration';
 import { ChangesListener } from './changes-listener';
 import { InstanceWatch } from './instances';
 import { USAGE_DAYS } from './reports/usage';
-import { PlanThrottlerGuard, RequestLimiter } from './request-limiter';
-import { ADDRESS_LIMITS } from './rules/plans';
-import { MINUTE_MS } from './rules/rate-window';
+import { PlanThrottlerGuard, THROTTLERS } from './plan-throttler.guard';
+import { RequestLimiter } from './request-limiter';
 import { FleetQuotaStore } from './stores/fleet-quota-store';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
 import { QuotaRecords } from './stores/quota-records';
@@ -65,8 +64,7 @@ export const QUOTA_STORE: Provider[] = [
     AuthModule,
     QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', dayColumn: 'day', days: USAGE_DAYS }),
-    // Required by the module, but unused: PlanThrottlerGuard counts by plan.
-    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: ADDRESS_LIMITS.perMinute }]),
+    ThrottlerModule.forRoot(THROTTLERS),
   ],
   controllers: [AccountController],
   providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE, InstanceWatch, ChangesListener],

@@ -1,8 +1,7 @@
-import { type ExecutionContext, Inject, Injectable, applyDecorators } from '@nestjs/common';
-import { ThrottlerGuard } from '@nestjs/throttler';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { type ApiError, WithRouteConfig, Documented, routeOf } from '#libs/http';
+import type { ApiError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders } from './rules/decision';
@@ -15,33 +14,6 @@ import {
   subjectOf,
   unreadableSubject,
 } from './stores/quota-store';
-
-/** When requests to a route are counted. Default: always. */
-export type CountingRule = 'always' | 'without a valid key' | 'never';
-
-interface CountingConfig {
-  counted?: CountingRule;
-}
-
-/** Route configuration for routes without a controller. */
-export const NEVER_COUNTED: Required<CountingConfig> = { counted: 'never' };
-
-/**
- * When requests to the operation are counted. `without a valid key`: requests with a valid key use no quota and ignore
- * limits and bans. Others count, because each forged key costs a database lookup.
- */
-export function Counted(rule: Exclude<CountingRule, 'always'>): MethodDecorator {
-  return applyDecorators(
-    WithRouteConfig({ counted: rule } satisfies CountingConfig),
-    // Addresses have no daily limit and no bans.
-    Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
-  );
-}
-
-/** The rule of the request's route; unknown paths are always counted. */
-export function countingRuleOf(request: FastifyRequest): CountingRule {
-  return (routeOf(request).config as CountingConfig).counted ?? 'always';
-}
 
 /** The limiter's decision on one request, and what its response reports. */
 export interface Verdict {
@@ -164,23 +136,6 @@ export class RequestLimiter {
     const clockOffset = decision.decidedAt - this.clock.now();
     request.verdict = { subject, refusal, decision, isRefunded: false, clockOffset };
     return refusal;
-  }
-}
-
-/**
- * First guard: rejects requests over the limit of their client or address. The request was counted when it arrived. It
- * replaces ThrottlerGuard's logic, which takes one window after the other (a request refused by the day would use up
- * the minute) and sends headers with other meanings.
- */
-@Injectable()
-export class PlanThrottlerGuard extends ThrottlerGuard {
-  // Synchronous for speed, although the base class declares a promise.
-  override canActivate(context: ExecutionContext): Promise<boolean> {
-    const { verdict } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (verdict?.refusal) {
-      throw verdict.refusal;
-    }
-    return true as unknown as Promise<boolean>;
   }
 }
 

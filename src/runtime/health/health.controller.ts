@@ -1,8 +1,8 @@
 import { Controller, Get, HttpCode } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { HealthCheckResult } from '@nestjs/terminus';
+import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../../modules/auth';
-import { Counted } from '../../modules/quotas';
 import { Readiness } from './readiness';
 
 /** For operators: not in the interface description, without a key and never counted. */
@@ -14,7 +14,7 @@ export class HealthController {
   /** The process responds. */
   @Get('live')
   @Public()
-  @Counted('never')
+  @SkipThrottle({ minute: true, day: true })
   @HttpCode(200)
   live(): { status: 'ok' } {
     return { status: 'ok' };
@@ -26,7 +26,7 @@ export class HealthController {
    */
   @Get('ready')
   @Public()
-  @Counted('never')
+  @SkipThrottle({ minute: true, day: true })
   ready(): Promise<HealthCheckResult> {
     return this.readiness.check();
   }
