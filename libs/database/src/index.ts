@@ -34,7 +34,8 @@ export {
 export type { SharedRead } from './reads';
 export { giveUpSilentConnection, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
-export { type ArchiveHeader, ArchiveReader, DamagedArchiveError } from './transfer/archive';
+export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
 export { assertReadable, loadArchive } from './transfer/load-archive';
+export { DamagedArchiveError } from './transfer/tar';
 export { NothingToArchiveError, writeArchive } from './transfer/write-archive';
 export { WriteBehind } from './write-behind';

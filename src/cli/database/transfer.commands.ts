@@ -21,7 +21,10 @@ import { backUp, copy, restore } from './transfer';
   description: 'write a backup of the store, while the service runs',
 })
 export class BackupCommand extends ResultCommand {
-  protected override readonly examples = ['db backup store.gz', "db backup - | ssh host 'cat > store.gz'"];
+  protected override readonly examples = [
+    'db backup store.tar.gz',
+    "db backup - | ssh host 'cat > store.tar.gz'",
+  ];
 
   @Option({ flags: '--force', description: 'overwrite an existing file' })
   parseForce(): boolean {
@@ -61,7 +64,7 @@ export class BackupCommand extends ResultCommand {
   description: 'load a backup, all or nothing; the service must be stopped',
 })
 export class RestoreCommand extends ResultCommand {
-  protected override readonly examples = ['db restore store.gz', 'db restore --yes store.gz'];
+  protected override readonly examples = ['db restore store.tar.gz', 'db restore --yes store.tar.gz'];
 
   @Option({ flags: '-y, --yes', description: 'replace the store that is there, without asking' })
   parseYes(): boolean {

@@ -106,7 +106,7 @@ export async function restore(file: string, { yes, signal }: Restoring): Promise
   const source = readInput(input, signal, () => undefined);
   return explained('the restore failed, and nothing was changed', signal, () =>
     pipeline(source, createGunzip(), async (unpacked: AsyncIterable<Buffer>) => {
-      const archive = await ArchiveReader.open(unpacked);
+      const archive = await ArchiveReader.open(unpacked, [WEBHOOK_KEY_FILE]);
       const known = MIGRATIONS.map(({ name }) => name);
       assertReadable(archive.header, known);
       const database = await openDatabase(settings, () => undefined, true);
@@ -128,7 +128,7 @@ async function restoreInto(
   const { databaseUrl, dataDirectory, webhookKey } = settings;
   const { header } = archive;
   const location = databaseUrl === undefined ? dataDirectory : locationOf(databaseUrl);
-  const key = header.attachments[WEBHOOK_KEY_FILE];
+  const key = archive.attachments[WEBHOOK_KEY_FILE];
   if (key !== undefined && keyIn(key) === undefined) {
     throw new CommandFailure(`${WEBHOOK_KEY_FILE} of the backup holds no key. Nothing was changed.`);
   }

@@ -1,12 +1,18 @@
-// The format of an archive: a line of JSON (the header), the rows of each table, a line of JSON (the trailer). Rows are in the
-// text format of COPY, one on each line, as many as the header says. Nothing in it is a path, a statement or a setting.
+// The format of an archive: a tar file of, in this order, a header, small texts of the application, the rows of each table
+// in parts, and a trailer. Rows are in the text format of COPY. Nothing in it is a path, a statement or a setting.
 import { createHash } from 'node:crypto';
+import { DamagedArchiveError, readTar, type TarEntry } from './tar';
 
 /** A change that an older program cannot read increases it. */
 export const FORMAT = 1;
+export const HEADER = 'header.json';
+export const TRAILER = 'trailer.json';
+/** The size of a part, which is kept in memory while it is written. */
+export const PART_BYTES = 1024 * 1024;
 
 const MAX_JSON_BYTES = 256 * 1024;
-const LINE_FEED = 10;
+const MAX_ATTACHMENT_BYTES = 4 * 1024;
+const NEW_LINE = 10;
 
 export interface ArchivedTable {
   /** As `CatalogTable`. */
@@ -23,8 +29,6 @@ export interface ArchiveHeader {
   startedAt: string;
   /** The version of PostgreSQL, for information. */
   postgres: string;
-  /** Small texts of the application, by name. */
-  attachments: Record<string, string>;
   /** The migrations that had run, which are the version of the schema. */
   migrations: string[];
   /** Parents before the children that refer to them. */
@@ -38,124 +42,132 @@ export interface SequenceState {
 }
 
 export interface ArchiveTrailer {
-  /** SHA-256 of everything before the trailer, in hexadecimal. */
-  sha256: string;
+  /** SHA-256 of the rows of each table. */
+  digests: Record<string, string>;
   sequences: SequenceState[];
 }
 
-/** The bytes are not an archive, or not all of one. The message has no full stop. */
-export class DamagedArchiveError extends Error {}
-
-/**
- * Counts rows: in the text format of COPY every row ends with a line feed, and no value contains one.
- * @returns the number of lines that end in the chunk, `max` at most, and where the last of these ends
- */
-export function linesIn(chunk: Buffer, max = Infinity): { lines: number; end: number } {
-  let lines = 0;
-  let end = 0;
-  for (let at = chunk.indexOf(LINE_FEED); at !== -1 && lines < max; at = chunk.indexOf(LINE_FEED, end)) {
-    lines += 1;
-    end = at + 1;
-  }
-  return { lines, end };
+export function partName(table: string, part: number): string {
+  return `${table}/${String(part).padStart(6, '0')}`;
 }
 
-/** Reads an archive from its beginning to its end. */
+/** In the text format of COPY every row ends with a line feed, and no value contains one. */
+export function linesIn(chunk: Buffer): number {
+  let lines = 0;
+  for (let at = chunk.indexOf(NEW_LINE); at !== -1; at = chunk.indexOf(NEW_LINE, at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}
+
+/** Reads an archive from its beginning to its end. Every entry must be the one that the format has next. */
 export class ArchiveReader {
+  readonly attachments: Record<string, string> = {};
+  private readonly digests: Record<string, string> = {};
+  /** What an entry may be called, or begins with. */
+  private readonly names: readonly string[];
+  private readonly folders: readonly string[];
+  private next: TarEntry | undefined;
+
   private constructor(
     readonly header: ArchiveHeader,
-    private readonly lines: LineReader,
-  ) {}
+    private readonly entries: AsyncGenerator<TarEntry, void>,
+    attachments: readonly string[],
+  ) {
+    this.names = [...attachments, TRAILER];
+    this.folders = header.tables.map(({ name }) => `${name}/`);
+  }
 
-  /** @throws DamagedArchiveError; errors of the source */
-  static async open(source: AsyncIterable<Buffer>): Promise<ArchiveReader> {
-    const lines = new LineReader(source);
-    return new ArchiveReader(await readJson(lines, 'header', isHeader), lines);
+  /**
+   * @param known the names of attachments that may be there
+   * @throws DamagedArchiveError; errors of the source
+   */
+  static async open(source: AsyncIterable<Buffer>, known: readonly string[] = []): Promise<ArchiveReader> {
+    const entries = readTar(source);
+    const header = await readJson(await nextOf(entries), HEADER, isHeader);
+    const reader = new ArchiveReader(header, entries, known);
+    await reader.advance();
+    for (const name of known.filter((name) => reader.next?.name === name)) {
+      reader.attachments[name] = (await readBounded(reader.next!, MAX_ATTACHMENT_BYTES)).toString();
+      await reader.advance();
+    }
+    return reader;
   }
 
   /** The rows of a table. Call it for each table of the header, in order. */
-  rowsOf({ rows }: ArchivedTable): AsyncIterable<Buffer> {
-    return this.lines.take(rows);
+  async *rowsOf(table: string): AsyncGenerator<Buffer> {
+    const digest = createHash('sha256');
+    for (let part = 1; this.next?.name === partName(table, part); part += 1) {
+      for await (const chunk of this.next.content) {
+        digest.update(chunk);
+        yield chunk;
+      }
+      await this.advance();
+    }
+    this.digests[table] = digest.digest('hex');
   }
 
   /**
    * Reads the rest, after all tables.
-   * @throws DamagedArchiveError also if anything differs from what was written
+   * @throws DamagedArchiveError also if a table differs from its digest
    */
   async end(): Promise<ArchiveTrailer> {
-    const digest = this.lines.digest();
-    const trailer = await readJson(this.lines, 'trailer', isTrailer);
-    if (trailer.sha256 !== digest) {
-      throw new DamagedArchiveError('it differs from what was written');
+    const trailer = await readJson(this.next, TRAILER, isTrailer);
+    await this.advance();
+    if (this.next !== undefined) {
+      throw unexpected(this.next);
     }
-    if (!(await this.lines.isAtEnd())) {
-      throw new DamagedArchiveError('it has data after its end');
+    const changed = Object.keys(this.digests).find((table) => this.digests[table] !== trailer.digests[table]);
+    if (changed !== undefined) {
+      throw new DamagedArchiveError(`the rows of ${changed} differ from what was written`);
     }
     return trailer;
   }
+
+  private async advance(): Promise<void> {
+    this.next = await nextOf(this.entries);
+    const name = this.next?.name;
+    const isKnown =
+      name === undefined ||
+      this.names.includes(name) ||
+      this.folders.some((folder) => name.startsWith(folder));
+    if (!isKnown) {
+      throw unexpected(this.next!);
+    }
+  }
 }
 
-/** Takes lines from a stream of chunks. */
-class LineReader {
-  private readonly chunks: AsyncIterator<Buffer>;
-  private readonly hash = createHash('sha256');
-  private rest: Buffer = Buffer.alloc(0);
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.chunks = source[Symbol.asyncIterator]();
-  }
-
-  /** @throws DamagedArchiveError if the source ends before */
-  async *take(lines: number): AsyncGenerator<Buffer> {
-    for (let left = lines; left > 0; ) {
-      if (await this.isAtEnd()) {
-        throw new DamagedArchiveError('its end is missing');
-      }
-      const found = linesIn(this.rest, left);
-      const chunk = found.lines === left ? this.rest.subarray(0, found.end) : this.rest;
-      this.rest = this.rest.subarray(chunk.length);
-      left -= found.lines;
-      this.hash.update(chunk);
-      yield chunk;
-    }
-  }
-
-  /** The digest of what was taken so far. */
-  digest(): string {
-    return this.hash.copy().digest('hex');
-  }
-
-  async isAtEnd(): Promise<boolean> {
-    while (this.rest.length === 0) {
-      const result = await this.chunks.next();
-      if (result.done) {
-        return true;
-      }
-      this.rest = result.value;
-    }
-    return false;
-  }
+async function nextOf(entries: AsyncGenerator<TarEntry, void>): Promise<TarEntry | undefined> {
+  const result = await entries.next();
+  return result.done ? undefined : result.value;
 }
 
 async function readJson<Content>(
-  lines: LineReader,
+  entry: TarEntry | undefined,
   name: string,
   isContent: (value: unknown) => value is Content,
 ): Promise<Content> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of lines.take(1)) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_JSON_BYTES) {
-      throw new DamagedArchiveError(`its ${name} is longer than ${MAX_JSON_BYTES} bytes`);
-    }
+  if (entry?.name !== name) {
+    throw entry === undefined ? new DamagedArchiveError(`${name} is missing`) : unexpected(entry);
   }
-  const value = parse(Buffer.concat(chunks).toString());
+  const value = parse((await readBounded(entry, MAX_JSON_BYTES)).toString());
   if (!isContent(value)) {
-    throw new DamagedArchiveError(`its ${name} cannot be read`);
+    throw new DamagedArchiveError(`${name} cannot be read`);
   }
   return value;
+}
+
+async function readBounded({ name, bytes, content }: TarEntry, max: number): Promise<Buffer> {
+  if (bytes > max) {
+    throw new DamagedArchiveError(`${name} has ${bytes} bytes, and ${max} are allowed`);
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function unexpected({ name }: TarEntry): DamagedArchiveError {
+  return new DamagedArchiveError(`${JSON.stringify(name)} does not belong there`);
 }
 
 function parse(text: string): unknown {
@@ -167,14 +179,12 @@ function parse(text: string): unknown {
 }
 
 function isHeader(value: unknown): value is ArchiveHeader {
-  const header = (value ?? {}) as Partial<ArchiveHeader>;
-  const { format, madeBy, startedAt, attachments, migrations, tables } = header;
+  const { format, madeBy, startedAt, migrations, tables } = (value ?? {}) as Partial<ArchiveHeader>;
   return (
     typeof format === 'number' &&
     typeof madeBy === 'string' &&
     // Shown to people: it must not control their terminal.
     /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(String(startedAt)) &&
-    isTexts(Object.values(attachments ?? [null])) &&
     isTexts(migrations) &&
     Array.isArray(tables) &&
     tables.every(
@@ -185,9 +195,10 @@ function isHeader(value: unknown): value is ArchiveHeader {
 }
 
 function isTrailer(value: unknown): value is ArchiveTrailer {
-  const { sha256, sequences } = (value ?? {}) as Partial<ArchiveTrailer>;
+  const { digests, sequences } = (value ?? {}) as Partial<Record<keyof ArchiveTrailer, unknown>>;
   return (
-    typeof sha256 === 'string' &&
+    typeof digests === 'object' &&
+    digests !== null &&
     Array.isArray(sequences) &&
     sequences.every(
       (sequence: Partial<SequenceState> | null) =>

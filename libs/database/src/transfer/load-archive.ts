@@ -8,12 +8,12 @@ import {
   type ArchivedTable,
   type ArchiveHeader,
   type ArchiveReader,
-  DamagedArchiveError,
   FORMAT,
   linesIn,
   type SequenceState,
 } from './archive';
 import { catalogSequences, catalogTables, fixFormats } from './catalog';
+import { DamagedArchiveError } from './tar';
 
 export interface LoadArchiveOptions {
   /** Replaces the rows that are there. By default there must be no tables. */
@@ -116,7 +116,7 @@ async function loadTables(
   }
   await writing.query(`TRUNCATE ${names.join(', ')}`);
   for (const table of tables) {
-    const rows = await copyIn(writing, table, archive.rowsOf(table), (lines) =>
+    const rows = await copyIn(writing, table, archive.rowsOf(table.name), (lines) =>
       onRows((done += lines), total),
     );
     if (rows !== table.rows) {
@@ -140,7 +140,7 @@ async function copyIn(
   const counted = async function* () {
     for await (const chunk of rows) {
       yield chunk;
-      onLines(linesIn(chunk).lines);
+      onLines(linesIn(chunk));
     }
   };
   await pipeline(counted(), table);

@@ -7,18 +7,22 @@ import { doneMigrations } from '../migrations';
 import {
   type ArchivedTable,
   type ArchiveHeader,
-  type ArchiveTrailer,
   FORMAT,
+  HEADER,
   linesIn,
+  PART_BYTES,
+  partName,
   type SequenceState,
+  TRAILER,
 } from './archive';
 import { catalogSequences, catalogTables, fixFormats } from './catalog';
+import { TAR_END, tarEntry } from './tar';
 
 export interface WriteArchiveOptions {
   /** The program and its version, for the header. */
   madeBy: string;
-  /** Small texts of the application, by name. */
-  attachments?: Record<string, string>;
+  /** Small texts of the application by name; `ArchiveReader.open` must know the names. */
+  attachments?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
   /** Called with the rows read so far and the total. */
   onRows?: (done: number, total: number) => void;
@@ -42,8 +46,8 @@ export function writeArchive<Result>(
     source,
     async (reading) => {
       await fixFormats(reading);
-      const header = await describe(reading, options, startedAt);
-      const archive = archiveOf(reading, header, options.onRows);
+      const header = await describe(reading, options.madeBy, startedAt);
+      const archive = entriesOf(reading, header, options);
       try {
         return await consume(archive, header);
       } finally {
@@ -55,11 +59,7 @@ export function writeArchive<Result>(
   );
 }
 
-async function describe(
-  reading: EntityManager,
-  { madeBy, attachments = {} }: WriteArchiveOptions,
-  startedAt: string,
-): Promise<ArchiveHeader> {
+async function describe(reading: EntityManager, madeBy: string, startedAt: string): Promise<ArchiveHeader> {
   const migrations = await doneMigrations(reading);
   if (migrations.length === 0) {
     throw new NothingToArchiveError();
@@ -73,33 +73,35 @@ async function describe(
     `SELECT current_setting('server_version') AS version`,
   );
   const postgres = server!.version.split(' ')[0]!;
-  return { format: FORMAT, madeBy, startedAt, postgres, attachments, migrations, tables };
+  return { format: FORMAT, madeBy, startedAt, postgres, migrations, tables };
 }
 
-async function* archiveOf(
+async function* entriesOf(
   reading: EntityManager,
   header: ArchiveHeader,
-  onRows: WriteArchiveOptions['onRows'],
+  { attachments = {}, onRows = () => undefined }: WriteArchiveOptions,
 ): AsyncGenerator<Buffer> {
+  yield* jsonEntry(HEADER, header);
+  for (const [name, text] of Object.entries(attachments)) yield* tarEntry(name, Buffer.from(text));
   const total = header.tables.reduce((sum, { rows }) => sum + rows, 0);
+  const digests: Record<string, string> = {};
   let done = 0;
-  const hash = createHash('sha256');
-  const first = lineOf(header);
-  hash.update(first);
-  yield first;
   for (const table of header.tables) {
-    for await (const chunk of rowsOf(reading, table)) {
-      hash.update(chunk);
-      yield chunk;
-      onRows?.((done += linesIn(chunk).lines), total);
+    const digest = createHash('sha256');
+    let part = 0;
+    for await (const chunk of inParts(rowsOf(reading, table))) {
+      digest.update(chunk);
+      yield* tarEntry(partName(table.name, (part += 1)), chunk);
+      onRows((done += linesIn(chunk)), total);
     }
+    digests[table.name] = digest.digest('hex');
   }
-  const trailer: ArchiveTrailer = { sha256: hash.digest('hex'), sequences: await sequencesOf(reading) };
-  yield lineOf(trailer);
+  yield* jsonEntry(TRAILER, { digests, sequences: await sequencesOf(reading) });
+  yield TAR_END;
 }
 
-function lineOf(content: object): Buffer {
-  return Buffer.from(`${JSON.stringify(content)}\n`);
+function jsonEntry(name: string, content: unknown): Iterable<Buffer> {
+  return tarEntry(name, Buffer.from(JSON.stringify(content)));
 }
 
 async function* rowsOf(
@@ -115,6 +117,21 @@ async function* rowsOf(
     // The remaining rows are never read, so later statements on this connection would wait forever.
     if (!isComplete) await client.end();
   }
+}
+
+async function* inParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= PART_BYTES) {
+      yield Buffer.concat(waiting);
+      waiting = [];
+      bytes = 0;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(waiting);
 }
 
 /** Sequences ignore transactions. Read after the rows, they are past all ids. */

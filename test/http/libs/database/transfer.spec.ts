@@ -7,6 +7,7 @@ import {
   loadArchive,
   writeArchive,
 } from '#libs/database';
+import { readTar, TAR_END, tarEntry } from '../../../../libs/database/src/transfer/tar';
 import { MIGRATIONS } from '../../../../src/migrations';
 import { EventBlocks1795600000000 } from '../../../../src/migrations/1795600000000-event-blocks';
 import { dataSourceOptions } from '../../../../src/runtime/data-source';
@@ -153,7 +154,7 @@ async function* piecesOf(archive: Buffer): AsyncGenerator<Buffer> {
 type LoadOptions = Parameters<typeof loadArchive>[2];
 
 async function load(archive: Buffer, side: DataSource, options?: LoadOptions): Promise<ArchiveReader> {
-  const reader = await ArchiveReader.open(piecesOf(archive));
+  const reader = await ArchiveReader.open(piecesOf(archive), Object.keys(ATTACHMENTS));
   await loadArchive(side, reader, options);
   return reader;
 }
@@ -170,7 +171,7 @@ describe('An archive', () => {
   it('contains every table in full, and future tables automatically', async () => {
     const seen: number[][] = [];
     const content = await contentOf(from);
-    const { header } = await load(await archiveOf(from), to, {
+    const { header, attachments } = await load(await archiveOf(from), to, {
       onRows: (...numbers) => seen.push(numbers),
     });
     const tables = (await namesOf(from, 'r')).filter((name) => name !== 'schema_migrations');
@@ -178,7 +179,7 @@ describe('An archive', () => {
     expect(await contentOf(to)).toEqual(content);
     const rows = header.tables.reduce((sum, table) => sum + table.rows, 0);
     expect(seen.at(-1)).toEqual([rows, rows]);
-    expect(header.attachments).toEqual(ATTACHMENTS);
+    expect(attachments).toEqual(ATTACHMENTS);
   });
 
   it('is a snapshot without any concurrent writes', async () => {
@@ -192,6 +193,21 @@ describe('An archive', () => {
     await written;
     await load(archive, to);
     expect((await contentOf(to)).audit_entries).toEqual(before);
+  });
+
+  it('has rows in parts of bounded size, and can be read by tar', async () => {
+    await from.query(`INSERT INTO categories (name, description)
+      SELECT 'filling', repeat('x', 2000) FROM generate_series(1, 2000)`);
+    const archive = await archiveOf(from);
+    await from.query(`DELETE FROM categories WHERE name = 'filling'`);
+    const listed = execFileSync('tar', ['tvf', '-'], { input: archive }).toString().trimEnd().split('\n');
+    const entries = listed
+      .map((line) => line.split(/\s+/))
+      .map((words) => ({ name: words[5]!, bytes: words[2] }));
+    expect(entries[0]!.name).toBe('header.json');
+    expect(entries.at(-1)!.name).toBe('trailer.json');
+    expect(entries.filter(({ name }) => name.startsWith('categories/')).length).toBeGreaterThan(2);
+    expect(Math.max(...entries.map(({ bytes }) => Number(bytes)))).toBeLessThan(1.5 * 1024 * 1024);
   });
 
   it('of an older schema is loaded and then migrated, but not over another schema', async () => {
@@ -212,7 +228,7 @@ describe('An archive', () => {
   });
 
   it('of a newer schema or another format is refused', async () => {
-    const { header } = await ArchiveReader.open(piecesOf(await archiveOf(from)));
+    const { header } = await ArchiveReader.open(piecesOf(await archiveOf(from)), Object.keys(ATTACHMENTS));
     expect(() => assertReadable(header, header.migrations)).not.toThrow();
     expect(() => assertReadable(header, header.migrations.slice(0, -1))).toThrow(/another version \(test\)/);
     expect(() => assertReadable({ ...header, format: 9 }, header.migrations)).toThrow(/another version/);
@@ -245,71 +261,141 @@ describe('A database that has tables', () => {
   });
 });
 
-/** The lines of an archive: header, rows and trailer. */
-type Change = (lines: string[]) => string[];
+interface Entry {
+  name: string;
+  content: Buffer;
+  /** Of tar: '2' is a symbolic link, 'x' an extended header. */
+  type?: string;
+  /** In the entry's header, instead of the real size. */
+  size?: string;
+}
 
-/** Changes the line before or behind the rows. */
-const inHeader =
-  (change: (json: string) => string): Change =>
-  ([header, ...rest]) => [change(header!), ...rest];
-const inTables = (change: (tables: { columns: string[] }[]) => void): Change =>
-  inHeader((json) => {
-    const header = JSON.parse(json) as { tables: { columns: string[] }[] };
-    change(header.tables);
+async function entriesOf(archive: Buffer): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for await (const { name, content } of readTar(piecesOf(archive))) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of content) chunks.push(chunk);
+    entries.push({ name, content: Buffer.concat(chunks) });
+  }
+  return entries;
+}
+
+function build(entries: Entry[]): Buffer {
+  const blocks = entries.flatMap(({ name, content, type = '0', size }) => {
+    const [header, ...rest] = tarEntry(name, content);
+    header!.write(type, 156);
+    if (size !== undefined) header!.write(size, 124);
+    header!.fill(' ', 148, 156);
+    const checksum = header!.reduce((sum, byte) => sum + byte, 0);
+    header!.write(`${checksum.toString(8).padStart(6, '0')}\0 `, 148);
+    return [header!, ...rest];
+  });
+  return Buffer.concat([...blocks, TAR_END]);
+}
+
+const text = (name: string, content = '', more: Partial<Entry> = {}): Entry => ({
+  name,
+  content: Buffer.from(content),
+  ...more,
+});
+const changed = (entries: Entry[], name: string, change: (content: string) => string) =>
+  entries.map((entry) => (entry.name === name ? text(name, change(entry.content.toString())) : entry));
+const withHeader = (
+  entries: Entry[],
+  change: (header: { tables: { name: string; columns: string[] }[] }) => void,
+) =>
+  changed(entries, 'header.json', (content) => {
+    const header = JSON.parse(content) as { tables: { name: string; columns: string[] }[] };
+    change(header);
     return JSON.stringify(header);
   });
-const inTrailer =
-  (change: (json: string) => string): Change =>
-  (lines) => [...lines.slice(0, -1), change(lines.at(-1)!)];
-/** Changes the row of a pet. */
-const inRow =
-  (change: (row: string) => string[]): Change =>
-  (lines) =>
-    lines.flatMap((line) =>
-      line.includes(DIFFICULT[5]!) && line.includes('available') ? change(line) : [line],
-    );
+const PETS = 'pets/000001';
 
-const HOSTILE: [what: string, change: Change, message: RegExp][] = [
-  ['a huge header', inHeader((json) => json.padEnd(300_000)), /its header is longer/],
-  ['a header that is no JSON', inHeader(() => '{'), /its header cannot be read/],
+const HOSTILE: [what: string, change: (entries: Entry[]) => Entry[], message: RegExp][] = [
+  ['an unknown entry', (all) => all.toSpliced(1, 0, text('notes.txt')), /"notes.txt" does not belong there/],
+  ['a path', (all) => all.toSpliced(3, 0, text('../x', 'x')), /"..\/x" does not belong there/],
+  ['a link', (all) => all.toSpliced(1, 1, text('some.key', '', { type: '2' })), /not a plain file/],
+  ['an extended header', (all) => [text('a', 'x', { type: 'x' }), ...all], /not a plain file/],
+  ['the entries of another place', (all) => [...all.slice(1), all[0]!], /does not belong there/],
+  ['an entry twice', (all) => [...all, all.at(-1)!], /"trailer.json" does not belong there/],
+  [
+    'a huge header',
+    (all) => changed(all, 'header.json', (json) => json.padEnd(300_000)),
+    /header.json has 300000 bytes/,
+  ],
+  [
+    'a trailer of 8 GB',
+    (all) => [...all.slice(0, -1), text('trailer.json', '', { size: '77777777777' })],
+    /trailer.json has 8589934591/,
+  ],
+  [
+    'a huge attachment',
+    (all) => changed(all, 'some.key', () => 'x'.repeat(5_000)),
+    /some.key has 5000 bytes/,
+  ],
+  ['a header that is no JSON', (all) => changed(all, 'header.json', () => '{'), /header.json cannot be read/],
   [
     'a header that controls a terminal',
-    inHeader((json) => json.replace('"startedAt":"', '$&\\u001b[2J')),
-    /its header cannot be read/,
+    (all) => changed(all, 'header.json', (json) => json.replace('"startedAt":"', '$&\\u001b[2J')),
+    /header.json cannot be read/,
   ],
-  ['a header of something else', inHeader(() => '{"tables": [null]}'), /its header cannot be read/],
-  ['a table less', inTables((tables) => tables.pop()), /its tables are not those of its schema/],
-  ['a column less', inTables(([table]) => table!.columns.pop()), /its tables are not those/],
   [
-    'a statement as a column',
-    inTables(([table]) => (table!.columns[0] = 'id) FROM PROGRAM')),
+    'a header of something else',
+    (all) => changed(all, 'header.json', () => '{"tables": [null]}'),
+    /header.json cannot be read/,
+  ],
+  [
+    'a table less',
+    (all) => withHeader(all, ({ tables }) => tables.pop()),
+    /its tables are not those of its schema/,
+  ],
+  [
+    'a column less',
+    (all) => withHeader(all, ({ tables }) => tables[0]!.columns.pop()),
     /its tables are not those/,
   ],
-  ['a row less', inRow(() => []), /invalid input syntax|last expected column|missing data/],
-  ['an end among the rows', inRow(() => ['\\.']), /rows of pets instead of|end-of-copy/],
-  ['a row of the wrong type', inRow((row) => [`x${row}`]), /invalid input syntax/],
-  ['a changed row', inRow((row) => [row.replace('available', 'pending')]), /differs from what was written/],
   [
-    'a trailer without a digest',
-    inTrailer((json) => json.replace(/"sha256":"[^"]*"/, '"sha256":null')),
-    /its trailer cannot be read/,
+    'a statement as a column',
+    (all) => withHeader(all, ({ tables }) => (tables[0]!.columns[0] = 'id) FROM PROGRAM')),
+    /its tables are not those/,
   ],
-  ['no trailer', (lines) => lines.slice(0, -1), /its end is missing/],
+  [
+    'the rows of a table less',
+    (all) => all.filter(({ name }) => name !== PETS),
+    /0 rows of pets instead of \d+/,
+  ],
+  [
+    'a row less',
+    (all) => changed(all, PETS, (rows) => rows.slice(0, rows.lastIndexOf('\n', rows.length - 2) + 1)),
+    /rows of pets instead of/,
+  ],
+  [
+    'a changed row',
+    (all) => changed(all, PETS, (rows) => rows.replace('available', 'pending')),
+    /rows of pets differ/,
+  ],
+  ['a row of the wrong type', (all) => changed(all, PETS, (rows) => `x${rows}`), /invalid input syntax/],
+  [
+    'a trailer without digests',
+    (all) => changed(all, 'trailer.json', (json) => json.replace(/"digests":{[^}]*}/, '"digests":null')),
+    /trailer.json cannot be read/,
+  ],
+  ['no trailer', (all) => all.slice(0, -1), /trailer.json is missing/],
   [
     'another sequence',
-    inTrailer((json) => json.replace('pets_id_seq', 'other_seq')),
+    (all) => changed(all, 'trailer.json', (json) => json.replace('pets_id_seq', 'other_seq')),
     /its sequences are not those/,
   ],
 ];
 
 describe('A damaged or hostile archive is refused, and nothing is changed', () => {
-  let archive: Buffer;
+  let entries: Entry[];
   let before: unknown;
 
   beforeAll(async () => {
     await makeTarget();
     await to.runMigrations({ transaction: 'each' });
-    archive = await archiveOf(from);
+    entries = await entriesOf(await archiveOf(from));
     before = await contentOf(to);
   });
   afterAll(async () => {
@@ -317,24 +403,23 @@ describe('A damaged or hostile archive is refused, and nothing is changed', () =
     await dropTarget();
   });
 
-  const refused = (damaged: Buffer, message: RegExp) =>
-    expect(load(damaged, to, { replace: true })).rejects.toThrow(message);
+  const refused = (archive: Buffer, message: RegExp) =>
+    expect(load(archive, to, { replace: true })).rejects.toThrow(message);
 
   it.each(HOSTILE)('that has %s', async (_what, change, message) => {
-    const lines = archive.toString().trimEnd().split('\n');
-    await refused(Buffer.from(`${change(lines).join('\n')}\n`), message);
+    await refused(build(change(entries)), message);
   });
 
-  it.each([1, 700, 10_000])('that lacks its last %i bytes', async (bytes) => {
-    await refused(archive.subarray(0, Math.max(0, archive.length - bytes)), /its end is missing/);
+  it.each([1, 511, 512, 700, 100_000])('that lacks its last %i bytes', async (bytes) => {
+    const whole = build(entries);
+    await refused(whole.subarray(0, Math.max(0, whole.length - 1_024 - bytes)), /its end is missing/);
   });
 
   it('that has data after its end, or is something else', async () => {
-    await refused(Buffer.concat([archive, Buffer.from('x')]), /data after its end/);
-    await refused(Buffer.alloc(10_000, 'x'), /its end is missing/);
-    await refused(Buffer.alloc(300_000, 'x'), /its header is longer/);
+    await refused(Buffer.concat([build(entries), Buffer.from('x')]), /data after its end/);
+    await refused(Buffer.alloc(10_000, 'x'), /it is not an archive/);
     await refused(Buffer.alloc(0), /its end is missing/);
-    await expect(load(Buffer.alloc(2_000, '\n'), to)).rejects.toThrow(DamagedArchiveError);
+    await expect(load(Buffer.alloc(2_000), to)).rejects.toThrow(DamagedArchiveError);
   });
 });
 
