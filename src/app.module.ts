@@ -9,7 +9,7 @@ import { type Actor, AuditModule } from './modules/audit';
 import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
 import { CatalogueTransferModule } from './modules/catalogue';
 import { CategoriesModule } from './modules/categories';
-import { connectAndMigrate, dataSourceOptions } from './runtime/data-source';
+import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
 import { EventLogModule, EventsModule } from './modules/events';
 import { HealthModule } from './runtime/health';
@@ -47,10 +47,6 @@ const PIPELINE = [
 
 /** The connections of the first process of several: it counts for the workers, which divide the pool among themselves. */
 const COUNTING_POOL = 2;
-/** One connection for the transaction of a command, and one for other queries. */
-const COMMAND_POOL = 2;
-/** Longer than a request waits: a command on a busy machine had better be late than fail. */
-const COMMAND_TIMEOUT_MS = 20_000;
 
 /** Assembles every process of the application: a service, the first process of one with workers, a command. */
 @Module({})
@@ -97,10 +93,7 @@ export class AppModule {
 
   /** The services that commands use. The database is opened later, and only by a command that needs it. */
   static forCommands(settings: Settings, actor: Actor): DynamicModule {
-    const options = {
-      ...dataSourceOptions('', COMMAND_POOL, COMMAND_TIMEOUT_MS),
-      manualInitialization: true,
-    };
+    const options = { ...commandOptions(''), manualInitialization: true };
     const prepare = () => Promise.resolve(new DataSource(options));
     const modules = [
       QuotaAdministrationModule,

@@ -1,17 +1,10 @@
-import { Command, Option } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command } from 'nest-commander';
 import { AuditTrail, type RecordedEntry } from '../modules/audit';
 import { ClientsService, KeysService } from '../modules/auth';
 import { ListingCommand } from './command/command';
-import { type OutputOptions, type Row, isForPeople, printMany } from './output/output';
-import { keyReference, pastInstant, wholeNumber } from './command/parse';
-
-interface AuditOptions extends OutputOptions {
-  client?: string;
-  key?: number | string;
-  action?: string;
-  since?: Date;
-  limit: string;
-}
+import { Value, anyText, keyReference, pastInstant, wholeNumber } from './command/option';
+import { type Row, isForPeople, printMany } from './output/output';
 
 @Command({ name: 'audit', description: 'show who changed which client or key, newest first' })
 export class AuditCommand extends ListingCommand {
@@ -20,58 +13,34 @@ export class AuditCommand extends ListingCommand {
     'audit --client acme --since 2026-11-01',
     'audit --key 2 --action key.ban --json',
   ];
+  @Inject() private readonly trail!: AuditTrail;
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly keys!: KeysService;
 
-  constructor(
-    private readonly trail: AuditTrail,
-    private readonly clients: ClientsService,
-    private readonly keys: KeysService,
-  ) {
-    super();
-  }
+  @Value('--client <name>', 'only entries about this client', anyText) client?: string;
+  @Value('--key <key>', 'only entries about this key: its id, or the whole key', keyReference)
+  key?: number | string;
 
-  @Option({ flags: '--client <name>', description: 'only entries about this client' })
-  parseClient(text: string): string {
-    return text;
-  }
+  @Value('--action <prefix>', 'only actions that start with this, such as key. or client.created', anyText)
+  action?: string;
 
-  @Option({ flags: '--key <key>', description: 'only entries about this key: its id, or the whole key' })
-  parseKey(text: string): number | string {
-    return keyReference('--key', text);
-  }
+  @Value('--since <when>', 'only entries since a day, a time, or 90s, 10m, 2h or 7d ago', pastInstant)
+  since?: Date;
 
-  @Option({
-    flags: '--action <prefix>',
-    description: 'only actions that start with this, such as key. or client.created',
-  })
-  parseAction(text: string): string {
-    return text;
-  }
+  @Value('--limit <entries>', 'maximum number of entries', wholeNumber(1, 10_000), { defaultValue: 50 })
+  limit!: number;
 
-  @Option({
-    flags: '--since <when>',
-    description: 'only entries since a day, a time, or 90s, 10m, 2h or 7d ago',
-  })
-  parseSince(text: string): Date {
-    return pastInstant('--since', text, Date.now());
-  }
-
-  @Option({ flags: '--limit <entries>', description: 'maximum number of entries', defaultValue: '50' })
-  parseLimit(text: string): string {
-    return text;
-  }
-
-  async run(_arguments: string[], options: AuditOptions): Promise<void> {
-    const { client, key, action, since } = options;
-    const limit = wholeNumber('--limit', options.limit, { min: 1, max: 10_000 });
+  async run(): Promise<void> {
+    const { client, key, action: actionPrefix, since, limit } = this;
     await this.store.open();
     const keyId = typeof key === 'string' ? (await this.keys.byReference(key)).id : key;
-    const entries = await this.trail.newest({ client, keyId, actionPrefix: action, since, limit });
+    const entries = await this.trail.newest({ client, keyId, actionPrefix, since, limit });
     if (entries.length === 0 && client !== undefined) {
       // Entries of deleted clients are found too. A name without entries that is no client either is probably a typo.
       await this.clients.named(client);
     }
-    const rows = entries.map(isForPeople(options) ? forPeople : forPrograms);
-    await printMany(rows, options, 'There are no entries.');
+    const rows = entries.map(isForPeople(this) ? forPeople : forPrograms);
+    await printMany(rows, this, 'There are no entries.');
   }
 }
 

@@ -7,18 +7,15 @@ import { ClientsCommand } from './accounts/clients.command';
 import { KeysCommand } from './accounts/keys.command';
 import { QuotasCommand } from './accounts/quotas.command';
 import { Store } from './command/store';
-import { CompletionCommand } from './completion.command';
 import { DbCommand } from './database/db.command';
 import { StoreStatusCommand } from './database/status.command';
 import { DeprecationsCommand } from './deprecations.command';
-import { OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
-import { CategoriesCommand } from './store/categories.command';
+import { CompletionCommand, OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
+import { CategoriesCommand, PetsCommand, StockCommand } from './store/catalogue.commands';
 import { EventsCommand } from './store/events.command';
 import { ExportCommand } from './store/export.command';
 import { ImportCommand } from './store/import.command';
 import { OrdersCommand } from './store/orders.command';
-import { PetsCommand } from './store/pets.command';
-import { StockCommand } from './store/stock.command';
 import { WebhooksCommand } from './store/webhooks.command';
 
 /** In the order of the help. */

@@ -1,14 +1,10 @@
-import { Command, Option } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command } from 'nest-commander';
 import { ClientsService } from '../modules/auth';
 import { DeprecationReport, type DeprecatedUse } from '../modules/deprecations';
 import { ListingCommand } from './command/command';
-import { type OutputOptions, type Row, printMany } from './output/output';
-import { wholeNumber } from './command/parse';
-
-interface ReportOptions extends OutputOptions {
-  days: string;
-  client?: string;
-}
+import { Days, Value, anyText } from './command/option';
+import { type Row, printMany } from './output/output';
 
 @Command({
   name: 'deprecations',
@@ -16,33 +12,20 @@ interface ReportOptions extends OutputOptions {
 })
 export class DeprecationsCommand extends ListingCommand {
   protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly report!: DeprecationReport;
 
-  constructor(
-    private readonly clients: ClientsService,
-    private readonly report: DeprecationReport,
-  ) {
-    super();
-  }
+  @Days(90) days!: number;
+  @Value('--client <name>', 'only calls of this client', anyText) client?: string;
 
-  @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '90' })
-  parseDays(text: string): string {
-    return text;
-  }
-
-  @Option({ flags: '--client <name>', description: 'only calls of this client' })
-  parseClient(text: string): string {
-    return text;
-  }
-
-  async run(_arguments: string[], { days, client, ...output }: ReportOptions): Promise<void> {
-    const lastDays = wholeNumber('--days', days, { min: 1, max: 90 });
+  async run(): Promise<void> {
     await this.store.open();
-    if (client !== undefined) {
-      await this.clients.named(client);
+    if (this.client !== undefined) {
+      await this.clients.named(this.client);
     }
-    const uses = await this.report.of(lastDays, client);
+    const uses = await this.report.of(this.days, this.client);
     const rows = uses.length === 0 ? [] : describe(uses, await sunsets());
-    await printMany(rows, output, 'Nobody has called a deprecated operation.');
+    await printMany(rows, this, 'Nobody has called a deprecated operation.');
   }
 }
 

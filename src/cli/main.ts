@@ -2,11 +2,9 @@ import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
 import { loadEnvironmentFile } from '../runtime/environment-file';
 import { CliModule } from './cli.module';
-import { Store } from './command/store';
-import { BAD_USAGE, writeUsageError } from './command/command';
-import { CommandFailure } from './command/command-failure';
+import { BAD_USAGE, CommandFailure, fail, writeUsageError } from './command/failure';
 import { operator } from './command/operator';
-import { fail } from './output/failure-output';
+import { Store } from './command/store';
 import { OutputFailure, isReaderGone, writeOutput } from './output/standard-output';
 
 const VERSION_OPTIONS = ['-v', '-V', '--version'];

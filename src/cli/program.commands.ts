@@ -1,7 +1,10 @@
-import { Command, Option } from 'nest-commander';
+import { realpathSync } from 'node:fs';
+import { Command } from 'nest-commander';
 import { VERSION } from '../runtime/version';
 import { PetstoreCommand, ReportingCommand } from './command/command';
-import { type OutputOptions, isForPeople, print, printOne } from './output/output';
+import { Flag, oneOf } from './command/option';
+import { SHELLS, completionScript } from './completion-script';
+import { isForPeople, print, printOne } from './output/output';
 import { writeOutput } from './output/standard-output';
 
 @Command({
@@ -25,14 +28,33 @@ export class ServeCommand extends PetstoreCommand {
 export class OpenapiCommand extends PetstoreCommand {
   protected override readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
 
-  @Option({ flags: '--yaml', description: 'as YAML instead of JSON' })
-  parseYaml(): boolean {
-    return true;
-  }
+  @Flag('--yaml', 'as YAML instead of JSON') yaml?: boolean;
 
-  async run(_arguments: string[], { yaml }: { yaml?: boolean }): Promise<void> {
+  async run(): Promise<void> {
     const { describeInterface } = await import('./describe-interface.js');
-    writeOutput(await describeInterface(yaml ? 'yaml' : 'json'));
+    writeOutput(await describeInterface(this.yaml ? 'yaml' : 'json'));
+  }
+}
+
+@Command({
+  name: 'completion',
+  arguments: '[shell]',
+  description:
+    'print a completion script for bash (default), zsh or fish; it also finds petstore from any folder',
+})
+export class CompletionCommand extends PetstoreCommand {
+  protected override readonly examples = [
+    "completion bash > ~/.petstore.bash && echo '. ~/.petstore.bash' >> ~/.bashrc",
+    "completion zsh > ~/.petstore.zsh && echo '. ~/.petstore.zsh' >> ~/.zshrc",
+    'completion fish > ~/.config/fish/completions/petstore.fish',
+  ];
+
+  run([text = 'bash']: string[]): Promise<void> {
+    const shell = oneOf(SHELLS)(text, 'completion');
+    // The full path: with a name, npx could fetch another package.
+    const program = [process.execPath, realpathSync(process.argv[1]!)];
+    writeOutput(completionScript(this.command.parent!, shell, program));
+    return Promise.resolve();
   }
 }
 
@@ -40,11 +62,11 @@ export class OpenapiCommand extends PetstoreCommand {
 export class VersionCommand extends ReportingCommand {
   protected override readonly examples = ['version', 'version --json'];
 
-  async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    if (isForPeople(options)) {
+  async run(): Promise<void> {
+    if (isForPeople(this)) {
       print(VERSION);
     } else {
-      await printOne({ version: VERSION, node: process.versions.node }, options);
+      await printOne({ version: VERSION, node: process.versions.node }, this);
     }
   }
 }

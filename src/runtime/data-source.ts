@@ -58,6 +58,14 @@ export function dataSourceOptions(
 }
 
 /**
+ * For a command: one connection for a transaction, and one for other queries. It waits longer than a request: on a busy
+ * machine it had better be late than fail.
+ */
+export function commandOptions(url: string): DataSourceOptions {
+  return dataSourceOptions(url, 2, 20_000);
+}
+
+/**
  * Makes every statement of a request use an index, and in its order. A plan made while a table was small, full of dead
  * rows or not analysed yet would later scan the whole table, or sort all of it for a page.
  */

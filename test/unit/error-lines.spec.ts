@@ -1,5 +1,5 @@
 import { AdministrationError } from '../../src/modules/auth';
-import { writeUsageError } from '../../src/cli/command/command';
+import { writeUsageError } from '../../src/cli/command/failure';
 import { formatError } from '../../src/runtime/messages';
 import { explain } from '../../src/runtime/failures';
 

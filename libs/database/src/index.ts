@@ -37,5 +37,5 @@ export { type RetentionOptions, Retention, RetentionModule } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
 export { assertReadable, loadArchive } from './transfer/load-archive';
 export { DamagedArchiveError } from './transfer/tar';
-export { NothingToArchiveError, writeArchive } from './transfer/write-archive';
+export { writeArchive } from './transfer/write-archive';
 export { WriteBehind } from './write-behind';

@@ -1,58 +1,39 @@
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { ClientsService, KeysService, describeKey } from '../../modules/auth';
 import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../../modules/quotas';
 import { WebhookAdministration } from '../../modules/webhooks';
 import { PETSTORE } from '../../runtime/messages';
 import {
-  type ChangeOptions,
   ChangingCommand,
   CommandGroup,
   ConfirmedCommand,
-  type ConfirmedOptions,
   ListingCommand,
   ReportingCommand,
 } from '../command/command';
-import { UsageError } from '../command/command-failure';
-import { confirm } from '../command/confirm';
-import { clientName, wholeNumber } from '../command/parse';
-import {
-  type OutputOptions,
-  type Row,
-  counted,
-  isForPeople,
-  print,
-  printMany,
-  printOne,
-} from '../output/output';
+import { UsageError } from '../command/failure';
+import { confirm } from '../command/operator';
+import { Value, anyText, clientName, wholeNumber } from '../command/option';
+import { type Row, counted, isForPeople, print, printMany, printOne } from '../output/output';
 
 const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
-const LIMITS = { min: 1, max: 2_147_483_647 };
-
-interface PlanOptions extends ChangeOptions {
-  plan: string;
-  perMinute?: number;
-  perDay?: number;
-}
+const requests = wholeNumber(1, 2_147_483_647);
 
 /** A command that puts a client on a plan. */
 abstract class PlanCommand extends ChangingCommand {
-  @Option({ flags: '--per-minute <requests>', description: `requests per minute; ${AGREED_ONLY}` })
-  parsePerMinute(text: string): number {
-    return wholeNumber('--per-minute', text, LIMITS);
-  }
+  @Inject() protected readonly clients!: ClientsService;
 
-  @Option({ flags: '--per-day <requests>', description: `requests per day; ${AGREED_ONLY}` })
-  parsePerDay(text: string): number {
-    return wholeNumber('--per-day', text, LIMITS);
-  }
-}
+  @Value('--per-minute <requests>', `requests per minute; ${AGREED_ONLY}`, requests) perMinute?: number;
+  @Value('--per-day <requests>', `requests per day; ${AGREED_ONLY}`, requests) perDay?: number;
+  abstract plan: string;
 
-function chosenPlan({ plan, perMinute, perDay }: PlanOptions) {
-  try {
-    return agreedPlan(plan, perMinute, perDay);
-  } catch (error) {
-    throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
+  protected chosenPlan() {
+    try {
+      return agreedPlan(this.plan, this.perMinute, this.perDay);
+    } catch (error) {
+      throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
+    }
   }
 }
 
@@ -71,64 +52,45 @@ export class CreateClientCommand extends PlanCommand {
     'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
-  constructor(private readonly clients: ClientsService) {
-    super();
-  }
+  @Value('--name <name>', 'name of the client', clientName, { required: true }) name!: string;
+  @Value('--plan <plan>', PLAN, anyText, { defaultValue: 'free' }) plan!: string;
 
-  @Option({ flags: '--name <name>', description: 'name of the client', required: true })
-  parseName(text: string): string {
-    return clientName(text);
-  }
-
-  @Option({ flags: '--plan <plan>', description: PLAN, defaultValue: 'free' })
-  parsePlan(text: string): string {
-    return text;
-  }
-
-  async run(_arguments: string[], options: PlanOptions & { name: string }): Promise<void> {
-    const plan = chosenPlan(options);
-    await this.store.open(options.reason);
-    await printOne(describeClient(await this.clients.create(options.name, plan)), options);
+  async run(): Promise<void> {
+    const plan = this.chosenPlan();
+    await this.store.open(this.reason);
+    await printOne(describeClient(await this.clients.create(this.name, plan)), this);
   }
 }
 
 @SubCommand({ name: 'list', description: 'list all clients' })
 export class ListClientsCommand extends ListingCommand {
   protected override readonly examples = ['clients list', 'clients list --sort plan --columns name,plan'];
+  @Inject() private readonly clients!: ClientsService;
 
-  constructor(private readonly clients: ClientsService) {
-    super();
-  }
-
-  async run(_arguments: string[], options: OutputOptions): Promise<void> {
+  async run(): Promise<void> {
     await this.store.open();
     const clients = await this.clients.list();
-    await printMany(clients.map(describeClient), options, 'There are no clients yet.');
+    await printMany(clients.map(describeClient), this, 'There are no clients yet.');
   }
 }
 
 @SubCommand({ name: 'show', arguments: '<name>', description: 'show a client and its keys' })
 export class ShowClientCommand extends ReportingCommand {
   protected override readonly examples = ['clients show acme', 'clients show acme --output yaml'];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly keys!: KeysService;
 
-  constructor(
-    private readonly clients: ClientsService,
-    private readonly keys: KeysService,
-  ) {
-    super();
-  }
-
-  async run([name = '']: string[], options: OutputOptions): Promise<void> {
+  async run([name = '']: string[]): Promise<void> {
     await this.store.open();
     const row = describeClient(await this.clients.named(name));
     const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
-    if (!isForPeople(options) || options.columns !== undefined) {
-      await printOne({ ...row, keys }, options);
+    if (!isForPeople(this) || this.columns !== undefined) {
+      await printOne({ ...row, keys }, this);
       return;
     }
-    await printOne(row, options);
+    await printOne(row, this);
     print('');
-    await printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    await printMany(keys, this, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
   }
 }
 
@@ -143,19 +105,12 @@ export class SetPlanCommand extends PlanCommand {
     'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
-  constructor(private readonly clients: ClientsService) {
-    super();
-  }
+  @Value('--plan <plan>', PLAN, anyText, { required: true }) plan!: string;
 
-  @Option({ flags: '--plan <plan>', description: PLAN, required: true })
-  parsePlan(text: string): string {
-    return text;
-  }
-
-  async run([name = '']: string[], options: PlanOptions): Promise<void> {
-    const plan = chosenPlan(options);
-    await this.store.open(options.reason);
-    await printOne(describeClient(await this.clients.setPlan(name, plan)), options);
+  async run([name = '']: string[]): Promise<void> {
+    const plan = this.chosenPlan();
+    await this.store.open(this.reason);
+    await printOne(describeClient(await this.clients.setPlan(name, plan)), this);
   }
 }
 
@@ -166,15 +121,12 @@ export class SetPlanCommand extends PlanCommand {
 })
 export class RenameClientCommand extends ChangingCommand {
   protected override readonly examples = ['clients rename acme acme-eu'];
+  @Inject() private readonly clients!: ClientsService;
 
-  constructor(private readonly clients: ClientsService) {
-    super();
-  }
-
-  async run([name = '', text = '']: string[], options: ChangeOptions): Promise<void> {
+  async run([name = '', text = '']: string[]): Promise<void> {
     const newName = clientName(text);
-    await this.store.open(options.reason);
-    await printOne(describeClient(await this.clients.rename(name, newName)), options);
+    await this.store.open(this.reason);
+    await printOne(describeClient(await this.clients.rename(name, newName)), this);
   }
 }
 
@@ -188,24 +140,19 @@ export class DeleteClientCommand extends ConfirmedCommand {
     'clients delete acme',
     'clients delete acme --yes --reason "contract ended"',
   ];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly webhooks!: WebhookAdministration;
 
-  constructor(
-    private readonly clients: ClientsService,
-    private readonly keys: KeysService,
-    private readonly webhooks: WebhookAdministration,
-  ) {
-    super();
-  }
-
-  async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
-    await this.store.open(options.reason);
+  async run([name = '']: string[]): Promise<void> {
+    await this.store.open(this.reason);
     const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
     const active = keys.filter(({ state }) => state === 'active').length;
     const webhooks = (await this.webhooks.list(name)).length;
     const ends = webhooks === 0 ? '' : ` and ends ${counted(webhooks, 'webhook', 'webhooks')}`;
-    await confirm(`Delete ${name}, which cuts off ${counted(active, 'key', 'keys')}${ends}?`, options.yes);
+    await confirm(`Delete ${name}, which cuts off ${counted(active, 'key', 'keys')}${ends}?`, this.yes);
     const client = await this.clients.delete(name);
-    await printOne({ ...describeClient(client), deleted: true }, options);
+    await printOne({ ...describeClient(client), deleted: true }, this);
   }
 }
 

@@ -1,24 +1,15 @@
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
-import { type KeyDescription, KeysService, type Scope, describeKey } from '../../modules/auth';
+import { type KeyDescription, KeysService, SCOPES, type Scope, describeKey } from '../../modules/auth';
 import { BanRegister } from '../../modules/quotas';
 import { WebhookAdministration } from '../../modules/webhooks';
-import {
-  type ChangeOptions,
-  ChangingCommand,
-  CommandGroup,
-  ConfirmedCommand,
-  type ConfirmedOptions,
-  ListingCommand,
-  ReportingCommand,
-} from '../command/command';
-import { CommandFailure, UsageError } from '../command/command-failure';
-import { confirm } from '../command/confirm';
-import { duration, futureInstant, keyReference } from '../command/parse';
-import { type OutputOptions, printKey, printMany, printOne } from '../output/output';
+import { ChangingCommand, CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
+import { CommandFailure } from '../command/failure';
+import { confirm } from '../command/operator';
+import { Flag, Value, anyText, duration, futureInstant, keyReference, someOf } from '../command/option';
+import { printKey, printMany, printOne } from '../output/output';
 
-const OVERLAP = { min: 0, max: 7 * DAY_MS };
-const BAN = { min: 1_000, max: 365 * DAY_MS };
 const KEY = { key: 'id of the key, or the whole key: psk_live_…' };
 
 type Key = Awaited<ReturnType<KeysService['byId']>>;
@@ -33,12 +24,6 @@ function describeNew(record: Key, key: string) {
   return { id, key, ...rest };
 }
 
-interface IssueOptions extends ChangeOptions {
-  client: string;
-  scopes?: Scope[];
-  expires?: Date;
-}
-
 @SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
 export class IssueKeyCommand extends ChangingCommand {
   protected override readonly examples = [
@@ -46,38 +31,22 @@ export class IssueKeyCommand extends ChangingCommand {
     'keys issue --client acme --scopes read --expires 2027-01-31',
     'keys issue --client acme --json',
   ];
+  @Inject() private readonly keys!: KeysService;
 
-  constructor(private readonly keys: KeysService) {
-    super();
-  }
+  @Value('--client <name>', 'client that the key is for', anyText, { required: true }) client!: string;
+  @Value('--scopes <scopes>', 'read, write or both (default: read,write)', someOf(SCOPES)) scopes?: Scope[];
+  @Value(
+    '--expires <when>',
+    'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
+    futureInstant,
+  )
+  expires?: Date;
 
-  @Option({ flags: '--client <name>', description: 'client that the key is for', required: true })
-  parseClient(text: string): string {
-    return text;
-  }
-
-  @Option({ flags: '--scopes <scopes>', description: 'read, write or both (default: read,write)' })
-  parseScopes(text: string): Scope[] {
-    const scopes = [...new Set(text.split(','))];
-    if (!scopes.every((scope) => scope === 'read' || scope === 'write')) {
-      throw new UsageError(`--scopes takes read, write or read,write, not "${text}".`);
-    }
-    return scopes;
-  }
-
-  @Option({
-    flags: '--expires <when>',
-    description: 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
-  })
-  parseExpires(text: string): Date {
-    return futureInstant('--expires', text, Date.now());
-  }
-
-  async run(_arguments: string[], options: IssueOptions): Promise<void> {
-    const { client, scopes, expires: expiresAt, reason, ...output } = options;
-    await this.store.open(reason);
+  async run(): Promise<void> {
+    const { client, scopes, expires: expiresAt } = this;
+    await this.store.open(this.reason);
     const { key, record } = await this.keys.issue({ client, scopes, expiresAt });
-    await printKey(describeNew(record, key), output);
+    await printKey(describeNew(record, key), this);
   }
 }
 
@@ -88,27 +57,19 @@ export class ListKeysCommand extends ListingCommand {
     'keys list --client acme --sort -lastUsedAt',
     'keys list --output csv --columns id,client,state',
   ];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly bans!: BanRegister;
 
-  constructor(
-    private readonly keys: KeysService,
-    private readonly bans: BanRegister,
-  ) {
-    super();
-  }
+  @Value('--client <name>', 'only keys of this client', anyText) client?: string;
 
-  @Option({ flags: '--client <name>', description: 'only keys of this client' })
-  parseClient(text: string): string {
-    return text;
-  }
-
-  async run(_arguments: string[], options: OutputOptions & { client?: string }): Promise<void> {
+  async run(): Promise<void> {
     await this.store.open();
-    const [keys, running] = await Promise.all([this.keys.list(options.client), this.bans.running()]);
+    const [keys, running] = await Promise.all([this.keys.list(this.client), this.bans.running()]);
     const rows = keys.map((key) => ({
       ...describe(key),
       bannedUntil: running.get(key.id)?.toISOString() ?? null,
     }));
-    await printMany(rows, options, 'There are no keys yet.');
+    await printMany(rows, this, 'There are no keys yet.');
   }
 }
 
@@ -120,16 +81,11 @@ export class ListKeysCommand extends ListingCommand {
 })
 export class ShowKeyCommand extends ReportingCommand {
   protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly bans!: BanRegister;
 
-  constructor(
-    private readonly keys: KeysService,
-    private readonly bans: BanRegister,
-  ) {
-    super();
-  }
-
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
-    const reference = keyReference('<key>', text);
+  async run([text = '']: string[]): Promise<void> {
+    const reference = keyReference(text);
     await this.store.open();
     const key = await this.keys.byReference(reference);
     const bannedUntil = (await this.bans.running()).get(key.id);
@@ -138,7 +94,19 @@ export class ShowKeyCommand extends ReportingCommand {
       revokedAt: key.revokedAt?.toISOString() ?? null,
       bannedUntil: bannedUntil?.toISOString() ?? null,
     };
-    await printOne(row, options);
+    await printOne(row, this);
+  }
+}
+
+/** A command that changes a key. */
+abstract class KeyChangeCommand extends ChangingCommand {
+  @Inject() protected readonly keys!: KeysService;
+  @Inject() protected readonly bans!: BanRegister;
+
+  protected async find(text: string): Promise<Key> {
+    const reference = keyReference(text);
+    await this.store.open(this.reason);
+    return this.keys.byReference(reference);
   }
 }
 
@@ -149,34 +117,22 @@ export class ShowKeyCommand extends ReportingCommand {
   description:
     'replace a key with a new one; the old key stays valid for a while, and an active ban is inherited',
 })
-export class RotateKeyCommand extends ChangingCommand {
+export class RotateKeyCommand extends KeyChangeCommand {
   protected override readonly examples = ['keys rotate 1', 'keys rotate 1 --overlap 30m'];
 
-  constructor(
-    private readonly keys: KeysService,
-    private readonly bans: BanRegister,
-  ) {
-    super();
-  }
+  @Value(
+    '--overlap <time>',
+    'how long the old key stays valid: 0 to 7d (default: 24h)',
+    duration(0, 7 * DAY_MS),
+  )
+  overlap = DAY_MS;
 
-  @Option({
-    flags: '--overlap <time>',
-    description: 'how long the old key stays valid: 0 to 7d',
-    defaultValue: '24h',
-  })
-  parseOverlap(text: string): string {
-    return text;
-  }
-
-  async run([text = '']: string[], options: ChangeOptions & { overlap: string }): Promise<void> {
-    const reference = keyReference('<key>', text);
-    const overlapMs = duration('--overlap', options.overlap, OVERLAP);
-    await this.store.open(options.reason);
-    const { id: oldId } = await this.keys.byReference(reference);
-    const { key, record } = await this.keys.rotate(oldId, overlapMs, (transaction, newId) =>
+  async run([text = '']: string[]): Promise<void> {
+    const { id: oldId } = await this.find(text);
+    const { key, record } = await this.keys.rotate(oldId, this.overlap, (transaction, newId) =>
       this.bans.inherit(transaction, oldId, newId),
     );
-    await printKey({ ...describeNew(record, key), replaces: oldId }, options);
+    await printKey({ ...describeNew(record, key), replaces: oldId }, this);
   }
 }
 
@@ -186,32 +142,26 @@ export class RotateKeyCommand extends ChangingCommand {
   argsDescription: KEY,
   description: 'revoke a key for good; applies on every instance within a second',
 })
-export class RevokeKeyCommand extends ConfirmedCommand {
+export class RevokeKeyCommand extends KeyChangeCommand {
   protected override readonly examples = [
     'keys revoke 2',
     'keys revoke psk_live_… --yes --reason "found in a public repository"',
   ];
+  @Inject() private readonly webhooks!: WebhookAdministration;
 
-  constructor(
-    private readonly keys: KeysService,
-    private readonly webhooks: WebhookAdministration,
-  ) {
-    super();
-  }
+  @Flag('-y, --yes', 'do not ask') yes?: boolean;
 
-  async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const reference = keyReference('<key>', text);
-    await this.store.open(options.reason);
-    const { id, last4, client, revokedAt } = await this.keys.byReference(reference);
+  async run([text = '']: string[]): Promise<void> {
+    const { id, last4, client, revokedAt } = await this.find(text);
     if (revokedAt === null) {
-      await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, options.yes);
+      await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, this.yes);
     }
-    await printOne({ ...describe(await this.keys.revoke(id)) }, options);
-    await this.tellOfWebhooks(client.name);
+    await printOne({ ...describe(await this.keys.revoke(id)) }, this);
+    await this.nameWebhooks(client.name);
   }
 
   /** Whoever had the key may have created webhooks, and they go on. */
-  private async tellOfWebhooks(client: string): Promise<void> {
+  private async nameWebhooks(client: string): Promise<void> {
     const enabled = (await this.webhooks.list(client)).filter(({ state }) => state === 'enabled');
     if (enabled.length > 0) {
       const named = enabled.map(({ id, url }) => `  ${id}  ${url}\n`).join('');
@@ -228,38 +178,28 @@ export class RevokeKeyCommand extends ConfirmedCommand {
   argsDescription: KEY,
   description: 'ban a key; applies on every instance within a second',
 })
-export class BanKeyCommand extends ChangingCommand {
+export class BanKeyCommand extends KeyChangeCommand {
   protected override readonly examples = [
     'keys ban 1',
     'keys ban 1 --for 2h --reason "scrapes the catalogue"',
   ];
 
-  constructor(
-    private readonly keys: KeysService,
-    private readonly bans: BanRegister,
-  ) {
-    super();
-  }
+  @Value(
+    '--for <time>',
+    'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans',
+    duration(1_000, 365 * DAY_MS),
+  )
+  for?: number;
 
-  @Option({
-    flags: '--for <time>',
-    description: 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans',
-  })
-  parseFor(text: string): number {
-    return duration('--for', text, BAN);
-  }
-
-  async run([text = '']: string[], options: ChangeOptions & { for?: number }): Promise<void> {
-    const reference = keyReference('<key>', text);
-    await this.store.open(options.reason);
-    const { id, revokedAt } = await this.keys.byReference(reference);
+  async run([text = '']: string[]): Promise<void> {
+    const { id, revokedAt } = await this.find(text);
     if (revokedAt !== null) {
       throw new CommandFailure(`Key ${id} is already revoked and cannot be used, so it needs no ban.`, {
         code: 'key_revoked',
       });
     }
-    const bannedUntil = await this.bans.ban(id, options.for);
-    await printOne({ id, bannedUntil: bannedUntil.toISOString() }, options);
+    const bannedUntil = await this.bans.ban(id, this.for);
+    await printOne({ id, bannedUntil: bannedUntil.toISOString() }, this);
   }
 }
 
@@ -269,22 +209,13 @@ export class BanKeyCommand extends ChangingCommand {
   argsDescription: KEY,
   description: 'lift the ban of a key',
 })
-export class UnbanKeyCommand extends ChangingCommand {
+export class UnbanKeyCommand extends KeyChangeCommand {
   protected override readonly examples = ['keys unban 1'];
 
-  constructor(
-    private readonly keys: KeysService,
-    private readonly bans: BanRegister,
-  ) {
-    super();
-  }
-
-  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
-    const reference = keyReference('<key>', text);
-    await this.store.open(options.reason);
-    const { id } = await this.keys.byReference(reference);
+  async run([text = '']: string[]): Promise<void> {
+    const { id } = await this.find(text);
     await this.bans.unban(id);
-    await printOne({ id, bannedUntil: null }, options);
+    await printOne({ id, bannedUntil: null }, this);
   }
 }
 

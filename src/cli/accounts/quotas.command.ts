@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../../modules/auth';
 import {
   type ClientOverview,
@@ -9,19 +10,12 @@ import {
   UsageService,
 } from '../../modules/quotas';
 import { PETSTORE, printable, terminalOf } from '../../runtime/messages';
-import {
-  CommandGroup,
-  ConfirmedCommand,
-  type ConfirmedOptions,
-  ListingCommand,
-  ReportingCommand,
-} from '../command/command';
-import { CommandFailure, UsageError } from '../command/command-failure';
-import { confirm } from '../command/confirm';
-import { interruptible } from '../command/interruption';
-import { wholeNumber } from '../command/parse';
-import { barLines } from '../output/bar-chart';
-import { type OutputOptions, counted, isForPeople, print, printMany, printOne } from '../output/output';
+import { CommandGroup, ConfirmedCommand, ListingCommand, ReportingCommand } from '../command/command';
+import { CommandFailure, UsageError } from '../command/failure';
+import { confirm, interruptible } from '../command/operator';
+import { Days, Flag, Value, wholeNumber } from '../command/option';
+import { counted, isForPeople, print, printMany, printOne } from '../output/output';
+import { barLines } from '../output/table';
 
 /** Explains where the numbers come from. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
@@ -39,32 +33,23 @@ const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
 })
 export class ShowQuotaCommand extends ReportingCommand {
   protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
+  @Inject() private readonly overview!: QuotaOverview;
 
-  constructor(private readonly overview: QuotaOverview) {
-    super();
-  }
-
-  async run([name = '']: string[], options: OutputOptions): Promise<void> {
+  async run([name = '']: string[]): Promise<void> {
     await this.store.open();
     const overview = await this.overview.of(name);
-    if (!isForPeople(options) || options.columns !== undefined) {
-      await printOne({ ...overview }, options);
+    if (!isForPeople(this) || this.columns !== undefined) {
+      await printOne({ ...overview }, this);
       return;
     }
     const { client, plan, minute, day, keys, redis } = overview;
     const unknown = minute.used === null ? 'not known' : null;
-    await printOne({ client, plan }, options);
+    await printOne({ client, plan }, this);
     print('');
-    await printMany(
-      [
-        { window: 'minute', limit: minute.limit, ...orElse(minute, unknown) },
-        { window: 'day', ...day },
-      ],
-      options,
-      '',
-    );
+    const minuteRow = { window: 'minute', limit: minute.limit, ...orElse(minute, unknown) };
+    await printMany([minuteRow, { window: 'day', ...day }], this, '');
     print('');
-    await printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    await printMany(keys, this, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
     print(`\n${NOTES[redis]}`);
   }
 }
@@ -85,31 +70,20 @@ export class ResetQuotaCommand extends ConfirmedCommand {
     'quotas reset acme',
     'quotas reset acme --yes --reason "load test agreed"',
   ];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly resets!: QuotaResets;
 
-  constructor(
-    private readonly clients: ClientsService,
-    private readonly resets: QuotaResets,
-  ) {
-    super();
-  }
-
-  async run([name = '']: string[], options: ConfirmedOptions): Promise<void> {
-    await this.store.open(options.reason);
+  async run([name = '']: string[]): Promise<void> {
+    await this.store.open(this.reason);
     const client = await this.clients.named(name);
-    await confirm(`Give ${name} its full limits again?`, options.yes);
+    await confirm(`Give ${name} its full limits again?`, this.yes);
     await this.resets.reset(client.id);
-    if (isForPeople(options)) {
+    if (isForPeople(this)) {
       print(printable(`The windows of ${client.name} have been reset.`));
     } else {
-      await printOne({ id: client.id, client: client.name, reset: true }, options);
+      await printOne({ id: client.id, client: client.name, reset: true }, this);
     }
   }
-}
-
-interface TopOptions extends OutputOptions {
-  limit: string;
-  days: string;
-  watch?: boolean;
 }
 
 const EVERY_MS = 2_000;
@@ -123,36 +97,21 @@ export class TopQuotasCommand extends ListingCommand {
     'quotas top --limit 3 --days 30',
     'quotas top --watch --sort -usedPercent',
   ];
+  @Inject() private readonly ranking!: UsageRanking;
 
-  constructor(private readonly ranking: UsageRanking) {
-    super();
-  }
+  @Value('--limit <clients>', 'number of clients', wholeNumber(1, 1_000), { defaultValue: 10 })
+  limit!: number;
+  @Days(1) days!: number;
+  @Flag('-w, --watch', 'refresh every two seconds, until Ctrl-C') watch?: boolean;
 
-  @Option({ flags: '--limit <clients>', description: 'number of clients', defaultValue: '10' })
-  parseLimit(text: string): string {
-    return text;
-  }
-
-  @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '1' })
-  parseDays(text: string): string {
-    return text;
-  }
-
-  @Option({ flags: '-w, --watch', description: 'refresh every two seconds, until Ctrl-C' })
-  parseWatch(): boolean {
-    return true;
-  }
-
-  async run(_arguments: string[], options: TopOptions): Promise<void> {
-    const max = wholeNumber('--limit', options.limit, { min: 1, max: 1_000 });
-    const lastDays = wholeNumber('--days', options.days, { min: 1, max: 90 });
-    if (options.watch && !process.stdout.isTTY) {
+  async run(): Promise<void> {
+    if (this.watch && !process.stdout.isTTY) {
       throw new UsageError('--watch needs a terminal.');
     }
     await this.store.open();
     const show = async () =>
-      printMany(await this.ranking.top(max, lastDays), options, 'There are no requests yet.');
-    await (options.watch ? watched(show) : show());
+      printMany(await this.ranking.top(this.limit, this.days), this, 'There are no requests yet.');
+    await (this.watch ? watched(show) : show());
   }
 }
 
@@ -185,39 +144,25 @@ const WIDTH = 80;
 })
 export class UsageCommand extends ReportingCommand {
   protected override readonly examples = ['quotas usage acme', 'quotas usage acme --days 90 --output csv'];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly usage!: UsageService;
 
-  constructor(
-    private readonly clients: ClientsService,
-    private readonly usage: UsageService,
-  ) {
-    super();
-  }
+  @Days(30) days!: number;
 
-  @Option({ flags: '--days <days>', description: 'number of UTC days, 1 to 90', defaultValue: '30' })
-  parseDays(text: string): string {
-    return text;
-  }
-
-  async run([name = '']: string[], options: OutputOptions & { days: string }): Promise<void> {
-    const lastDays = wholeNumber('--days', options.days, { min: 1, max: 90 });
+  async run([name = '']: string[]): Promise<void> {
     await this.store.open();
     const { id } = await this.clients.named(name);
-    const days = await this.usage.of(id, lastDays);
-    if (!isForPeople(options) || options.columns !== undefined) {
-      await printMany(
-        days.map((day) => ({ ...day })),
-        options,
-        '',
-      );
+    const usage = await this.usage.of(id, this.days);
+    if (!isForPeople(this) || this.columns !== undefined) {
+      const rows = usage.map((day) => ({ ...day }));
+      await printMany(rows, this, '');
       return;
     }
     const { columns = WIDTH } = terminalOf(process.stdout, process.env);
-    barLines(
-      days.map(({ date, requests }) => [date, requests]),
-      Math.min(columns, WIDTH),
-    ).forEach(print);
-    const total = days.reduce((sum, { requests }) => sum + requests, 0);
-    print(`\n${counted(total, 'request', 'requests')} in ${counted(lastDays, 'day', 'days')}`);
+    const bars = usage.map(({ date, requests }) => [date, requests] as const);
+    barLines(bars, Math.min(columns, WIDTH)).forEach(print);
+    const total = usage.reduce((sum, { requests }) => sum + requests, 0);
+    print(`\n${counted(total, 'request', 'requests')} in ${counted(this.days, 'day', 'days')}`);
   }
 }
 

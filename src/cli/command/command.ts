@@ -1,26 +1,14 @@
 import { Inject } from '@nestjs/common';
-import { CommandRunner, Option } from 'nest-commander';
-import { PETSTORE, formatError } from '../../runtime/messages';
-import { asksForJson, failureAsJson } from '../output/failure-output';
-import { FORMATS, type Format, type OutputOptions } from '../output/output';
+import { CommandRunner } from 'nest-commander';
+import { PETSTORE } from '../../runtime/messages';
+import { FORMATS, type Format } from '../output/output';
+import { BAD_USAGE, UsageError } from './failure';
+import { Flag, Value, anyText, list, oneOf } from './option';
 import { Store } from './store';
-import { UsageError } from './command-failure';
 
 type Command = Parameters<CommandRunner['setCommand']>[0];
 
-export const BAD_USAGE = 2;
-
-/** Writes commander's usage errors in our format. It puts suggestions on a second line. */
-export function writeUsageError(text: string, write: (text: string) => void): void {
-  const line = text
-    .replace(/^error: /, '')
-    .trim()
-    .replace(/\n(?=\(Did you mean [^\n]*$)/, ' ');
-  const message = `${line} (see --help)`;
-  write(asksForJson(process.argv) ? failureAsJson('usage_error', message) : formatError(message));
-}
-
-/** Base of all commands. Usage errors exit with 2, failures with 1. */
+/** Base of all commands. Its properties hold the values of its options when it runs. */
 export abstract class PetstoreCommand extends CommandRunner {
   /** Shown below the help, after the program's name. */
   protected abstract readonly examples: readonly string[];
@@ -28,6 +16,7 @@ export abstract class PetstoreCommand extends CommandRunner {
   override setCommand(command: Command): this {
     command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
     command.allowExcessArguments(false);
+    command.hook('preAction', () => void Object.assign(this, command.opts()));
     command.addHelpText('after', () => {
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
       return lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`;
@@ -61,19 +50,8 @@ export abstract class CommandGroup extends PetstoreCommand {
 export abstract class ResultCommand extends PetstoreCommand {
   @Inject() protected readonly store!: Store;
 
-  @Option({ flags: '-o, --output <format>', description: 'table (default), json, yaml or csv' })
-  parseOutput(text: string): Format {
-    const format = FORMATS.find((known) => known === text);
-    if (format === undefined) {
-      throw new UsageError(`--output takes ${FORMATS.join(', ')}, not "${text}".`);
-    }
-    return format;
-  }
-
-  @Option({ flags: '--json', description: 'short for --output json' })
-  parseJson(): boolean {
-    return true;
-  }
+  @Value('-o, --output <format>', 'table (default), json, yaml or csv', oneOf(FORMATS)) output?: Format;
+  @Flag('--json', 'short for --output json') json?: boolean;
 }
 
 /**
@@ -81,43 +59,27 @@ export abstract class ResultCommand extends PetstoreCommand {
  * and what is refused then must not have changed anything, nor hide a key that is shown only once.
  */
 export abstract class ReportingCommand extends ResultCommand {
-  @Option({ flags: '--columns <names>', description: 'only these columns, in this order: id,name' })
-  parseColumns(text: string): string[] {
-    return text.split(',');
-  }
+  @Value('--columns <names>', 'only these columns, in this order: id,name', list) columns?: string[];
 }
 
 /** A command that prints a list. */
 export abstract class ListingCommand extends ReportingCommand {
-  @Option({ flags: '--sort <column>', description: 'sort by this column; -column sorts in descending order' })
-  parseSort(text: string): string {
-    return text;
-  }
+  @Value('--sort <column>', 'sort by this column; -column sorts in descending order', anyText) sort?: string;
 }
 
-export interface ChangeOptions extends OutputOptions {
-  reason?: string;
+function reasonText(text: string): string {
+  if (text.trim() === '' || text.length > 500) {
+    throw new UsageError('--reason takes 1 to 500 characters.');
+  }
+  return text;
 }
 
 /** A command whose change is recorded in the audit log. */
 export abstract class ChangingCommand extends ResultCommand {
-  @Option({ flags: '--reason <text>', description: 'why, for the audit log' })
-  parseReason(text: string): string {
-    if (text.trim() === '' || text.length > 500) {
-      throw new UsageError('--reason takes 1 to 500 characters.');
-    }
-    return text;
-  }
-}
-
-export interface ConfirmedOptions extends ChangeOptions {
-  yes?: boolean;
+  @Value('--reason <text>', 'why, for the audit log', reasonText) reason?: string;
 }
 
 /** A destructive command, which asks first. */
 export abstract class ConfirmedCommand extends ChangingCommand {
-  @Option({ flags: '-y, --yes', description: 'do not ask' })
-  parseYes(): boolean {
-    return true;
-  }
+  @Flag('-y, --yes', 'do not ask') yes?: boolean;
 }

@@ -1,5 +1,9 @@
-import { hostname, userInfo } from 'node:os';
+// The person at the terminal: who it is, what they confirm, how they interrupt.
+import { constants, hostname, userInfo } from 'node:os';
+import { createInterface } from 'node:readline/promises';
 import type { Actor } from '../../modules/audit';
+import { printable } from '../../runtime/messages';
+import { CommandFailure, UsageError } from './failure';
 
 /** Rejects forged values of SUDO_USER. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
@@ -20,5 +24,59 @@ function userName(): string {
     return userInfo().username;
   } catch {
     return `uid ${process.getuid?.()}`;
+  }
+}
+
+/**
+ * Asks for confirmation. Scripts must pass --yes.
+ * @param question what is about to happen: `Revoke key 3 of acme?`
+ * @throws UsageError without a terminal; CommandFailure if the answer is no
+ */
+export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
+  if (yes) {
+    return;
+  }
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new UsageError(`${question} Add --yes to confirm.`, 'confirmation_required');
+  }
+  // Standard output is for the result, and may be redirected.
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const answer = await Promise.race([terminal.question(`${printable(question)} [y/N] `), closed]);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) {
+    throw new CommandFailure('not confirmed; nothing was changed.', { code: 'not_confirmed' });
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Lets Ctrl-C and SIGTERM stop the work cleanly; a second one ends the process.
+ * @param outcome the state after an interruption, as in "interrupted; nothing was imported"
+ * @param work must reject with the signal's reason when it is aborted
+ */
+export async function interruptible<Result>(
+  outcome: string,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  // The exit code that shells use for signals.
+  const interrupt = (name: NodeJS.Signals): void => {
+    listen('removeListener');
+    controller.abort(
+      new CommandFailure(`interrupted; ${outcome}.`, {
+        code: 'interrupted',
+        exitCode: 128 + constants.signals[name],
+      }),
+    );
+  };
+  const listen = (method: 'on' | 'removeListener'): void =>
+    SIGNALS.forEach((name) => process[method](name, interrupt));
+  listen('on');
+  try {
+    return await work(controller.signal);
+  } finally {
+    listen('removeListener');
   }
 }

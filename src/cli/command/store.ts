@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { DatabaseUrl, migrationStates } from '#libs/database';
 import { Actor } from '../../modules/audit';
 import { AdministrationError } from '../../modules/auth';
 import { PETSTORE } from '../../runtime/messages';
-import { dataSourceOptions, migrateToNewest } from '../../runtime/data-source';
+import { commandOptions, migrateToNewest } from '../../runtime/data-source';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
 
@@ -59,19 +59,32 @@ async function assertUpToDate(dataSource: DataSource): Promise<void> {
   }
 }
 
-/** One connection for a transaction, and one for other queries. */
-const POOL = 2;
-/** Longer than a request waits: a command on a busy machine had better be late than fail. */
-const CONNECT_TIMEOUT_MS = 20_000;
-
 /** For work on the database itself: opens it without checking its migrations, and closes it afterwards. */
-export async function withDatabase<Result>(
-  work: (url: string, options: DataSourceOptions, embedded: boolean) => Promise<Result>,
-): Promise<Result> {
-  const { url, embedded, close } = await openDatabase(readSettings(process.env), () => undefined);
+export async function withDatabase<Result>(work: (url: string) => Promise<Result>): Promise<Result> {
+  const { url, close } = await openDatabase(readSettings(process.env), () => undefined);
   try {
-    return await work(url, dataSourceOptions(url, POOL, CONNECT_TIMEOUT_MS), embedded);
+    return await work(url);
   } finally {
     await close();
+  }
+}
+
+/**
+ * Connects to a database for work on its tables as they are.
+ * @param refusal the error to throw where there is no connection
+ */
+export async function withConnection<Result>(
+  url: string,
+  work: (dataSource: DataSource) => Promise<Result>,
+  refusal = (error: unknown) => error,
+): Promise<Result> {
+  const dataSource = new DataSource({ ...commandOptions(url), entities: [] });
+  await dataSource.initialize().catch((error: unknown) => {
+    throw refusal(error);
+  });
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
   }
 }

@@ -1,22 +1,22 @@
+import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
-import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { migrateToNewest } from '../../runtime/data-source';
-import { SeedService } from '../../runtime/seed';
-import { withDatabase } from '../command/store';
-import { CommandGroup, ListingCommand, ResultCommand } from '../command/command';
-import { type OutputOptions, isForPeople, print, printMany, printOne } from '../output/output';
-import { TRANSFER_COMMANDS } from './transfer.commands';
 import { PETSTORE } from '../../runtime/messages';
+import { SeedService } from '../../runtime/seed';
+import { CommandGroup, ListingCommand, ResultCommand } from '../command/command';
+import { withConnection, withDatabase } from '../command/store';
+import { isForPeople, print, printMany, printOne } from '../output/output';
+import { BackupCommand, CopyCommand, RestoreCommand } from './transfer.commands';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ResultCommand {
   protected override readonly examples = ['db migrate'];
 
-  async run(_arguments: string[], options: OutputOptions): Promise<void> {
+  async run(): Promise<void> {
     const migrations = await withDatabase(migrateToNewest);
-    if (!isForPeople(options)) {
-      await printOne({ migrations }, options);
+    if (!isForPeople(this)) {
+      await printOne({ migrations }, this);
     } else {
       print(migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`);
     }
@@ -27,28 +27,22 @@ export class MigrateCommand extends ResultCommand {
 export class StatusCommand extends ListingCommand {
   protected override readonly examples = ['db status', 'db status --json'];
 
-  async run(_arguments: string[], options: OutputOptions): Promise<void> {
-    const states = await withDatabase(async (_url, database) => {
-      const dataSource = await new DataSource(database).initialize();
-      return migrationStates(dataSource).finally(() => dataSource.destroy());
-    });
-    await printMany(states, options, 'There are no migrations.');
+  async run(): Promise<void> {
+    const states = await withDatabase((url) => withConnection(url, migrationStates));
+    await printMany(states, this, 'There are no migrations.');
   }
 }
 
 @SubCommand({ name: 'seed', description: 'add a sample catalogue and the client demo to an empty store' })
 export class SeedCommand extends ResultCommand {
   protected override readonly examples = ['db seed'];
+  @Inject() private readonly seeds!: SeedService;
 
-  constructor(private readonly seeds: SeedService) {
-    super();
-  }
-
-  async run(_arguments: string[], options: OutputOptions): Promise<void> {
+  async run(): Promise<void> {
     await this.store.open();
     const seeded = await this.seeds.seed();
-    await printOne({ ...seeded }, options);
-    if (isForPeople(options) && seeded.key === null) {
+    await printOne({ ...seeded }, this);
+    if (isForPeople(this) && seeded.key === null) {
       print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }
   }
@@ -57,6 +51,6 @@ export class SeedCommand extends ResultCommand {
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand, ...TRANSFER_COMMANDS],
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand, CopyCommand],
 })
 export class DbCommand extends CommandGroup {}

@@ -1,10 +1,18 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command } from 'nest-commander';
+import { DataSource } from 'typeorm';
+import { migrationStates } from '#libs/database';
+import { RUNNING_INSTANCES, type RunningInstance, redisStatus, shareLimits } from '../../modules/quotas';
+import { WEBHOOK_STATE, type WebhookState } from '../../modules/webhooks';
+import { dataSourceOptions } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
+import { findEmbedded } from '../../runtime/open-database';
+import { VERSION, readInstanceName } from '../../runtime/version';
+import { type Settings, readSettings } from '../../settings';
 import { ReportingCommand } from '../command/command';
-import { CommandFailure } from '../command/command-failure';
-import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } from '../output/output';
-import { readSettings } from '../../settings';
-import { type StoreStatus, storeStatus } from './store-status';
+import { CommandFailure } from '../command/failure';
+import { inUnits, isForPeople, print, printMany, printOne } from '../output/output';
 
 @Command({
   name: 'status',
@@ -14,64 +22,63 @@ export class StoreStatusCommand extends ReportingCommand {
   protected override readonly examples = ['status', 'status --json'];
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
-  async run(_arguments: string[], options: OutputOptions): Promise<void> {
+  async run(): Promise<void> {
     const status = await storeStatus(readSettings(process.env));
     const problems = problemsOf(status);
-    if (isForPeople(options)) {
-      await show(status, options);
+    if (isForPeople(this)) {
+      await this.show(status);
     } else {
-      await printOne({ ...status, problems }, options);
+      await printOne({ ...status, problems }, this);
     }
     if (problems.length > 0) {
       throw new CommandFailure(problems.join(' '));
     }
   }
-}
 
-async function show(
-  { version, database, instances, limits, redis, webhooks, tables }: StoreStatus,
-  options: OutputOptions,
-): Promise<void> {
-  const { kind, location, state, psql, postgres, bytes, connections, maxConnections, pendingMigrations } =
-    database;
-  await printOne(
-    {
-      version,
-      database: `${kind}, ${state}`,
-      location,
-      psql,
-      postgres,
-      size: bytes === null ? null : inUnits(bytes),
-      connections: connections === null ? null : `${connections} of ${maxConnections}`,
-      pendingMigrations,
-      redis: redis && (redis.answers ? `${redis.version}, ${inUnits(redis.bytes ?? 0)}` : 'does not answer'),
-      limits: instances.length === 0 ? null : limits.shared ? 'exact' : 'not shared',
-      webhooks:
-        webhooks &&
-        `${webhooks.enabled} enabled (${webhooks.failing} failing), ${webhooks.disabled} disabled, ${webhooks.pendingDeliveries} deliveries pending`,
-    },
-    options,
-  );
-  // The columns of the first table; the others do not have them.
-  if (options.columns !== undefined) {
-    return;
-  }
-  print('');
-  const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
-  // Operators wait for this sentence before they restore or copy a store, so it must not be a guess.
-  const known = state === 'running' || state === 'stopped';
-  await printMany(
-    rows,
-    options,
-    known ? 'No instance of the service runs.' : 'Whether an instance of the service runs is unknown.',
-  );
-  if (tables.length > 0) {
-    print('');
-    await printMany(
-      tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) })),
-      options,
-      '',
+  private async show(status: StoreStatus): Promise<void> {
+    const { version, database, instances, limits, redis, webhooks, tables } = status;
+    const { kind, location, state, psql, postgres, bytes, connections, maxConnections, pendingMigrations } =
+      database;
+    await printOne(
+      {
+        version,
+        database: `${kind}, ${state}`,
+        location,
+        psql,
+        postgres,
+        size: bytes === null ? null : inUnits(bytes),
+        connections: connections === null ? null : `${connections} of ${maxConnections}`,
+        pendingMigrations,
+        redis:
+          redis && (redis.answers ? `${redis.version}, ${inUnits(redis.bytes ?? 0)}` : 'does not answer'),
+        limits: instances.length === 0 ? null : limits.shared ? 'exact' : 'not shared',
+        webhooks:
+          webhooks &&
+          `${webhooks.enabled} enabled (${webhooks.failing} failing), ${webhooks.disabled} disabled, ${webhooks.pendingDeliveries} deliveries pending`,
+      },
+      this,
     );
+    // The columns of the first table; the others do not have them.
+    if (this.columns !== undefined) {
+      return;
+    }
+    print('');
+    const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
+    // Operators wait for this sentence before they restore or copy a store, so it must not be a guess.
+    const known = state === 'running' || state === 'stopped';
+    await printMany(
+      rows,
+      this,
+      known ? 'No instance of the service runs.' : 'Whether an instance of the service runs is unknown.',
+    );
+    if (tables.length > 0) {
+      print('');
+      await printMany(
+        tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) })),
+        this,
+        '',
+      );
+    }
   }
 }
 
@@ -90,4 +97,134 @@ function problemsOf({ database, instances, limits, redis }: StoreStatus): string
     ...(redis?.answers === false ? ['Redis does not answer.'] : []),
     ...(limits.shared ? [] : ['Instances do not share limits: set the same REDIS_URL for all of them.']),
   ];
+}
+
+interface DatabaseStatus {
+  kind: 'embedded' | 'given';
+  /** A folder, or `host:port/name`. */
+  location: string;
+  state: 'running' | 'stopped' | 'unreachable' | 'missing';
+  /** How to reach a running embedded database by hand. */
+  psql: string | null;
+  /** Why it cannot be reached. */
+  reason: string | null;
+  postgres: string | null;
+  bytes: number | null;
+  connections: number | null;
+  maxConnections: number | null;
+  pendingMigrations: number | null;
+}
+
+interface TableStatus extends Record<string, unknown> {
+  table: string;
+  /** PostgreSQL's estimate; null if there is none yet. */
+  rows: number | null;
+  /** Including indexes. */
+  bytes: number;
+}
+
+const DATABASE = `SELECT current_setting('server_version') AS postgres, pg_database_size(current_database())::text AS bytes,
+    (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+    current_setting('max_connections')::int AS "maxConnections"`;
+const TABLES = `SELECT relname AS table, NULLIF(reltuples, -1)::float8 AS rows, pg_total_relation_size(oid)::float8 AS bytes
+  FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+  ORDER BY pg_total_relation_size(oid) DESC, relname`;
+
+/** The state of the service and its data. Starts and creates nothing. */
+async function storeStatus(settings: Settings) {
+  const { redisUrl } = settings;
+  const [found, redis] = await Promise.all([
+    lookAtDatabase(settings),
+    redisUrl === undefined ? null : redisStatus(redisUrl),
+  ]);
+  return { version: VERSION, ...found, redis };
+}
+
+type StoreStatus = Awaited<ReturnType<typeof storeStatus>>;
+
+/** What is known of a store whose database cannot be looked into. */
+function nothingIn(database: DatabaseStatus) {
+  return {
+    database,
+    instances: [] as (Omit<RunningInstance, 'name'> & ReturnType<typeof readInstanceName>)[],
+    limits: { shared: true },
+    webhooks: null as WebhookState | null,
+    tables: [] as TableStatus[],
+  };
+}
+
+type Found = ReturnType<typeof nothingIn>;
+
+async function lookAtDatabase(settings: Settings): Promise<Found> {
+  const { databaseUrl } = settings;
+  if (databaseUrl !== undefined) {
+    return lookInto(databaseUrl, blank('given', locationOf(databaseUrl)));
+  }
+  const embedded = findEmbedded(settings);
+  const database = blank('embedded', embedded?.cluster ?? resolve(settings.dataDirectory));
+  if (embedded?.url !== undefined) {
+    return lookInto(embedded.url, { ...database, psql: embedded.psql });
+  }
+  return nothingIn(
+    embedded
+      ? { ...database, state: 'stopped', bytes: sizeOf(embedded.cluster) }
+      : { ...database, state: 'missing' },
+  );
+}
+
+async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
+  const dataSource = new DataSource(dataSourceOptions(url, 1));
+  try {
+    await dataSource.initialize();
+    const [row] = await dataSource.query<(DatabaseStatus & { bytes: string })[]>(DATABASE);
+    const states = await migrationStates(dataSource);
+    const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
+    const instances = await dataSource.query<RunningInstance[]>(RUNNING_INSTANCES);
+    const [webhooks] = pendingMigrations === 0 ? await dataSource.query<WebhookState[]>(WEBHOOK_STATE) : [];
+    return {
+      database: {
+        ...database,
+        ...row!,
+        state: 'running',
+        postgres: row!.postgres!.split(' ')[0]!,
+        bytes: Number(row!.bytes),
+        pendingMigrations,
+      },
+      instances: instances.map(({ name, ...instance }) => ({ ...readInstanceName(name), ...instance })),
+      limits: { shared: shareLimits(instances) },
+      webhooks: webhooks ?? null,
+      tables: await dataSource.query<TableStatus[]>(TABLES),
+    };
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    return nothingIn({ ...database, state: 'unreachable', reason: message || (code ?? String(error)) });
+  } finally {
+    if (dataSource.isInitialized) {
+      await dataSource.destroy();
+    }
+  }
+}
+
+function blank(kind: DatabaseStatus['kind'], location: string): DatabaseStatus {
+  const unknown = { psql: null, reason: null, postgres: null, bytes: null, connections: null };
+  return { kind, location, state: 'unreachable', ...unknown, maxConnections: null, pendingMigrations: null };
+}
+
+/** Null if this user may not look. Files that disappear in the meantime, because a server starts or stops, do not count. */
+function sizeOf(folder: string): number | null {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0)
+      .reduce((sum, size) => sum + size, 0);
+  } catch {
+    return null;
+  }
+}
+
+/** `host:port/name`, without user and password. */
+export function locationOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
 }

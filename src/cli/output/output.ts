@@ -1,6 +1,5 @@
 import { PETSTORE, printable, printableJson, terminalOf } from '../../runtime/messages';
-import { CommandFailure, UsageError } from '../command/command-failure';
-import { csvLines } from './csv';
+import { CommandFailure, UsageError } from '../command/failure';
 import { OutputFailure, writeOutput } from './standard-output';
 import { type Look, type Row, recordLines, tableLines } from './table';
 
@@ -90,8 +89,8 @@ async function printForPrograms(value: Row | Row[], options: OutputOptions): Pro
   } else if (format === 'csv') {
     csvLines([value].flat()).forEach(print);
   } else {
-    const { yamlLines } = await import('./yaml.js');
-    yamlLines(value).forEach(print);
+    const { stringify } = await import('yaml');
+    stringify(value).trimEnd().split('\n').map(printable).forEach(print);
   }
 }
 
@@ -136,4 +135,30 @@ function compare(a: unknown, b: unknown): number {
 
 function sortText(value: unknown): string {
   return value === null || value === undefined ? '' : printableJson(value);
+}
+
+/** CSV (RFC 4180), with LF line ends: a header with the columns of all rows, and a line for each row. */
+export function csvLines(rows: readonly Row[]): string[] {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = rows.map((row) => columns.map((column) => row[column]));
+  return columns.length === 0 ? [] : [columns, ...lines].map((line) => line.map(field).join(','));
+}
+
+/** A text that a spreadsheet would take for a formula; control characters are escaped already. */
+const FORMULA = /^[=+\-@]/;
+
+function field(value: unknown): string {
+  const plain = printable(textOf(value));
+  const text = typeof value !== 'number' && FORMULA.test(plain) ? `'${plain}` : plain;
+  return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) {
+    return '';
+  }
+  if (Array.isArray(value) && value.every((entry) => typeof entry !== 'object')) {
+    return value.join(',');
+  }
+  return typeof value === 'object' ? printableJson(value) : String(value as string | number | boolean);
 }

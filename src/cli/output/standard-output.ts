@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { CommandFailure, systemMessage } from '../command/command-failure';
+import { CommandFailure, systemMessage } from '../command/failure';
 
 const STANDARD_OUTPUT = 1;
 

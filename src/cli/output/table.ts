@@ -1,8 +1,7 @@
-// Formats rows as a table that fits the terminal, or record by record if none fits.
+// What people see on a terminal: tables that fit it, or record by record if none fits; and charts.
 
 import { styleText } from 'node:util';
 import { type Terminal, printable } from '../../runtime/messages';
-import { relativeTime } from './relative-time';
 
 export type Row = Record<string, unknown>;
 
@@ -199,4 +198,58 @@ function beginningOf(text: string, columns: number): string {
 function pad(text: string, columns: number, right: boolean): string {
   const spaces = ' '.repeat(Math.max(0, columns - widthOf(text)));
   return right ? `${spaces}${text}` : `${text}${spaces}`;
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+
+/**
+ * `3 h ago`, `in 2 d`.
+ * @param now unix milliseconds
+ * @returns undefined for anything but an instant in UTC
+ */
+export function relativeTime(text: string, now: number): string | undefined {
+  if (!INSTANT.test(text)) {
+    return undefined;
+  }
+  const difference = Date.parse(text) - now;
+  const size = Math.abs(difference);
+  const [unit, length] = UNITS.find(([, milliseconds]) => size >= milliseconds) ?? [];
+  if (unit === undefined || length === undefined) {
+    return 'now';
+  }
+  const amount = `${Math.floor(size / length).toLocaleString('en-US')} ${unit}`;
+  return difference < 0 ? `${amount} ago` : `in ${amount}`;
+}
+
+const BLOCKS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/**
+ * `2026-11-21  1,200  ██████████▌`; the longest bar ends at the last column.
+ * @param columns width of the widest line
+ */
+export function barLines(
+  values: readonly (readonly [label: string, value: number])[],
+  columns: number,
+): string[] {
+  const numbers = values.map(([, value]) => value.toLocaleString('en-US'));
+  const most = Math.max(1, ...values.map(([, value]) => value));
+  const numberWidth = Math.max(...numbers.map(({ length }) => length));
+  const labelWidth = Math.max(...values.map(([label]) => label.length));
+  const room = Math.max(1, columns - labelWidth - numberWidth - 4);
+  return values.map(([label, value], index) => {
+    const bar = barOf((value / most) * room, value > 0);
+    return `${label.padEnd(labelWidth)}  ${numbers[index]!.padStart(numberWidth)}  ${bar}`.trimEnd();
+  });
+}
+
+/** To an eighth of a character; any positive value is visible. */
+function barOf(length: number, visible: boolean): string {
+  const eighths = Math.max(Math.round(length * 8), visible ? 1 : 0);
+  return '█'.repeat(Math.floor(eighths / 8)) + BLOCKS[eighths % 8]!;
 }

@@ -1,4 +1,5 @@
-import { Command, Option } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command } from 'nest-commander';
 import {
   type BadLines,
   CatalogueRefusedError,
@@ -7,19 +8,13 @@ import {
   type ImportResult,
 } from '../../modules/catalogue';
 import { printable } from '../../runtime/messages';
-import { ConfirmedCommand, type ConfirmedOptions } from '../command/command';
-import { CommandFailure } from '../command/command-failure';
-import { confirm } from '../command/confirm';
-import { openInput, readInput } from '../command/input-file';
-import { interruptible } from '../command/interruption';
-import { withProgress } from '../output/progress';
+import { ConfirmedCommand } from '../command/command';
+import { CommandFailure } from '../command/failure';
+import { openInput, readInput } from '../command/files';
+import { confirm, interruptible } from '../command/operator';
+import { Flag } from '../command/option';
 import { counted, isForPeople, print, printOne } from '../output/output';
-
-interface ImportOptions extends ConfirmedOptions {
-  intoExisting?: boolean;
-  skipInvalid?: boolean;
-  dryRun?: boolean;
-}
+import { withProgress } from '../output/progress';
 
 @Command({
   name: 'import',
@@ -33,44 +28,29 @@ export class ImportCommand extends ConfirmedCommand {
     'import catalogue.ndjson --dry-run',
     'import --into-existing --skip-invalid < pets.ndjson',
   ];
+  @Inject() private readonly catalogue!: ImportCatalogue;
 
-  constructor(private readonly catalogue: ImportCatalogue) {
-    super();
-  }
+  @Flag('--into-existing', 'add pets to existing categories; the file contains only pets')
+  intoExisting?: boolean;
 
-  @Option({
-    flags: '--into-existing',
-    description: 'add pets to existing categories; the file contains only pets',
-  })
-  parseIntoExisting(): boolean {
-    return true;
-  }
+  @Flag('--skip-invalid', 'skip bad lines and import the others') skipInvalid?: boolean;
+  @Flag('--dry-run', 'check everything and import nothing') dryRun?: boolean;
 
-  @Option({ flags: '--skip-invalid', description: 'skip bad lines and import the others' })
-  parseSkipInvalid(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--dry-run', description: 'check everything and import nothing' })
-  parseDryRun(): boolean {
-    return true;
-  }
-
-  async run([file = '-']: string[], options: ImportOptions): Promise<void> {
-    const result = await this.importOnceOrAgain(file, options);
+  async run([file = '-']: string[]): Promise<void> {
+    const result = await this.importOnceOrAgain(file);
     reportBadLines(result.badLines);
     const { categories, pets, repeated } = result;
-    if (isForPeople(options)) {
-      print(sentenceOf(result, options));
+    if (isForPeople(this)) {
+      print(this.sentenceOf(result));
     } else {
-      await printOne({ categories, pets, repeated, skipped: result.badLines.count }, options);
+      await printOne({ categories, pets, repeated, skipped: result.badLines.count }, this);
     }
   }
 
   /** Asks before a file is imported a second time. Impossible with standard input, which cannot be read twice. */
-  private async importOnceOrAgain(file: string, options: ImportOptions): Promise<ImportResult> {
+  private async importOnceOrAgain(file: string): Promise<ImportResult> {
     try {
-      return await this.importFrom(file, options, options.yes ?? false);
+      return await this.importFrom(file, this.yes ?? false);
     } catch (error) {
       if (!(error instanceof CatalogueRepeatedError)) {
         throw error;
@@ -81,30 +61,30 @@ export class ImportCommand extends ConfirmedCommand {
         `${names} already in the store${which} ${printable(error.example)}. Import anyway?`,
         false,
       );
-      return this.importFrom(file, options, true);
+      return this.importFrom(file, true);
     }
   }
 
-  private async importFrom(file: string, options: ImportOptions, mayRepeat: boolean): Promise<ImportResult> {
-    const { intoExisting, skipInvalid, dryRun } = options;
+  private async importFrom(file: string, mayRepeat: boolean): Promise<ImportResult> {
+    const { intoExisting, skipInvalid, dryRun } = this;
     const input = await openInput(file);
-    const place = {
-      title: dryRun ? 'Checking' : 'Importing',
-      unit: 'bytes',
-      stream: process.stderr,
-    } as const;
+    const title = dryRun ? 'Checking' : 'Importing';
     try {
       return await interruptible('nothing was imported', (signal) =>
-        withProgress(place, async (show) => {
-          await this.store.open(options.reason);
-          const step = { done: 0, total: input.bytes, lines: 0 };
+        withProgress({ title, noun: 'lines', stream: process.stderr }, async (show) => {
+          await this.store.open(this.reason);
+          const step = { done: 0, total: input.bytes, count: 0 };
           const update = (change: Partial<typeof step>) => show(Object.assign(step, change));
-          const source = readInput(input, signal, (done, total) =>
-            update({ done, total: total ?? input.bytes }),
-          );
-          const onLines = (lines: number) => update({ lines });
-          const rules = { intoExisting, skipInvalid, dryRun, mayRepeat };
-          return this.catalogue.run(source, { ...rules, signal, onLines });
+          const source = readInput(input, signal, (done, total = input.bytes) => update({ done, total }));
+          const onLines = (count: number) => update({ count });
+          return this.catalogue.run(source, {
+            intoExisting,
+            skipInvalid,
+            dryRun,
+            mayRepeat,
+            signal,
+            onLines,
+          });
         }),
       );
     } catch (error) {
@@ -118,18 +98,16 @@ export class ImportCommand extends ConfirmedCommand {
       );
     }
   }
-}
 
-function sentenceOf(
-  { categories, pets, repeated, badLines }: ImportResult,
-  { dryRun }: ImportOptions,
-): string {
-  const size = `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
-  const skipped = badLines.count > 0 ? `; ${counted(badLines.count, 'line was', 'lines were')} skipped` : '';
-  const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} already in the store` : '';
-  return dryRun
-    ? `Would import ${size}${again}${skipped}. Nothing was changed.`
-    : `Imported ${size}${skipped}.`;
+  private sentenceOf({ categories, pets, repeated, badLines }: ImportResult): string {
+    const size = `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
+    const skipped =
+      badLines.count > 0 ? `; ${counted(badLines.count, 'line was', 'lines were')} skipped` : '';
+    const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} already in the store` : '';
+    return this.dryRun
+      ? `Would import ${size}${again}${skipped}. Nothing was changed.`
+      : `Imported ${size}${skipped}.`;
+  }
 }
 
 function reportBadLines({ count, first }: BadLines): void {

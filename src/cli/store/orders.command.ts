@@ -1,69 +1,37 @@
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
 import { Precondition } from '#libs/http';
 import { OPERATOR, OrdersService } from '../../modules/orders';
-import {
-  type ChangeOptions,
-  ChangingCommand,
-  CommandGroup,
-  ConfirmedCommand,
-  type ConfirmedOptions,
-} from '../command/command';
-import { confirm } from '../command/confirm';
-import { type OutputOptions, counted, printOne } from '../output/output';
-import { identifier } from '../command/parse';
-import { type ListOptions, StoreListCommand, StoreShowCommand } from './store-command';
-
-interface OrderFilters extends ListOptions {
-  pet?: number;
-  open?: boolean;
-  complete?: boolean;
-}
+import { ChangingCommand, CommandGroup, ConfirmedCommand } from '../command/command';
+import { confirm } from '../command/operator';
+import { Flag, Value, identifier } from '../command/option';
+import { counted, printOne } from '../output/output';
+import { type PageRequest, StoreListCommand, StoreShowCommand } from './store-command';
 
 @SubCommand({ name: 'list', description: 'list orders; cancelled ones are not included' })
 export class ListOrdersCommand extends StoreListCommand {
   protected override readonly examples = ['orders list --open', 'orders list --pet 1 --sort -id'];
+  protected override readonly whenEmpty = 'There are no such orders.';
+  @Inject() private readonly orders!: OrdersService;
 
-  constructor(private readonly orders: OrdersService) {
-    super();
-  }
+  @Value('--pet <id>', 'only orders for this pet', identifier) pet?: number;
+  @Flag('--open', 'only open orders') open?: boolean;
+  @Flag('--complete', 'only fulfilled orders') complete?: boolean;
 
-  @Option({ flags: '--pet <id>', description: 'only orders for this pet' })
-  parsePet(text: string): number {
-    return identifier('--pet', text);
-  }
-
-  @Option({ flags: '--open', description: 'only open orders' })
-  parseOpen(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--complete', description: 'only fulfilled orders' })
-  parseComplete(): boolean {
-    return true;
-  }
-
-  async run(_arguments: string[], options: OrderFilters): Promise<void> {
-    const { pet: petId, open, complete } = options;
+  protected override read(page: PageRequest) {
     // Both together are all of them.
-    const only = open === complete ? undefined : complete === true;
-    await this.list(
-      options,
-      (page) => this.orders.list({ ...page, petId, complete: only }),
-      'There are no such orders.',
-    );
+    const complete = this.open === this.complete ? undefined : this.complete === true;
+    return this.orders.list({ ...page, petId: this.pet, complete });
   }
 }
 
 @SubCommand({ name: 'show', arguments: '<id>', description: 'show an order' })
 export class ShowOrderCommand extends StoreShowCommand {
   protected override readonly examples = ['orders show 1'];
+  @Inject() private readonly orders!: OrdersService;
 
-  constructor(private readonly orders: OrdersService) {
-    super();
-  }
-
-  async run([id = '']: string[], options: OutputOptions): Promise<void> {
-    await this.show(id, options, (orderId) => this.orders.get(orderId));
+  protected override read(id: number) {
+    return this.orders.get(id);
   }
 }
 
@@ -74,16 +42,13 @@ export class ShowOrderCommand extends StoreShowCommand {
 })
 export class CompleteOrderCommand extends ChangingCommand {
   protected override readonly examples = ['orders complete 1'];
+  @Inject() private readonly orders!: OrdersService;
 
-  constructor(private readonly orders: OrdersService) {
-    super();
-  }
-
-  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
-    const id = identifier('<id>', text);
-    await this.store.open(options.reason);
+  async run([text = '']: string[]): Promise<void> {
+    const id = identifier(text);
+    await this.store.open(this.reason);
     const order = await this.orders.update(id, { complete: true }, Precondition.NONE, OPERATOR);
-    await printOne({ ...order }, options);
+    await printOne({ ...order }, this);
   }
 }
 
@@ -97,19 +62,16 @@ export class CancelOrderCommand extends ConfirmedCommand {
     'orders cancel 1',
     'orders cancel 1 --yes --reason "customer called"',
   ];
+  @Inject() private readonly orders!: OrdersService;
 
-  constructor(private readonly orders: OrdersService) {
-    super();
-  }
-
-  async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
-    const id = identifier('<id>', text);
-    await this.store.open(options.reason);
+  async run([text = '']: string[]): Promise<void> {
+    const id = identifier(text);
+    await this.store.open(this.reason);
     const order = await this.orders.get(id);
     const units = counted(order.quantity, 'unit', 'units');
-    await confirm(`Cancel order ${id} for ${units} of pet ${order.petId}?`, options.yes);
+    await confirm(`Cancel order ${id} for ${units} of pet ${order.petId}?`, this.yes);
     await this.orders.cancel(id, Precondition.NONE, OPERATOR);
-    await printOne({ ...order, cancelled: true }, options);
+    await printOne({ ...order, cancelled: true }, this);
   }
 }
 

@@ -1,14 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { Command, Option, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { WebhookAdministration, type WebhookOverview } from '../../modules/webhooks';
-import {
-  type ChangeOptions,
-  ChangingCommand,
-  CommandGroup,
-  ListingCommand,
-  ReportingCommand,
-} from '../command/command';
-import { CommandFailure } from '../command/command-failure';
+import { ChangingCommand, CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
+import { CommandFailure } from '../command/failure';
+import { Value, anyText, identifier } from '../command/option';
 import {
   type OutputOptions,
   type Row,
@@ -18,7 +13,6 @@ import {
   printMany,
   printOne,
 } from '../output/output';
-import { identifier } from '../command/parse';
 
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
@@ -37,53 +31,47 @@ function describe(webhook: WebhookOverview, options: OutputOptions): Row {
   return { ...webhook, types: webhook.types ?? (isForPeople(options) ? 'all' : null) };
 }
 
-/** A command that changes a webhook, and shows it afterwards. */
-abstract class WebhookChangeCommand extends ChangingCommand {
-  @Inject() protected readonly webhooks!: WebhookAdministration;
-
-  protected async change(id: number, options: ChangeOptions, work: () => Promise<unknown>): Promise<void> {
-    await this.store.open(options.reason);
-    await existing(this.webhooks, id);
-    await work();
-    await printOne(describe(await existing(this.webhooks, id), options), options);
-  }
-}
-
 @SubCommand({
   name: 'list',
   description: 'list webhooks; URLs are shown without their path, which may contain a secret',
 })
 export class ListWebhooksCommand extends ListingCommand {
   protected override readonly examples = ['webhooks list', 'webhooks list --client acme --sort -pending'];
+  @Inject() private readonly webhooks!: WebhookAdministration;
 
-  constructor(private readonly webhooks: WebhookAdministration) {
-    super();
-  }
+  @Value('--client <name>', 'only webhooks of this client', anyText) client?: string;
 
-  @Option({ flags: '--client <name>', description: 'only webhooks of this client' })
-  parseClient(text: string): string {
-    return text;
-  }
-
-  async run(_arguments: string[], options: OutputOptions & { client?: string }): Promise<void> {
+  async run(): Promise<void> {
     await this.store.open();
-    const rows = (await this.webhooks.list(options.client)).map((webhook) => describe(webhook, options));
-    await printMany(rows, options, 'There are no webhooks.');
+    const rows = (await this.webhooks.list(this.client)).map((webhook) => describe(webhook, this));
+    await printMany(rows, this, 'There are no webhooks.');
   }
 }
 
 @SubCommand({ name: 'show', arguments: '<id>', description: 'show a webhook' })
 export class ShowWebhookCommand extends ReportingCommand {
   protected override readonly examples = ['webhooks show 1', 'webhooks show 1 --json'];
+  @Inject() private readonly webhooks!: WebhookAdministration;
 
-  constructor(private readonly webhooks: WebhookAdministration) {
-    super();
-  }
-
-  async run([text = '']: string[], options: OutputOptions): Promise<void> {
-    const id = identifier('<id>', text);
+  async run([text = '']: string[]): Promise<void> {
+    const id = identifier(text);
     await this.store.open();
-    await printOne(describe(await existing(this.webhooks, id), options), options);
+    await printOne(describe(await existing(this.webhooks, id), this), this);
+  }
+}
+
+/** A command that changes a webhook, and shows it afterwards. */
+abstract class WebhookChangeCommand extends ChangingCommand {
+  @Inject() protected readonly webhooks!: WebhookAdministration;
+
+  protected abstract change(id: number): Promise<unknown>;
+
+  async run([text = '']: string[]): Promise<void> {
+    const id = identifier(text);
+    await this.store.open(this.reason);
+    await existing(this.webhooks, id);
+    await this.change(id);
+    await printOne(describe(await existing(this.webhooks, id), this), this);
   }
 }
 
@@ -95,9 +83,8 @@ export class ShowWebhookCommand extends ReportingCommand {
 export class EnableWebhookCommand extends WebhookChangeCommand {
   protected override readonly examples = ['webhooks enable 1'];
 
-  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
-    const id = identifier('<id>', text);
-    await this.change(id, options, () => this.webhooks.enable(id));
+  protected override change(id: number) {
+    return this.webhooks.enable(id);
   }
 }
 
@@ -109,9 +96,8 @@ export class EnableWebhookCommand extends WebhookChangeCommand {
 export class DisableWebhookCommand extends WebhookChangeCommand {
   protected override readonly examples = ['webhooks disable 1 --reason "Your receiver floods our proxy."'];
 
-  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
-    const id = identifier('<id>', text);
-    await this.change(id, options, () => this.webhooks.disable(id, options.reason ?? BY_OPERATOR));
+  protected override change(id: number) {
+    return this.webhooks.disable(id, this.reason ?? BY_OPERATOR);
   }
 }
 
@@ -122,20 +108,17 @@ export class DisableWebhookCommand extends WebhookChangeCommand {
 })
 export class RetryWebhookCommand extends ChangingCommand {
   protected override readonly examples = ['webhooks retry 1'];
+  @Inject() private readonly webhooks!: WebhookAdministration;
 
-  constructor(private readonly webhooks: WebhookAdministration) {
-    super();
-  }
-
-  async run([text = '']: string[], options: ChangeOptions): Promise<void> {
-    const id = identifier('<id>', text);
-    await this.store.open(options.reason);
+  async run([text = '']: string[]): Promise<void> {
+    const id = identifier(text);
+    await this.store.open(this.reason);
     await existing(this.webhooks, id);
     const retried = await this.webhooks.retryFailed(id);
-    if (isForPeople(options)) {
+    if (isForPeople(this)) {
       print(`${counted(retried, 'delivery is', 'deliveries are')} due now.`);
     } else {
-      await printOne({ id, retried }, options);
+      await printOne({ id, retried }, this);
     }
   }
 }

@@ -10,5 +10,5 @@ export {
   RequiresScope,
 } from './api-key.guard';
 export { Authenticator } from './authenticator';
-export { type Caller, type KeyHolder, type Scope } from './caller';
+export { type Caller, type KeyHolder, type Scope, SCOPES } from './caller';
 export { KeyDirectory } from './key-directory';

@@ -205,7 +205,7 @@ describe('db backup', () => {
   it('of a database without a store is refused', async () => {
     const empty = await database('template1');
     expect(await run(['db', 'backup', 'empty'], { DATABASE_URL: empty.url })).toEqual(
-      complaint(1, /the database contains no store/),
+      complaint(1, /the database has no tables to back up/),
     );
     expect(filesOf('empty')).toEqual([]);
   });

@@ -22,7 +22,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['clients set-plan acme', /required option '--plan <plan>'/],
     ['clients set-plan acme --plan enterprise --per-day 5', /needs both --per-minute and --per-day/],
     ['keys issue', /required option '--client <name>'/],
-    ['keys issue --client acme --scopes read,admin', /--scopes takes read, write or read,write/],
+    ['keys issue --client acme --scopes read,admin', /--scopes takes read, write or several/],
     ['keys revoke abc', /<key> takes the id of a key, or the whole key, not "abc"/],
     ['pets show 0', /<id> takes an id, which is a whole number, not "0"/],
     ['audit --since 2026-02-30', /--since takes a day/],

@@ -10,13 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { CommandFailure } from '../../../src/cli/command/command-failure';
-import { readInput } from '../../../src/cli/command/input-file';
-import { openOutput } from '../../../src/cli/command/output-file';
+import { CommandFailure } from '../../../src/cli/command/failure';
+import { readInput, writeFile } from '../../../src/cli/command/files';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-output-'));
 const path = (name: string) => join(folder, name);
@@ -28,21 +27,22 @@ afterEach(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const NEW = { overwrite: false };
+
 describe('a file that is written', () => {
   it('is only for its owner and has a name of its own until it is complete', async () => {
-    const output = await openOutput(path('a'), false);
-    await output.write('content');
-    const [partial] = readdirSync(folder);
-    expect(partial).toMatch(/^a\.[0-9a-f]{12}\.partial$/);
-    expect(modeOf(partial!)).toBe(0o600);
-    await output.complete();
+    await writeFile(path('a'), NEW, async (write) => {
+      await write('content');
+      const [partial] = readdirSync(folder);
+      expect(partial).toMatch(/^a\.[0-9a-f]{12}\.partial$/);
+      expect(modeOf(partial!)).toBe(0o600);
+    });
     expect(readdirSync(folder)).toEqual(['a']);
     expect([readFileSync(path('a'), 'utf8'), modeOf('a')]).toEqual(['content', 0o666 & ~process.umask()]);
   });
 
   it('stays for its owner if it is secret', async () => {
-    const output = await openOutput(path('secret'), false, 0o600);
-    await output.complete();
+    await writeFile(path('secret'), { overwrite: false, mode: 0o600 }, () => Promise.resolve());
     expect(modeOf('secret')).toBe(0o600);
   });
 
@@ -54,27 +54,33 @@ describe('a file that is written', () => {
     ] as const) {
       writeFileSync(path('old'), 'old');
       chmodSync(path('old'), before);
-      const output = await openOutput(path('old'), true, mode);
-      await output.write('new');
-      await output.complete();
+      await writeFile(path('old'), { overwrite: true, mode }, (write) => write('new'));
       expect([readFileSync(path('old'), 'utf8'), modeOf('old')]).toEqual(['new', after]);
     }
   });
 
+  it('is not there if its work fails', async () => {
+    const work = () => Promise.reject(new Error('no'));
+    await expect(writeFile(path('never'), NEW, work)).rejects.toThrow('no');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('does not replace a file that is created at the last moment', async () => {
-    const output = await openOutput(path('late'), false);
-    jest.spyOn((output as unknown as { handle: FileHandle }).handle, 'sync').mockImplementation(() => {
+    const probe = await open(__filename);
+    await probe.close();
+    jest.spyOn(Object.getPrototypeOf(probe) as FileHandle, 'sync').mockImplementation(() => {
       writeFileSync(path('late'), 'mine');
       return Promise.resolve();
     });
-    await expect(output.complete()).rejects.toThrow(/late already exists; --force/);
-    await output.abandon();
+    const written = writeFile(path('late'), NEW, () => Promise.resolve());
+    await expect(written).rejects.toThrow(/late already exists; --force/);
     expect(readdirSync(folder)).toEqual(['late']);
     expect(readFileSync(path('late'), 'utf8')).toBe('mine');
   });
 
   it('cannot replace a folder, and the message names the way to standard output', async () => {
-    await expect(openOutput(folder, true)).rejects.toThrow(/is not a file\. Use - for standard output\.$/);
+    const written = writeFile(folder, { overwrite: true }, () => Promise.resolve());
+    await expect(written).rejects.toThrow(/is not a file\. Use - for standard output\.$/);
   });
 
   it.each([
@@ -91,7 +97,7 @@ describe('a file that is written', () => {
     jest.spyOn(crypto, 'randomBytes').mockImplementation(() => random);
     const place = path(`b.${random.toString('hex')}.partial`);
     put(place);
-    await expect(openOutput(path('b'), false)).rejects.toThrow(/file already exists/);
+    await expect(writeFile(path('b'), NEW, (write) => write('x'))).rejects.toThrow(/file already exists/);
     expect(readFileSync(place, 'utf8')).toBe('mine');
   });
 });

@@ -28,13 +28,10 @@ export interface WriteArchiveOptions {
   onRows?: (done: number, total: number) => void;
 }
 
-/** The database has no tables of the application. */
-export class NothingToArchiveError extends Error {}
-
 /**
  * Reads a snapshot of a database as an archive, while others write. It is not compressed.
  * @param consume receives the archive; its result is returned
- * @throws NothingToArchiveError; what the drivers or the consumer throw
+ * @throws Error if there are no tables; what the drivers or the consumer throw
  */
 export function writeArchive<Result>(
   source: DataSource,
@@ -62,7 +59,7 @@ export function writeArchive<Result>(
 async function describe(reading: EntityManager, madeBy: string, startedAt: string): Promise<ArchiveHeader> {
   const migrations = await doneMigrations(reading);
   if (migrations.length === 0) {
-    throw new NothingToArchiveError();
+    throw new Error('the database has no tables to back up');
   }
   const tables: ArchivedTable[] = [];
   for (const table of await catalogTables(reading, reading.dataSource.options.migrationsTableName)) {

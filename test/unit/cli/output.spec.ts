@@ -1,6 +1,13 @@
-import { barLines } from '../../../src/cli/output/bar-chart';
-import { relativeTime } from '../../../src/cli/output/relative-time';
-import { type Row, recordLines, tableLines, widthOf, wrap } from '../../../src/cli/output/table';
+import { csvLines } from '../../../src/cli/output/output';
+import {
+  type Row,
+  barLines,
+  recordLines,
+  relativeTime,
+  tableLines,
+  widthOf,
+  wrap,
+} from '../../../src/cli/output/table';
 import { type Terminal, printable, printableJson, terminalOf } from '../../../src/runtime/messages';
 
 const PIPE: Terminal = { columns: undefined, colours: false };
@@ -158,4 +165,24 @@ describe('text of any kind', () => {
     expect(JSON.parse(json)).toEqual(value);
     expect(json).toBe('{"name":"a\\u001b[2J\\u009b31m\\u202e\\u007f\\"\\\\ü犬"}');
   });
+});
+
+it('CSV marks a text that a spreadsheet would run as a formula and leaves numbers alone', () => {
+  const texts = ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', 'a=b', ''];
+  const lines = csvLines([
+    ...texts.map((name) => ({ name, change: -5 })),
+    { name: ['=1', 'b'], change: 0.5 },
+  ]);
+  expect(lines).toEqual([
+    'name,change',
+    `"'=HYPERLINK(""http://x"")",-5`,
+    `'+1,-5`,
+    `'-1,-5`,
+    `'@SUM(A1),-5`,
+    '\\u0009=1,-5',
+    '\\u000d=1,-5',
+    'a=b,-5',
+    ',-5',
+    `"'=1,b",0.5`,
+  ]);
 });

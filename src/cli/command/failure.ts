@@ -1,0 +1,66 @@
+// How commands fail: in one line on standard error, or in JSON if the command's output is JSON.
+import { getSystemErrorMap } from 'node:util';
+import { explain, failureOf } from '../../runtime/failures';
+import { formatError, printableJson, withoutKeys } from '../../runtime/messages';
+
+export const BAD_USAGE = 2;
+
+interface Ending {
+  /** For programs. */
+  code?: string;
+  exitCode?: number;
+}
+
+/** The command failed. The message is one line that follows the program's name. */
+export class CommandFailure extends Error {
+  readonly code: string;
+  readonly exitCode: number;
+
+  constructor(message: string, { code = 'failed', exitCode = 1 }: Ending = {}) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+/** Invalid arguments. The message says what is valid. */
+export class UsageError extends CommandFailure {
+  constructor(message: string, code = 'usage_error') {
+    super(message, { code, exitCode: BAD_USAGE });
+  }
+}
+
+/** An error of the operating system: `cannot read pets.ndjson: no such file or directory.` */
+export function systemMessage(verb: string, file: string, error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  const known = errno === undefined ? undefined : getSystemErrorMap().get(errno);
+  return `cannot ${verb} ${file}: ${known?.[1] ?? message}.`;
+}
+
+/** Writes commander's usage errors in our format. It puts suggestions on a second line. */
+export function writeUsageError(text: string, write: (text: string) => void): void {
+  const line = text
+    .replace(/^error: /, '')
+    .trim()
+    .replace(/\n(?=\(Did you mean [^\n]*$)/, ' ');
+  const message = `${line} (see --help)`;
+  write(asksForJson(process.argv) ? failureAsJson('usage_error', message) : formatError(message));
+}
+
+/** Prints the error and exits. */
+export function fail(error: unknown): never {
+  const isOurs = error instanceof CommandFailure;
+  const { code, message } = isOurs ? error : failureOf(error);
+  const line = isOurs ? formatError(message) : explain(error);
+  process.stderr.write(asksForJson(process.argv) ? failureAsJson(code, message) : line);
+  process.exit(isOurs ? error.exitCode : 1);
+}
+
+/** Checks the raw arguments, because parsing them may be what failed. */
+function asksForJson(given: readonly string[]): boolean {
+  return /(^| )(--json|(--output|-o)[= ]?json)( |$)/.test(given.join(' '));
+}
+
+function failureAsJson(code: string, message: string): string {
+  return `${printableJson({ error: { code, message: withoutKeys(message) } })}\n`;
+}

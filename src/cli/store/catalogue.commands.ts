@@ -1,0 +1,113 @@
+import { Inject } from '@nestjs/common';
+import { Command, SubCommand } from 'nest-commander';
+import { CategoriesService } from '../../modules/categories';
+import { InventoryService } from '../../modules/inventory';
+import { PET_STATUSES, type PetStatus, PetsService } from '../../modules/pets';
+import { CommandGroup } from '../command/command';
+import { Value, anyText, identifier, someOf } from '../command/option';
+import { type PageRequest, StoreListCommand, StoreShowCommand } from './store-command';
+
+@SubCommand({ name: 'list', description: 'list pets' })
+export class ListPetsCommand extends StoreListCommand {
+  protected override readonly examples = [
+    'pets list',
+    'pets list --status available --category 1',
+    'pets list --name ad --sort name --output csv',
+  ];
+  protected override readonly whenEmpty = 'There are no such pets.';
+  @Inject() private readonly pets!: PetsService;
+
+  @Value(
+    '--status <statuses>',
+    'only available, pending or sold ones; several: pending,sold',
+    someOf(PET_STATUSES),
+  )
+  status?: PetStatus[];
+
+  @Value('--category <id>', 'only pets of this category', identifier) category?: number;
+  @Value('--name <prefix>', 'only pets whose name starts with this, ignoring case', anyText) name?: string;
+
+  protected override read(page: PageRequest) {
+    const { status, category: categoryId, name } = this;
+    return this.pets.list({ ...page, status, categoryId, name });
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<id>', description: 'show a pet' })
+export class ShowPetCommand extends StoreShowCommand {
+  protected override readonly examples = ['pets show 1'];
+  @Inject() private readonly pets!: PetsService;
+
+  protected override read(id: number) {
+    return this.pets.get(id);
+  }
+}
+
+@Command({ name: 'pets', description: 'look at pets', subCommands: [ListPetsCommand, ShowPetCommand] })
+export class PetsCommand extends CommandGroup {}
+
+@SubCommand({ name: 'list', description: 'list categories' })
+export class ListCategoriesCommand extends StoreListCommand {
+  protected override readonly examples = ['categories list', 'categories list --name do'];
+  protected override readonly whenEmpty = 'There are no such categories.';
+  @Inject() private readonly categories!: CategoriesService;
+
+  @Value('--name <prefix>', 'only categories whose name starts with this, ignoring case', anyText)
+  name?: string;
+
+  protected override read(page: PageRequest) {
+    return this.categories.list({ ...page, name: this.name });
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<id>', description: 'show a category' })
+export class ShowCategoryCommand extends StoreShowCommand {
+  protected override readonly examples = ['categories show 1'];
+  @Inject() private readonly categories!: CategoriesService;
+
+  protected override read(id: number) {
+    return this.categories.get(id);
+  }
+}
+
+@Command({
+  name: 'categories',
+  description: 'look at categories',
+  subCommands: [ListCategoriesCommand, ShowCategoryCommand],
+})
+export class CategoriesCommand extends CommandGroup {}
+
+@SubCommand({ name: 'list', description: 'list how many of each pet are in stock' })
+export class ListStockCommand extends StoreListCommand {
+  protected override readonly examples = ['stock list', 'stock list --status available --sort quantity'];
+  protected override readonly whenEmpty = 'There is no such stock.';
+  @Inject() private readonly inventory!: InventoryService;
+
+  @Value(
+    '--status <statuses>',
+    'only of available, pending or sold pets; several: pending,sold',
+    someOf(PET_STATUSES),
+  )
+  status?: PetStatus[];
+
+  protected override read(page: PageRequest) {
+    return this.inventory.list({ ...page, status: this.status });
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<pet-id>', description: 'show how many of a pet are in stock' })
+export class ShowStockCommand extends StoreShowCommand {
+  protected override readonly examples = ['stock show 1'];
+  @Inject() private readonly inventory!: InventoryService;
+
+  protected override read(petId: number) {
+    return this.inventory.get(petId);
+  }
+}
+
+@Command({
+  name: 'stock',
+  description: 'look at the stock',
+  subCommands: [ListStockCommand, ShowStockCommand],
+})
+export class StockCommand extends CommandGroup {}
