@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { giveUpSilentConnection, migrate } from '#libs/database';
+import { giveUpSilentConnection, migrate, pooledDriver } from '#libs/database';
 import { ApiKey, Client } from '../modules/auth/api-key.entity';
 import { Category } from '../modules/categories/category.entity';
 import { InventoryItem, Stock } from '../modules/inventory/stock.entity';
@@ -22,6 +22,7 @@ export function dataSourceOptions(
 ): DataSourceOptions {
   return {
     type: 'postgres',
+    driver: pooledDriver(),
     url,
     // Parents before children: commands lock and write their rows in this order.
     entities: [

@@ -1,18 +1,12 @@
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
-import { type Pool, defaults } from 'pg';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
 import { isRetryable } from './postgres-errors';
 import { NotificationListener, DatabaseUrl } from './notification-listener';
-import { Session, type Statement, type StoredRow, statementNamesOf } from './session';
+import { Session, type Statement, StatementNames, type StoredRow, poolOf } from './session';
 import { Reads, SERVICE, type SharedRead } from './reads';
-
-// By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
-// (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
-defaults.parseInputDatesAsUTC = true;
 
 /** A transaction. Pass it on, but never keep it. */
 export type Transaction = EntityManager;
@@ -48,6 +42,7 @@ export async function withRetries<Result>(work: () => Promise<Result>): Promise<
 @Injectable()
 export class Database {
   private readonly reads = new Reads((work) => this.session(work));
+  private readonly names = new StatementNames();
   private readonly tables = new Map<EntityTarget<object>, EntityTable<object>>();
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -62,7 +57,7 @@ export class Database {
   }
 
   get poolUse(): PoolUse {
-    const { totalCount, idleCount, waitingCount } = this.pool;
+    const { totalCount, idleCount, waitingCount } = poolOf(this.dataSource);
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: this.poolSize };
   }
 
@@ -84,13 +79,13 @@ export class Database {
    * @throws whatever the work throws; the connection is closed if it cannot be used any more
    */
   async session<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
-    const client = await this.pool.connect();
+    const client = await poolOf(this.dataSource).connect();
     let lost: Error | undefined;
     // Statements in flight report the error too. Without a listener it would end the process.
     const onLost = (error: Error): void => void (lost = error);
     client.on('error', onLost);
     try {
-      return await work(new Session(client, statementNamesOf(this.dataSource)));
+      return await work(new Session(client, this.names));
     } finally {
       client.off('error', onLost);
       client.release(lost);
@@ -179,10 +174,6 @@ export class Database {
   /** Runs one statement outside of any transaction. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return await this.dataSource.query<Row[]>(sql, [...parameters]);
-  }
-
-  private get pool(): Pool {
-    return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 }
 

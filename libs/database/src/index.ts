@@ -32,7 +32,7 @@ export {
   violatesUnique,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
-export { giveUpSilentConnection, type Statement, type StoredRow } from './session';
+export { giveUpSilentConnection, pooledDriver, poolOf, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
 export { assertReadable, loadArchive } from './transfer/load-archive';

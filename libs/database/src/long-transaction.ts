@@ -48,7 +48,7 @@ function withoutTimeouts(options: DataSourceOptions): DataSourceOptions {
     // COPY does not work with it.
     pipeline: false,
   };
-  return { ...options, poolSize: 1, extra } as DataSourceOptions;
+  return { ...options, driver: undefined, poolSize: 1, extra } as DataSourceOptions;
 }
 
 /**

@@ -1,8 +1,36 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { ClientBase, PoolClient } from 'pg';
+import { type ClientBase, Pool, type PoolClient, type PoolConfig, defaults } from 'pg';
 import type { DataSource } from 'typeorm';
 import { isAbortedTransaction, isLostStatement, isOutdatedStatement } from './postgres-errors';
+
+// By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
+// (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
+defaults.parseInputDatesAsUTC = true;
+
+interface PooledDriver {
+  Pool: new (options?: PoolConfig) => Pool;
+  /** Set when the data source is opened. */
+  pool?: Pool;
+}
+
+/** For TypeORM's option `driver`: the part of `pg` that a data source uses. Each needs its own, which knows its pool. */
+export function pooledDriver(): PooledDriver {
+  const driver: PooledDriver = {
+    Pool: class extends Pool {
+      constructor(options?: PoolConfig) {
+        super(options);
+        driver.pool = this;
+      }
+    },
+  };
+  return driver;
+}
+
+/** The pool of an open data source with a `pooledDriver`. */
+export function poolOf({ options }: DataSource): Pool {
+  return (options as { driver: PooledDriver }).driver.pool!;
+}
 
 /** A statement that bypasses the ORM, for the hot paths. Each connection parses and plans it once. */
 export interface Statement {
@@ -103,7 +131,7 @@ async function withRetry<Rows>(
 const MAX_LOSERS = 2;
 
 /**
- * The names of prepared statements on the connections of a data source. After a migration an outdated statement fails on
+ * The names of prepared statements on the connections of a pool. After a migration an outdated statement fails on
  * each connection that prepared it, so all statements get new names at once. Statements with old names are freed with
  * their connection.
  */
@@ -148,18 +176,6 @@ function digestOf(text: string): string {
     digests.set(text, digest);
   }
   return digest;
-}
-
-const namesOf = new WeakMap<DataSource, StatementNames>();
-
-/** The names that all users of a data source share. */
-export function statementNamesOf(dataSource: DataSource): StatementNames {
-  let names = namesOf.get(dataSource);
-  if (names === undefined) {
-    names = new StatementNames();
-    namesOf.set(dataSource, names);
-  }
-  return names;
 }
 
 function streamOf(client: ClientBase): Socket {

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
-import { CommandExecutor } from '#libs/database';
+import { CommandExecutor, poolOf } from '#libs/database';
 import { placeOrder } from '../../../src/modules/orders/place-order';
 import type { NewOrderDto, OrderDto } from '../../../src/modules/orders/orders.dto';
 import type { ApiClient } from '../../support/api-client';
@@ -226,7 +225,7 @@ describe('concurrent commands', () => {
 
 /** Counts how often a batch sends something to the database after something was received. */
 function countRoundTrips(dataSource: DataSource): () => number {
-  const pool = (dataSource.driver as PostgresDriver).master as Pool;
+  const pool = poolOf(dataSource);
   const watched = new Set<Socket>();
   let trips = 0;
   pool.on('acquire', (client: PoolClient) => {

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import type { ClientBase } from 'pg';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { poolOf } from '#libs/database';
 import { useStore } from '../../support/use-service';
 import { type Reading, readingOfPrepared } from './support/plans';
 import { type SentStatement, RecordedStatements } from './support/recorded-statements';
@@ -55,8 +55,8 @@ describe('statements that were prepared on empty tables', () => {
 
   /** The connections of the service's pool. They are not taken from it: a statement may wait for another's. */
   function connections(): ClientBase[] {
-    const { master } = service.app.get(DataSource).driver as PostgresDriver;
-    return (master as { _clients: ClientBase[] })._clients;
+    const pool: unknown = poolOf(service.app.get(DataSource));
+    return (pool as { _clients: ClientBase[] })._clients;
   }
 
   async function change(statements: readonly string[]): Promise<void> {
