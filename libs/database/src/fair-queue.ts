@@ -1,51 +1,92 @@
+import { AsyncResource } from 'node:async_hooks';
+
 export interface FairQueueOptions {
   /** Maximum queue length, in total and per owner. */
   max: number;
   maxOfOwner: number;
+  /** How long an item may wait, within a tenth. */
+  timeoutMs: number;
+  /** The error for an item that finds the queue full, or has waited too long. */
+  refusal: () => Error;
 }
 
-/** A queue that takes turns between owners, so that one owner's backlog does not delay the others. */
-export class FairQueue<Item extends { owner: number }> {
-  private readonly byOwner = new Map<number, Item[]>();
-  private count = 0;
+/** Somebody who waits for the result of an item. */
+export interface Waiting {
+  readonly owner: number;
+  readonly since: number;
+  /** The context of the request, whose trace shows the work. */
+  readonly context: AsyncResource;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-  constructor(private readonly options: FairQueueOptions) {}
+/** How often late items are looked for, within the timeout. */
+const CHECKS = 10;
+
+/** A queue that takes turns between owners, so that one owner's backlog does not delay the others. */
+export class FairQueue<Item extends object> {
+  private readonly byOwner = new Map<number, (Item & Waiting)[]>();
+  private count = 0;
+  private timer?: NodeJS.Timeout;
+
+  /** @param name of the work, for traces */
+  constructor(
+    private readonly name: string,
+    private readonly options: FairQueueOptions,
+  ) {}
 
   get size(): number {
     return this.count;
   }
 
-  /** @returns false if the queue is full */
-  add(item: Item): boolean {
-    const items = this.byOwner.get(item.owner);
-    const { max, maxOfOwner } = this.options;
-    if (this.count >= max || (items?.length ?? 0) >= maxOfOwner) {
-      return false;
-    }
-    if (items === undefined) {
-      this.byOwner.set(item.owner, [item]);
-    } else {
-      items.push(item);
-    }
-    this.count += 1;
-    return true;
+  /**
+   * Adds an item.
+   * @returns what it is resolved with, by who takes it
+   * @throws what it is rejected with; the refusal if the queue is full, or nobody takes it in time
+   */
+  add<Result>(owner: number, item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const items = this.byOwner.get(owner) ?? [];
+      const { max, maxOfOwner, refusal } = this.options;
+      if (this.count >= max || items.length >= maxOfOwner) {
+        reject(refusal());
+        return;
+      }
+      const waiting: Waiting = {
+        owner,
+        since: performance.now(),
+        context: new AsyncResource(this.name),
+        resolve: resolve as Waiting['resolve'],
+        reject,
+      };
+      items.push({ ...item, ...waiting });
+      this.byOwner.set(owner, items);
+      this.count += 1;
+      this.watch();
+    });
   }
 
   /** Returns taken items to the front of their owners' queues. Ignores the limits. */
-  putBack(items: readonly Item[]): void {
+  putBack(items: readonly (Item & Waiting)[]): void {
     for (const item of [...items].reverse()) {
       this.byOwner.set(item.owner, [item, ...(this.byOwner.get(item.owner) ?? [])]);
       this.count += 1;
     }
+    this.watch();
   }
 
   /**
    * Removes items, one per owner in turn. Owners that got a turn move to the end.
    * @param accept whether to take an item; called at most once for each, in the order in which they are taken
    */
-  take(accept: (item: Item) => boolean, max = Infinity): Item[] {
-    const taken: Item[] = [];
-    let lines = [...this.byOwner].map(([owner, items]) => ({ owner, items, seen: 0, left: [] as Item[] }));
+  take(accept: (item: Item & Waiting) => boolean, max = Infinity): (Item & Waiting)[] {
+    const taken: (Item & Waiting)[] = [];
+    let lines = [...this.byOwner].map(([owner, items]) => ({
+      owner,
+      items,
+      seen: 0,
+      left: [] as (Item & Waiting)[],
+    }));
     const all = lines;
     while (lines.length > 0 && taken.length < max) {
       lines = lines.filter((line) => taken.length === max || takeNext(line, accept, taken));
@@ -60,6 +101,19 @@ export class FairQueue<Item extends { owner: number }> {
     }
     this.count -= taken.length;
     return taken;
+  }
+
+  /** Refuses late items, even while nobody takes any. */
+  private watch(): void {
+    const { timeoutMs, refusal } = this.options;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      const deadline = performance.now() - timeoutMs;
+      this.take(({ since }) => since < deadline).forEach(({ reject }) => reject(refusal()));
+      if (this.count > 0) {
+        this.watch();
+      }
+    }, timeoutMs / CHECKS).unref();
   }
 }
 

@@ -1,6 +1,5 @@
-import { AsyncResource } from 'node:async_hooks';
 import { ConcurrencyLimiter } from './concurrency-limiter';
-import { FairQueue } from './fair-queue';
+import { FairQueue, type Waiting } from './fair-queue';
 import type { Session, Statement, StoredRow } from './session';
 
 /**
@@ -24,28 +23,30 @@ const MAX_TOGETHER = 20;
 /** Maximum connections for such statements. */
 const AT_ONCE = 3;
 
-/** Maximum waiting reads, in total and per caller, and how long they may wait. */
-const QUEUE = { max: 10_000, maxOfOwner: 5_000 };
-const QUEUE_TIMEOUT_MS = 5_000;
-
 /** Treated like an unavailable database. */
-class ReadTimeoutError extends Error {
+class TooManyReadsError extends Error {
   readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super('Too many reads wait for the database.');
+  }
 }
 
+/** Maximum waiting reads, in total and per caller. */
+const QUEUE = {
+  max: 10_000,
+  maxOfOwner: 5_000,
+  timeoutMs: 5_000,
+  refusal: () => new TooManyReadsError(),
+};
+
 interface Entry {
-  owner: number;
-  since: number;
   read: SharedRead<unknown, unknown>;
   key: unknown;
-  /** The context of the request, whose trace shows the statement. */
-  context: AsyncResource;
-  resolve: (result: unknown) => void;
-  reject: (error: unknown) => void;
 }
 
 /** The requests that a statement is for; at least one. */
-type Group = Entry[];
+type Group = (Entry & Waiting)[];
 
 /**
  * Reads outside of transactions. Reads that wait are taken in turns between callers. Those that can share a statement do,
@@ -53,7 +54,7 @@ type Group = Entry[];
  * statement succeeds or fails alone.
  */
 export class Reads {
-  private readonly queue = new FairQueue<Entry>(QUEUE);
+  private readonly queue = new FairQueue<Entry>('Read', QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.start(), AT_ONCE);
   /** The running statements of shared reads. A slow one does not block the next. */
   private readonly running = new Map<SharedRead<unknown, unknown>, Group>();
@@ -65,25 +66,14 @@ export class Reads {
 
   /** @param caller whose turn it takes: the id of a client, or SERVICE */
   run<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const added = this.queue.add({
-        owner: caller,
-        since: performance.now(),
-        read: read as SharedRead<unknown, unknown>,
-        key,
-        context: new AsyncResource('Read'),
-        resolve: resolve as Entry['resolve'],
-        reject,
-      });
-      if (!added) {
-        reject(new ReadTimeoutError('Too many reads wait for the database.'));
-      } else if (this.limiter.isIdle && this.lastBatch === 1) {
-        // Nobody to share with: the read before it was alone, too.
-        this.start();
-      } else {
-        this.limiter.soon();
-      }
-    });
+    const result = this.queue.add<Result>(caller, { read: read as SharedRead<unknown, unknown>, key });
+    if (this.limiter.isIdle && this.lastBatch === 1) {
+      // Nobody to share with: the read before it was alone, too.
+      this.start();
+    } else {
+      this.limiter.soon();
+    }
+    return result;
   }
 
   private start(): void {
@@ -105,15 +95,9 @@ export class Reads {
     const groups = new Map<SharedRead<unknown, unknown>, Group>();
     /** Callers with a statement of their own: their next one waits, because it may be as large as a page of events. */
     const alone = new Set<number>();
-    const oldest = performance.now() - QUEUE_TIMEOUT_MS;
-    const late: Entry[] = [];
     const taken = this.queue.take((entry) => {
       const { read } = entry;
       const group = groups.get(read) ?? [];
-      if (entry.since < oldest) {
-        late.push(entry);
-        return true;
-      }
       const isFull = group.length === 0 ? groups.size === MAX_TOGETHER : group.length === read.maxBatch;
       const isOwn = read.maxBatch === 1;
       if (isFull || this.running.has(read) || (isOwn && alone.has(entry.owner))) {
@@ -126,8 +110,7 @@ export class Reads {
       groups.set(read, group);
       return true;
     });
-    late.forEach(({ reject }) => reject(new ReadTimeoutError('The read waited too long for the database.')));
-    this.lastBatch = taken.length - late.length || this.lastBatch;
+    this.lastBatch = taken.length || this.lastBatch;
     return [...groups.values()];
   }
 

@@ -1,6 +1,7 @@
 import { ApiError } from '#libs/http';
 import type { Database } from '../database';
 import { type RowLock, int8ToNumber } from '../entity-table';
+import type { Waiting } from '../fair-queue';
 import type { Session, Statement } from '../session';
 import {
   type IdempotentUse,
@@ -13,22 +14,22 @@ import {
 } from './idempotency-records';
 import type { Aggregate, BatchState, Change, Command, Entity, Origin, Write } from './state';
 
-/** A queued command. */
+/** A command to run, with the rows that it locks; only one batch at a time may work on the exclusive ones. */
 export interface Entry {
   command: Command;
   origin: Origin;
-  /** The rows that it locks. */
   lockedRows: string[];
-  resolve: (result: unknown) => void;
-  reject: (error: unknown) => void;
+  exclusiveRows: string[];
 }
+
+export type QueuedCommand = Entry & Waiting;
 
 /** The entities in lock and write order, parents before children, and their tables. */
 type Tables = Pick<Database, 'entities' | 'table'>;
 
 /** Commands whose rows are locked by other transactions, and these rows. */
-interface Skipped<Item> {
-  undecided: Item[];
+interface Skipped {
+  undecided: QueuedCommand[];
   held: ReadonlySet<string>;
 }
 
@@ -46,8 +47,7 @@ const BEGIN: Statement = { text: `BEGIN; SET LOCAL lock_timeout = '5s'`, isUnpre
 const COMMIT: Statement = { text: 'COMMIT', isUnprepared: true };
 const ROLLBACK: Statement = { text: 'ROLLBACK', isUnprepared: true };
 
-/** The rows that a command locks; only one batch at a time may work on the exclusive ones. */
-export function rowsOf({ needs }: Command): { lockedRows: string[]; exclusiveRows: string[] } {
+export function rowsOf({ needs }: Command): Pick<Entry, 'lockedRows' | 'exclusiveRows'> {
   const locked = needs.flatMap((need) =>
     'row' in need && need.lock !== undefined ? { name: nameOf(need.row, need.id), lock: need.lock } : [],
   );
@@ -60,7 +60,7 @@ export function rowsOf({ needs }: Command): { lockedRows: string[]; exclusiveRow
  * Runs several commands in one transaction. The first round trip begins it, locks and loads. Then the commands decide, one
  * after the other. The second round trip writes the changes, table by table, and commits.
  */
-export class Batch<Item extends Entry> {
+export class Batch {
   private readonly kept: { use: IdempotentUse; response: KeptResponse }[] = [];
   private readonly settlements: (() => void)[] = [];
 
@@ -68,7 +68,7 @@ export class Batch<Item extends Entry> {
   constructor(
     private readonly session: Session,
     private readonly tables: Tables,
-    private readonly entries: readonly Item[],
+    private readonly entries: readonly QueuedCommand[],
     private readonly locked: 'wait' | 'skip',
     private readonly state: BatchState,
   ) {}
@@ -77,7 +77,7 @@ export class Batch<Item extends Entry> {
    * Runs the transaction and settles its commands.
    * @throws database errors; no command is settled then
    */
-  async run(): Promise<Skipped<Item>> {
+  async run(): Promise<Skipped> {
     try {
       const skipped = await this.loadAndDecide();
       await this.write();
@@ -91,7 +91,7 @@ export class Batch<Item extends Entry> {
     }
   }
 
-  private async loadAndDecide(): Promise<Skipped<Item>> {
+  private async loadAndDecide(): Promise<Skipped> {
     const uses = this.entries.flatMap(({ origin }) => origin.use ?? []);
     const needs = needsOf(this.entries);
     const [, known, missing] = await Promise.all(
@@ -108,7 +108,7 @@ export class Batch<Item extends Entry> {
       ),
     );
     const held = this.locked === 'skip' ? await this.heldByOthers(missing) : new Set<string>();
-    const undecided: Item[] = [];
+    const undecided: QueuedCommand[] = [];
     for (const entry of this.entries) {
       const isReplay = entry.origin.use !== undefined && known!.kept.has(entry.origin.use);
       if (!isReplay && entry.lockedRows.some((row) => held.has(row))) {
@@ -184,7 +184,7 @@ export class Batch<Item extends Entry> {
     return held;
   }
 
-  private decide({ command, origin, resolve, reject }: Entry, known: KnownUses | undefined): void {
+  private decide({ command, origin, resolve, reject }: QueuedCommand, known: KnownUses | undefined): void {
     const { use, status } = origin;
     try {
       const result = (use && replay(use, known!)) ?? this.state.decide(command);

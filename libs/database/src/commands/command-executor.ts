@@ -1,19 +1,12 @@
-import { AsyncResource } from 'node:async_hooks';
-import {
-  Global,
-  Injectable,
-  Module,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
-import { Clock, RepeatingTask } from '#libs/clock';
+import { Global, Injectable, Module } from '@nestjs/common';
+import { Clock } from '#libs/clock';
 import { ServiceUnavailableError } from '#libs/http';
 import { ConcurrencyLimiter } from '../concurrency-limiter';
 import { Database, withRetries } from '../database';
 import { FairQueue } from '../fair-queue';
 import { isRefusedStatement } from '../postgres-errors';
 import { RetentionModule } from '../retention';
-import { Batch, type Entry, rowsOf } from './batch';
+import { Batch, type Entry, type QueuedCommand, rowsOf } from './batch';
 import { EXPIRED, IdempotencyInProgressError } from './idempotency-records';
 import { BatchState, type ChangeListener, type Command, type Entity, type Origin } from './state';
 
@@ -24,16 +17,12 @@ const MAX_BATCH = 150;
 /** Share of the connection pool for batches that wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
 /** Queue limits, in total and per client. Beyond them a command is rejected with 503. */
-const QUEUE = { max: 10_000, maxOfOwner: 3_000 };
-/** A command that has waited this long is rejected with 503. */
-const QUEUE_TIMEOUT_MS = 10_000;
-
-interface Waiting extends Entry, ReturnType<typeof rowsOf> {
-  owner: number;
-  since: number;
-  /** The context of the request. A batch runs in that of its first. */
-  context: AsyncResource;
-}
+const QUEUE = {
+  max: 10_000,
+  maxOfOwner: 3_000,
+  timeoutMs: 10_000,
+  refusal: () => new ServiceUnavailableError(),
+};
 
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
@@ -42,8 +31,8 @@ interface Waiting extends Entry, ReturnType<typeof rowsOf> {
  * wait in their own batch.
  */
 @Injectable()
-export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly queue = new FairQueue<Waiting>(QUEUE);
+export class CommandExecutor {
+  private readonly queue = new FairQueue<Entry>('Command', QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), AT_ONCE);
   private readonly heldLimiter: ConcurrencyLimiter;
   /** Rows locked by other transactions, in order of discovery, and whether a batch is waiting for them. */
@@ -53,11 +42,6 @@ export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy 
   /** The Idempotency-Keys of unfinished commands. */
   private readonly usedKeys = new Set<string>();
   private listeners = new Map<Entity, ChangeListener>();
-  private readonly expiry = new RepeatingTask({
-    name: 'Refusing commands that wait too long',
-    work: () => this.refuseExpired(),
-    everyMs: QUEUE_TIMEOUT_MS / 10,
-  });
 
   constructor(
     private readonly database: Database,
@@ -65,14 +49,6 @@ export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy 
   ) {
     const most = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
     this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
-  }
-
-  onApplicationBootstrap(): void {
-    this.expiry.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.expiry.stop();
   }
 
   /** Registers a listener for changes of an entity's rows. Those of children are notified before those of parents. */
@@ -107,27 +83,13 @@ export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   private enqueue<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const added = this.queue.add({
-        command,
-        origin,
-        resolve: resolve as Entry['resolve'],
-        reject,
-        ...rowsOf(command),
-        owner: origin.owner,
-        since: performance.now(),
-        context: new AsyncResource('Command'),
-      });
-      if (!added) {
-        reject(new ServiceUnavailableError());
-      } else {
-        this.limiter.soon();
-      }
-    });
+    const result = this.queue.add<Result>(origin.owner, { command, origin, ...rowsOf(command) });
+    this.limiter.soon();
+    return result;
   }
 
   private takeBatch(): void {
-    const isReady = (entry: Waiting): boolean =>
+    const isReady = (entry: QueuedCommand): boolean =>
       this.isFree(entry) && !entry.lockedRows.some((row) => this.held.has(row));
     while (this.limiter.isFree) {
       const entries = this.queue.take(isReady, MAX_BATCH);
@@ -160,11 +122,11 @@ export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   /** True if no running batch works on a row that the command needs for itself. */
-  private isFree({ exclusiveRows }: Waiting): boolean {
+  private isFree({ exclusiveRows }: Entry): boolean {
     return !exclusiveRows.some((row) => this.busy.has(row));
   }
 
-  private async work(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
+  private async work(entries: QueuedCommand[], locked: 'wait' | 'skip'): Promise<void> {
     const rows = entries.flatMap(({ exclusiveRows }) => exclusiveRows);
     rows.forEach((row) => this.busy.add(row));
     await this.attempt(entries, locked);
@@ -172,7 +134,7 @@ export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   /** Settles the commands; skipped ones return to the queue. */
-  private async attempt(entries: Waiting[], locked: 'wait' | 'skip'): Promise<void> {
+  private async attempt(entries: QueuedCommand[], locked: 'wait' | 'skip'): Promise<void> {
     try {
       const { undecided, held } = await withRetries(() => this.runTransaction(entries, locked));
       held.forEach((row) => this.held.set(row, this.held.get(row) ?? false));
@@ -188,17 +150,11 @@ export class CommandExecutor implements OnApplicationBootstrap, OnModuleDestroy 
     }
   }
 
-  private runTransaction(entries: Waiting[], locked: 'wait' | 'skip') {
+  private runTransaction(entries: QueuedCommand[], locked: 'wait' | 'skip') {
     const state = new BatchState(new Date(this.clock.now()), this.listeners);
     return this.database.session((session) =>
       new Batch(session, this.database, entries, locked, state).run(),
     );
-  }
-
-  private refuseExpired(): void {
-    const deadline = performance.now() - QUEUE_TIMEOUT_MS;
-    const expired = this.queue.take(({ since }) => since < deadline);
-    expired.forEach(({ reject }) => reject(new ServiceUnavailableError()));
   }
 }
 

@@ -1,16 +1,23 @@
 import { FairQueue } from '../../../../libs/database/src/fair-queue';
 
 interface Item {
-  owner: number;
   name: string;
   subjects: string[];
 }
 
 describe('A fair queue', () => {
   let queue: FairQueue<Item>;
-  beforeEach(() => (queue = new FairQueue({ max: 6, maxOfOwner: 4 })));
+  beforeEach(() => {
+    const refusal = () => new Error('refused');
+    queue = new FairQueue('Test', { max: 6, maxOfOwner: 4, timeoutMs: 5_000, refusal });
+  });
 
-  const add = (owner: number, name: string, ...subjects: string[]) => queue.add({ owner, name, subjects });
+  /** @returns whether the queue had room */
+  const add = (owner: number, name: string, ...subjects: string[]): boolean => {
+    const before = queue.size;
+    queue.add(owner, { name, subjects }).catch(() => undefined);
+    return queue.size > before;
+  };
   const take = (most: number, ...busy: string[]) =>
     queue.take(({ subjects }) => !subjects.some((one) => busy.includes(one)), most).map(({ name }) => name);
 
@@ -67,5 +74,18 @@ describe('A fair queue', () => {
     queue.putBack(taken);
     expect(queue.size).toBe(3);
     expect(take(5)).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  it('refuses what waits too long, even if nobody takes anything', async () => {
+    jest.useFakeTimers();
+    const early = expect(queue.add(1, { name: 'a1', subjects: [] })).rejects.toThrow('refused');
+    await jest.advanceTimersByTimeAsync(4_000);
+    add(1, 'a2');
+    await jest.advanceTimersByTimeAsync(1_500);
+    await early;
+    expect(take(5)).toEqual(['a2']);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
   });
 });

@@ -161,7 +161,7 @@ describe('reads', () => {
         await readSlowly(key);
       }
       const refused = expect(read('late')).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-      await jest.advanceTimersByTimeAsync(5_001);
+      await jest.advanceTimersByTimeAsync(5_501);
       sent[0]!.succeed([]);
       await refused;
       expect(sent).toHaveLength(4);
