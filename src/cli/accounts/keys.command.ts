@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import { type KeyDescription, KeysService, SCOPES, type Scope, describeKey } from '../../modules/auth';
-import { BanRegister } from '../../modules/quotas';
+import { QuotaAdministration } from '../../modules/quotas';
 import { WebhookAdministration } from '../../modules/webhooks';
 import { ChangingCommand, CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
@@ -58,13 +58,13 @@ export class ListKeysCommand extends ListingCommand {
     'keys list --output csv --columns id,client,state',
   ];
   @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly bans!: BanRegister;
+  @Inject() private readonly quotas!: QuotaAdministration;
 
   @Value('--client <name>', 'only keys of this client', anyText) client?: string;
 
   async run(): Promise<void> {
     await this.store.open();
-    const [keys, running] = await Promise.all([this.keys.list(this.client), this.bans.running()]);
+    const [keys, running] = await Promise.all([this.keys.list(this.client), this.quotas.activeBans()]);
     const rows = keys.map((key) => ({
       ...describe(key),
       bannedUntil: running.get(key.id)?.toISOString() ?? null,
@@ -82,13 +82,13 @@ export class ListKeysCommand extends ListingCommand {
 export class ShowKeyCommand extends ReportingCommand {
   protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
   @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly bans!: BanRegister;
+  @Inject() private readonly quotas!: QuotaAdministration;
 
   async run([text = '']: string[]): Promise<void> {
     const reference = keyReference(text);
     await this.store.open();
     const key = await this.keys.byReference(reference);
-    const bannedUntil = (await this.bans.running()).get(key.id);
+    const bannedUntil = (await this.quotas.activeBans()).get(key.id);
     const row = {
       ...describe(key),
       revokedAt: key.revokedAt?.toISOString() ?? null,
@@ -101,7 +101,7 @@ export class ShowKeyCommand extends ReportingCommand {
 /** A command that changes a key. */
 abstract class KeyChangeCommand extends ChangingCommand {
   @Inject() protected readonly keys!: KeysService;
-  @Inject() protected readonly bans!: BanRegister;
+  @Inject() protected readonly quotas!: QuotaAdministration;
 
   protected async find(text: string): Promise<Key> {
     const reference = keyReference(text);
@@ -130,7 +130,7 @@ export class RotateKeyCommand extends KeyChangeCommand {
   async run([text = '']: string[]): Promise<void> {
     const { id: oldId } = await this.find(text);
     const { key, record } = await this.keys.rotate(oldId, this.overlap, (transaction, newId) =>
-      this.bans.inherit(transaction, oldId, newId),
+      this.quotas.inheritBan(transaction, oldId, newId),
     );
     await printKey({ ...describeNew(record, key), replaces: oldId }, this);
   }
@@ -198,7 +198,7 @@ export class BanKeyCommand extends KeyChangeCommand {
         code: 'key_revoked',
       });
     }
-    const bannedUntil = await this.bans.ban(id, this.for);
+    const bannedUntil = await this.quotas.ban(id, this.for);
     await printOne({ id, bannedUntil: bannedUntil.toISOString() }, this);
   }
 }
@@ -214,7 +214,7 @@ export class UnbanKeyCommand extends KeyChangeCommand {
 
   async run([text = '']: string[]): Promise<void> {
     const { id } = await this.find(text);
-    await this.bans.unban(id);
+    await this.quotas.unban(id);
     await printOne({ id, bannedUntil: null }, this);
   }
 }

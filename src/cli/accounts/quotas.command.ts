@@ -2,13 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../../modules/auth';
-import {
-  type ClientOverview,
-  QuotaOverview,
-  QuotaResets,
-  UsageRanking,
-  UsageService,
-} from '../../modules/quotas';
+import { type ClientOverview, QuotaAdministration, QuotaOverview } from '../../modules/quotas';
 import { PETSTORE, printable, terminalOf } from '../../runtime/messages';
 import { CommandGroup, ConfirmedCommand, ListingCommand, ReportingCommand } from '../command/command';
 import { CommandFailure, UsageError } from '../command/failure';
@@ -71,13 +65,13 @@ export class ResetQuotaCommand extends ConfirmedCommand {
     'quotas reset acme --yes --reason "load test agreed"',
   ];
   @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly resets!: QuotaResets;
+  @Inject() private readonly quotas!: QuotaAdministration;
 
   async run([name = '']: string[]): Promise<void> {
     await this.store.open(this.reason);
     const client = await this.clients.named(name);
     await confirm(`Give ${name} its full limits again?`, this.yes);
-    await this.resets.reset(client.id);
+    await this.quotas.reset(client.id);
     if (isForPeople(this)) {
       print(printable(`The windows of ${client.name} have been reset.`));
     } else {
@@ -97,7 +91,7 @@ export class TopQuotasCommand extends ListingCommand {
     'quotas top --limit 3 --days 30',
     'quotas top --watch --sort -usedPercent',
   ];
-  @Inject() private readonly ranking!: UsageRanking;
+  @Inject() private readonly quotas!: QuotaAdministration;
 
   @Value('--limit <clients>', 'number of clients', wholeNumber(1, 1_000), { defaultValue: 10 })
   limit!: number;
@@ -110,7 +104,7 @@ export class TopQuotasCommand extends ListingCommand {
     }
     await this.store.open();
     const show = async () =>
-      printMany(await this.ranking.top(this.limit, this.days), this, 'There are no requests yet.');
+      printMany(await this.quotas.top(this.limit, this.days), this, 'There are no requests yet.');
     await (this.watch ? watched(show) : show());
   }
 }
@@ -145,14 +139,14 @@ const WIDTH = 80;
 export class UsageCommand extends ReportingCommand {
   protected override readonly examples = ['quotas usage acme', 'quotas usage acme --days 90 --output csv'];
   @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly usage!: UsageService;
+  @Inject() private readonly quotas!: QuotaAdministration;
 
   @Days(30) days!: number;
 
   async run([name = '']: string[]): Promise<void> {
     await this.store.open();
     const { id } = await this.clients.named(name);
-    const usage = await this.usage.of(id, this.days);
+    const usage = await this.quotas.usageOf(id, this.days);
     if (!isForPeople(this) || this.columns !== undefined) {
       const rows = usage.map((day) => ({ ...day }));
       await printMany(rows, this, '');

@@ -1,15 +1,14 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '#libs/clock';
 import { Operation } from '#libs/http';
 import { type KeyHolder, RequiresKey, RequiresScope } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/rate-window';
-import { QuotaStore, subjectOf } from './stores/quota-store';
+import type { Standing } from './stores/quota-store';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
-import { UsageService } from './reports/usage';
+import { QuotasService } from './quotas.service';
 
 const STANDING: RateLimitStatusDto = {
   plan: 'free',
@@ -26,11 +25,7 @@ const BANNED: RateLimitStatusDto = {
 @ApiTags('Account')
 @Controller()
 export class AccountController {
-  constructor(
-    private readonly store: QuotaStore,
-    private readonly usage: UsageService,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly quotas: QuotasService) {}
 
   @Get('rate-limit')
   @CountedOnlyWithoutKey()
@@ -51,21 +46,8 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    const { standings, bans } = await this.store.look(subjectOf(request.caller, request.ip));
-    const now = this.clock.now();
-    const state = bans ?? newBanState();
-    const banned = isBanned(state, now);
-    return {
-      plan: holderOf(request).plan,
-      minute: toWindow(standings, 'minute'),
-      day: toWindow(standings, 'day'),
-      ban: {
-        banned,
-        ...(banned ? { until: new Date(state.bannedUntil).toISOString() } : {}),
-        refusalsBeforeBan: refusalsBeforeBan(state, now),
-        nextBanSeconds: nextBanMs(state, now) / 1000,
-      },
-    };
+    const holder = holderOf(request);
+    return toStatus(holder.plan, await this.quotas.standingOf(holder));
   }
 
   @Get('usage')
@@ -87,14 +69,29 @@ export class AccountController {
     stability: 'experimental',
   })
   async getUsage(@Req() request: FastifyRequest, @Query() query: UsageQuery): Promise<UsageDto> {
-    await this.store.flush();
-    return { days: await this.usage.of(holderOf(request).clientId, query.days) };
+    return { days: await this.quotas.usageOf(holderOf(request), query.days) };
   }
 }
 
 /** ApiKeyGuard has checked that there is a valid key. */
 function holderOf(request: FastifyRequest): KeyHolder {
   return request.caller!.holder!;
+}
+
+function toStatus(plan: string, { standings, bans, decidedAt }: Standing): RateLimitStatusDto {
+  const state = bans ?? newBanState();
+  const banned = isBanned(state, decidedAt);
+  return {
+    plan,
+    minute: toWindow(standings, 'minute'),
+    day: toWindow(standings, 'day'),
+    ban: {
+      banned,
+      ...(banned ? { until: new Date(state.bannedUntil).toISOString() } : {}),
+      refusalsBeforeBan: refusalsBeforeBan(state, decidedAt),
+      nextBanSeconds: nextBanMs(state, decidedAt) / 1000,
+    },
+  };
 }
 
 function toWindow(standings: WindowStanding[], name: 'minute' | 'day'): RateLimitWindowDto {

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ResponseField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/http';
+import { USAGE_DAYS } from './quotas.entity';
 import { PLANS } from './rules/plans';
-import { USAGE_DAYS } from './reports/usage';
 
 const count = integer({ min: 0, max: 2_147_483_647 });
 

@@ -1,7 +1,5 @@
-export { QuotaAdministrationModule } from './administration';
-export { BanRegister, QuotaResets } from './operator-changes';
-export { QuotaOverview, type ClientOverview } from './reports/quota-overview';
-export { UsageRanking, UsageService } from './reports/usage';
+export { QuotaAdministration } from './quota-administration';
+export { QuotaOverview, type ClientOverview } from './quota-overview';
 export { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf, type Plan } from './rules/plans';
 export {
   InstanceWatch,
@@ -10,7 +8,7 @@ export {
   newServiceId,
   shareLimits,
 } from './instances';
-export { QuotasModule, WorkerQuotaServerModule } from './quotas.module';
+export { QuotaAdministrationModule, QuotasModule, WorkerQuotaServerModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { PlanThrottlerGuard, countingRuleOf, noteSkipped } from './plan-throttler.guard';
 export {

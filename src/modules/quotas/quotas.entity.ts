@@ -22,6 +22,9 @@ export function toStoredBan({ level, bannedUntil, byOperator }: KeyBan): StoredB
   return { level, bannedUntil: bannedUntil.getTime(), byOperator };
 }
 
+/** Days of usage that are kept, including today. */
+export const USAGE_DAYS = 90;
+
 /** The requests of a client on one UTC day, minus refunds. */
 @Entity('usage_days')
 export class UsageDay {

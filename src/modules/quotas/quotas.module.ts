@@ -1,17 +1,20 @@
 import cluster from 'node:cluster';
 import { Module, type Provider } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Cluster, Redis } from 'ioredis';
 import { Clock } from '#libs/clock';
 import { RetentionModule } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
-import { AuthModule } from '../auth';
+import { AdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
-import { QuotaAdministrationModule } from './administration';
 import { ChangesListener } from './changes-listener';
-import { InstanceWatch } from './instances';
-import { USAGE_DAYS } from './reports/usage';
+import { InstanceWatch, LiveUsageQuery } from './instances';
 import { PlanThrottlerGuard, THROTTLERS } from './plan-throttler.guard';
+import { QuotaAdministration } from './quota-administration';
+import { QuotaOverview } from './quota-overview';
+import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
+import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
 import { FleetQuotaStore } from './stores/fleet-quota-store';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
@@ -58,6 +61,16 @@ export const QUOTA_STORE: Provider[] = [
   },
 ];
 
+const REPOSITORIES = TypeOrmModule.forFeature([UsageDay, QuotaReset, KeyBan]);
+
+/** Bans, resets and reports for operators, without the counting that requests need. */
+@Module({
+  imports: [REPOSITORIES, AdministrationModule],
+  providers: [QuotaRecords, QuotaAdministration, QuotaOverview, LiveUsageQuery],
+  exports: [QuotaRecords, QuotaAdministration, QuotaOverview],
+})
+export class QuotaAdministrationModule {}
+
 /** Rate limits: plans, windows, bans and their headers. */
 @Module({
   imports: [
@@ -67,13 +80,21 @@ export const QUOTA_STORE: Provider[] = [
     ThrottlerModule.forRoot(THROTTLERS),
   ],
   controllers: [AccountController],
-  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE, InstanceWatch, ChangesListener],
+  providers: [
+    QuotasService,
+    RequestLimiter,
+    PlanThrottlerGuard,
+    ...QUOTA_STORE,
+    InstanceWatch,
+    ChangesListener,
+  ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
 })
 export class QuotasModule {}
 
 /** The part that the first process of a service with workers needs, to count for all of them. */
 @Module({
+  imports: [REPOSITORIES],
   providers: [QuotaRecords, ...QUOTA_STORE, WorkerQuotaServer],
   exports: [WorkerQuotaServer],
 })

@@ -1,5 +1,5 @@
 import { ClientsService, KeysService } from '../../../src/modules/auth';
-import { BanRegister, QuotaResets, agreedPlan } from '../../../src/modules/quotas';
+import { QuotaAdministration, agreedPlan } from '../../../src/modules/quotas';
 import { DEMO_CLIENT, SeedService } from '../../../src/runtime/seed';
 import { without } from '../../support/limits';
 import { useService } from '../../support/use-service';
@@ -8,12 +8,12 @@ import { entriesOf } from './support/entries';
 const service = useService();
 const clients = () => service.app.get(ClientsService);
 const keys = () => service.app.get(KeysService);
-const bans = () => service.app.get(BanRegister);
+const bans = () => service.app.get(QuotaAdministration);
 const added = (work: () => Promise<unknown>) => entriesOf(service, work);
 const inherit =
   (from: number): Parameters<KeysService['rotate']>[2] =>
   (transaction, to) =>
-    bans().inherit(transaction, from, to);
+    bans().inheritBan(transaction, from, to);
 
 const SERVICE = { kind: 'service', name: 'service' };
 const HOUR = 3_600_000;
@@ -76,7 +76,7 @@ describe('exactly one correct entry is written for', () => {
 
   test('a reset of windows', async () => {
     const { client, clientId } = await aKey();
-    const resets = service.app.get(QuotaResets);
+    const resets = service.app.get(QuotaAdministration);
     expect(await added(() => resets.reset(clientId))).toEqual([
       entry('quota.reset', { clientId, clientName: client }),
     ]);

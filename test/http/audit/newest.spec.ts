@@ -1,6 +1,6 @@
 import { type AuditFilter, AuditTrail } from '../../../src/modules/audit';
 import { ClientsService, KeysService } from '../../../src/modules/auth';
-import { BanRegister, agreedPlan } from '../../../src/modules/quotas';
+import { QuotaAdministration, agreedPlan } from '../../../src/modules/quotas';
 import { useService } from '../../support/use-service';
 
 const DAY = 86_400_000;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const [clients, keys, bans] = [
     service.app.get(ClientsService),
     service.app.get(KeysService),
-    service.app.get(BanRegister),
+    service.app.get(QuotaAdministration),
   ];
   for (const name of ['acme', 'other']) {
     await clients.create(name, agreedPlan('free'));

@@ -1,5 +1,5 @@
 import { KeysService } from '../../../src/modules/auth';
-import { BanRegister } from '../../../src/modules/quotas';
+import { QuotaAdministration } from '../../../src/modules/quotas';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { earnBan, limitsIn } from '../../support/limits';
 import { until } from '../../support/eventually';
@@ -18,7 +18,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
     for (const caller of callers) {
       await becomes(caller, 200);
     }
-    const end = await here.app.get(BanRegister).ban(keyId, 7_200_000);
+    const end = await here.app.get(QuotaAdministration).ban(keyId, 7_200_000);
     expect(end.getTime()).toBe(here.clock.now() + 7_200_000);
     for (const caller of callers) {
       await becomes(caller, 403);
@@ -30,7 +30,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
       });
       expect(banned.body.message).toMatch(/^An operator of this service has banned the API key/);
     }
-    await there.app.get(BanRegister).unban(keyId);
+    await there.app.get(QuotaAdministration).unban(keyId);
     for (const caller of callers) {
       await becomes(caller, 200);
     }
@@ -47,11 +47,11 @@ describe.each(MODES)('two instances that count %s', (mode) => {
 
   test('a key that replaces a banned one inherits the ban, and the old one ends after the overlap', async () => {
     const { key, keyId } = await here.issueKey();
-    const bans = here.app.get(BanRegister);
+    const bans = here.app.get(QuotaAdministration);
     await bans.ban(keyId, 600_000);
     const rotated = await here.app
       .get(KeysService)
-      .rotate(keyId, 0, (transaction, newId) => bans.inherit(transaction, keyId, newId));
+      .rotate(keyId, 0, (transaction, newId) => bans.inheritBan(transaction, keyId, newId));
     const answer = await there
       .anonymous()
       .with({ 'X-API-Key': rotated.key })

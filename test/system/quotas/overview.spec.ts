@@ -1,11 +1,14 @@
+import { getRepositoryToken } from '@nestjs/typeorm';
 import { Redis } from 'ioredis';
+import type { Repository } from 'typeorm';
 import { type Clock, SystemClock } from '#libs/clock';
 import { Database, NotificationListener } from '#libs/database';
 import { AuditTrail } from '../../../src/modules/audit';
 import { ClientsService, KeysService } from '../../../src/modules/auth';
-import { BanRegister, QuotaOverview, QuotaResets, UsageRanking, limitsOf } from '../../../src/modules/quotas';
+import { QuotaAdministration, QuotaOverview, limitsOf } from '../../../src/modules/quotas';
 import { RedisQuotaStore } from '../../../src/modules/quotas/stores/redis-quota-store';
 import { LiveUsageQuery } from '../../../src/modules/quotas/instances';
+import { KeyBan, QuotaReset, UsageDay } from '../../../src/modules/quotas/quotas.entity';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import type { Subject } from '../../../src/modules/quotas/stores/quota-store';
 import { readSettings } from '../../../src/settings';
@@ -24,6 +27,15 @@ afterAll(async () => {
   await Promise.all([service.close(), redis.close()]);
 });
 
+function repository<Row extends object>(entity: new () => Row): Repository<Row> {
+  return service.app.get<Repository<Row>>(getRepositoryToken(entity));
+}
+
+function recordsOn(clock: Clock): QuotaRecords {
+  const [usage, resets, bans] = [repository(UsageDay), repository(QuotaReset), repository(KeyBan)];
+  return new QuotaRecords(usage, resets, bans, service.app.get(Database), clock, service.app.get(AuditTrail));
+}
+
 /** The overview as the command line has it, beside the running service. */
 function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOverview {
   const { app } = service;
@@ -31,7 +43,7 @@ function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOvervi
     app.get(ClientsService),
     app.get(KeysService),
     app.get(QuotaRecords),
-    app.get(Database),
+    repository(KeyBan),
     clock,
     readSettings({ REDIS_URL }),
     new LiveUsageQuery(app.get(Database), app.get(NotificationListener)),
@@ -51,8 +63,8 @@ describe('what a client has used, read from outside the server', () => {
     await service.database.pool.query(`UPDATE api_keys SET expires_at = '2026-01-01' WHERE id = $1`, [
       expired,
     ]);
-    await service.app.get(BanRegister).ban(banned);
-    await service.app.get(BanRegister).ban(revoked);
+    await service.app.get(QuotaAdministration).ban(banned);
+    await service.app.get(QuotaAdministration).ban(revoked);
     await statuses(callerWith(key), 4);
     await written();
     const until = new Date(service.clock.now() + 2 * MINUTE).toISOString();
@@ -88,7 +100,7 @@ describe('what a client has used, read from outside the server', () => {
     await statuses(callerWith(key), 4);
     await written();
     expect((await overview().of(client)).day).toMatchObject({ used: 3, remaining: 0 });
-    await service.app.get(QuotaResets).reset(id);
+    await service.app.get(QuotaAdministration).reset(id);
     expect((await overview().of(client)).day).toMatchObject({ used: 0, remaining: 3 });
   });
 
@@ -113,7 +125,7 @@ describe('with Redis', () => {
     });
     expect(await look.keys('*')).toEqual([]);
 
-    const records = new QuotaRecords(service.app.get(Database), clock, service.app.get(AuditTrail));
+    const records = recordsOn(clock);
     const store = new RedisQuotaStore(look, records, 60_000);
     const subject: Subject = { kind: 'client', clientId: found.id, keyId, limits: limitsOf(found) };
     const first = await store.take(subject);
@@ -123,7 +135,7 @@ describe('with Redis', () => {
       minute: { used: 2, remaining: 0, resetAt: new Date(minute.resetAt).toISOString() },
       day: { used: 2, remaining: 48 },
     });
-    await service.app.get(BanRegister).ban(keyId, clock.now() - service.clock.now() + 60 * MINUTE);
+    await service.app.get(QuotaAdministration).ban(keyId, clock.now() - service.clock.now() + 60 * MINUTE);
     await store.reloadBans(keyId);
     const before = await Promise.all((await look.keys('*')).sort().map((key) => look.hgetall(key)));
     expect((await seen()).keys).toMatchObject([{ state: 'banned', banLevel: 1 }]);
@@ -162,7 +174,7 @@ describe('the top clients', () => {
       );
     }
     const [full, most, earlier] = names as [string, string, string];
-    const ranking = new UsageRanking(service.app.get(Database), service.clock);
+    const ranking = service.app.get(QuotaAdministration);
     const plan = 'enterprise';
     expect(await ranking.top(10, 1)).toEqual([
       { client: most, plan, requests: 50, perDay: 1_000, usedPercent: 5 },
@@ -173,7 +185,7 @@ describe('the top clients', () => {
       { client: most, plan, requests: 50, perDay: 1_000 },
     ]);
     const { id } = await service.app.get(ClientsService).named(full);
-    await service.app.get(QuotaResets).reset(id);
+    await service.app.get(QuotaAdministration).reset(id);
     expect((await ranking.top(10, 1))[1]).toMatchObject({ client: full, requests: 30, usedPercent: 0 });
   });
 });

@@ -1,4 +1,4 @@
-import { QuotaResets } from '../../../src/modules/quotas';
+import { QuotaAdministration } from '../../../src/modules/quotas';
 import type { ApiClient } from '../../support/api-client';
 import { startService } from '../../support/service';
 import { standing, statuses } from '../../support/limits';
@@ -23,7 +23,7 @@ describe.each(MODES)('two instances that count %s', (mode) => {
   async function reset(clientId: number): Promise<void> {
     here.clock.advance(1_000);
     there.clock.advance(1_000);
-    await here.app.get(QuotaResets).reset(clientId);
+    await here.app.get(QuotaAdministration).reset(clientId);
   }
 
   async function hasAllOfItsMinute(caller: ApiClient): Promise<boolean> {

@@ -61,7 +61,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   'http does not import runtime': { 'src/http/b': '../runtime/serve' },
   'http does not import the application': { 'src/http/c': '../app.module' },
   'The stores of quotas import only its rules and entities': {
-    'quotas/stores/c': '../reports/usage',
+    'quotas/stores/c': '../quotas.service',
   },
   'The rules of quotas import only each other': { 'quotas/rules/a': '../stores/quota-store' },
   'Every import can be resolved': { 'src/e': '#libs/http/src/errors' },

@@ -1,9 +1,10 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { MoreThan } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { MoreThan, Repository } from 'typeorm';
 import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber, WriteBehind } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { KeyBan, QuotaReset, toStoredBan } from '../quotas.entity';
+import { KeyBan, QuotaReset, UsageDay, toStoredBan } from '../quotas.entity';
 import type { BanState, StoredBan } from '../rules/ban-rules';
 import { DAY_MS } from '../rules/rate-window';
 
@@ -19,14 +20,6 @@ export interface StoredUsage {
   resetAt: number;
 }
 
-interface BanRow {
-  client_id: string;
-  key_id: string;
-  level: number;
-  banned_until: Date;
-  by_operator: boolean;
-}
-
 interface DayCount {
   clientId: number;
   day: number;
@@ -40,11 +33,6 @@ interface EarnedBan {
   earnedAt: number;
 }
 
-/** `YYYY-MM-DD` of a day since 1970-01-01 UTC. */
-export function dateOfDay(day: number): string {
-  return utcDate(day * DAY_MS);
-}
-
 /** Persists daily counts and bans: written every second and at shutdown. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
@@ -56,6 +44,9 @@ export class QuotaRecords implements OnApplicationShutdown {
   private readonly bansEarned: WriteBehind<EarnedBan[]>;
 
   constructor(
+    @InjectRepository(UsageDay) private readonly usage: Repository<UsageDay>,
+    @InjectRepository(QuotaReset) private readonly quotaResets: Repository<QuotaReset>,
+    @InjectRepository(KeyBan) private readonly keyBans: Repository<KeyBan>,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly trail: AuditTrail,
@@ -75,11 +66,6 @@ export class QuotaRecords implements OnApplicationShutdown {
       write: (batch) => this.writeBans(batch),
       onError,
     });
-  }
-
-  /** Unix milliseconds on the clock that determines the day. */
-  now(): number {
-    return this.clock.now();
   }
 
   /** @param requests may be negative: a refunded request */
@@ -114,57 +100,55 @@ export class QuotaRecords implements OnApplicationShutdown {
    * lasts three days.
    */
   async bans(keyId?: number): Promise<(StoredBan & { clientId: number; keyId: number })[]> {
-    const rows = await this.database.query<BanRow>(
-      `SELECT api_keys.client_id, key_id, level, banned_until, by_operator FROM key_bans JOIN api_keys ON api_keys.id = key_id
-       WHERE key_id = $1 OR ($1 IS NULL AND (banned_until > now() OR changed_at > now() - interval '4 days'))`,
-      [keyId ?? null],
-    );
-    return rows.map((row) => ({
-      clientId: int8ToNumber(row.client_id),
-      keyId: int8ToNumber(row.key_id),
-      level: row.level,
-      bannedUntil: row.banned_until.getTime(),
-      byOperator: row.by_operator,
-    }));
+    const query = this.keyBans
+      .createQueryBuilder('ban')
+      .innerJoin('api_keys', 'key', 'key.id = ban.keyId')
+      .addSelect('key.client_id', 'clientId');
+    if (keyId === undefined) {
+      query.where(`ban.bannedUntil > now() OR ban.changed_at > now() - interval '4 days'`);
+    } else {
+      query.where({ keyId });
+    }
+    const { entities, raw } = await query.getRawAndEntities<{ clientId: string }>();
+    return entities.map((ban, index) => {
+      return { clientId: int8ToNumber(raw[index]!.clientId), keyId: ban.keyId, ...toStoredBan(ban) };
+    });
   }
 
-  /** Ids of all clients with usage on that day. */
-  async clientsOf(day: number): Promise<number[]> {
-    const rows = await this.database.query<{ client_id: string }>(
-      `SELECT client_id FROM usage_days WHERE day = $1`,
-      [dateOfDay(day)],
-    );
-    return rows.map((row) => int8ToNumber(row.client_id));
+  /** Ids of all clients with usage today. */
+  async clientsOfToday(): Promise<number[]> {
+    const used = await this.usage.find({
+      select: { clientId: true },
+      where: { day: utcDate(this.clock.now()) },
+    });
+    return used.map(({ clientId }) => clientId);
   }
 
-  /** The day's count in the database, minus resets. Writes pending counts first. */
-  async usageOf(clientId: number, day: number): Promise<StoredUsage> {
+  /** Today's count in the database, minus resets. Writes pending counts first. */
+  async usageOf(clientId: number): Promise<StoredUsage> {
     await this.counts.flush();
-    const [row] = await this.database.query<{ requests: string; forgiven: string; reset_at: Date | null }>(
-      `SELECT coalesce((SELECT requests FROM usage_days WHERE client_id = $1 AND day = $2), 0) AS requests,
-         coalesce((SELECT requests FROM quota_resets WHERE client_id = $1 AND day = $2), 0) AS forgiven,
-         (SELECT reset_at FROM quota_resets WHERE client_id = $1) AS reset_at`,
-      [clientId, dateOfDay(day)],
-    );
-    const requests = int8ToNumber(row!.requests) - int8ToNumber(row!.forgiven);
-    return { day, requests: Math.max(0, requests), resetAt: row!.reset_at?.getTime() ?? 0 };
+    const now = this.clock.now();
+    const day = utcDate(now);
+    const [used, reset] = await Promise.all([
+      this.usage.findOneBy({ clientId, day }),
+      this.quotaResets.findOneBy({ clientId }),
+    ]);
+    const forgiven = reset?.day === day ? reset.requests : 0;
+    const requests = Math.max(0, (used?.requests ?? 0) - forgiven);
+    return { day: Math.floor(now / DAY_MS), requests, resetAt: reset?.resetAt.getTime() ?? 0 };
   }
 
   /** The reset of one client, or all resets of the last day. */
   async resets(clientId?: number): Promise<{ clientId: number; resetAt: number }[]> {
     const since = new Date(this.clock.now() - DAY_MS);
     const which = clientId === undefined ? { resetAt: MoreThan(since) } : { clientId };
-    const resets = await this.database.reader.findBy(QuotaReset, which);
+    const resets = await this.quotaResets.findBy(which);
     return resets.map((one) => ({ clientId: one.clientId, resetAt: one.resetAt.getTime() }));
   }
 
   /** Today's count and the key's ban, for a counter that does not have them. */
   async read(clientId: number, keyId: number): Promise<StoredUsage & { ban: StoredBan }> {
-    const day = Math.floor(this.clock.now() / DAY_MS);
-    const [usage, stored] = await Promise.all([
-      this.usageOf(clientId, day),
-      this.database.reader.findOneBy(KeyBan, { keyId }),
-    ]);
+    const [usage, stored] = await Promise.all([this.usageOf(clientId), this.keyBans.findOneBy({ keyId })]);
     return { ...usage, ban: stored ? toStoredBan(stored) : NEVER_BANNED };
   }
 
@@ -188,7 +172,8 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   private async writeCounts(counts: DayCount[]): Promise<void> {
-    await this.database.query(
+    // SQL, because TypeORM cannot add to what is stored.
+    await this.usage.query(
       // Skips clients that have been deleted: one of them would make the batch fail repeatedly.
       `INSERT INTO usage_days (client_id, day, requests)
        SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests
@@ -207,7 +192,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     const latest = [...batch.values()].map((bans) => bans.at(-1)!);
     await this.database.transaction(async (transaction) => {
       const written = await transaction.query<{ key_id: string }[]>(
-        // Skips keys that have been deleted: one of them would make the batch fail repeatedly.
+        // SQL, because TypeORM cannot skip keys that have been deleted: one of them would make the batch fail repeatedly.
         `INSERT INTO key_bans (key_id, level, banned_until, by_operator)
          SELECT banned.*, false FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
          WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
-import { DAY_MS, standings } from '../rules/rate-window';
+import { standings } from '../rules/rate-window';
 import type { QuotaRecords } from './quota-records';
 import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './quota-script';
 import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
@@ -68,7 +68,7 @@ export class RedisQuotaStore extends QuotaStore {
 
   /** Marks the daily counts of all active clients as stale. */
   async reloadDays(): Promise<void> {
-    const clients = await this.records.clientsOf(Math.floor(this.records.now() / DAY_MS));
+    const clients = await this.records.clientsOfToday();
     await inSlices(clients, (clientId) => this.calls.run(aStep('mark stale', [windowsOfClient(clientId)])));
   }
 

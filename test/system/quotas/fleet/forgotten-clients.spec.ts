@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/quotas';
+import { QuotaAdministration, QuotaStore } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { RedisServer } from '../../../support/redis-server';
@@ -40,7 +40,7 @@ async function forgottenAndUnbanned(): Promise<{ clientId: number; caller: ApiCl
     clientId,
   ]);
   const keyId = Number(rows[0]!.id);
-  const bans = pair.services[0].app.get(BanRegister);
+  const bans = pair.services[0].app.get(QuotaAdministration);
   await bans.ban(keyId, HOUR);
   await until(async () => (await client.exists(`petstore:{client:${clientId}}:key:${keyId}`)) === 1);
   await bans.unban(keyId);
@@ -63,7 +63,7 @@ describe('a client that Redis has evicted, and whose ban was reloaded', () => {
   test('can have its windows reset', async () => {
     const { clientId, caller } = await forgottenAndUnbanned();
     await caller.get(COUNTED);
-    await pair.services[0].app.get(QuotaResets).reset(clientId);
+    await pair.services[0].app.get(QuotaAdministration).reset(clientId);
     await until(async () => (await standing(caller)).day.remaining === 100);
   });
 });

@@ -1,4 +1,4 @@
-import { BanRegister, QuotaResets, QuotaStore } from '../../../../src/modules/quotas';
+import { QuotaAdministration, QuotaStore } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { COUNTED, standing, statuses } from '../../../support/limits';
@@ -29,7 +29,7 @@ async function bothAnswer(callers: ApiClient[], status: number): Promise<void> {
   await until(async () => (await statusesOf(callers)).every((one) => one === status));
 }
 
-const bans = () => pair.services[0].app.get(BanRegister);
+const bans = () => pair.services[0].app.get(QuotaAdministration);
 
 async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
   await Promise.all([instances.loseRedis(0), instances.loseRedis(1)]);
@@ -57,7 +57,7 @@ describe('while Redis is unavailable, and for an idle key', () => {
     const { clientId, callers } = await pair.client({ plan: 'enterprise', perMinute: 100, perDay: 100 });
     await bothAnswer(callers, 200);
     pair.advance(1_000);
-    await withoutRedis(() => pair.services[0].app.get(QuotaResets).reset(clientId));
+    await withoutRedis(() => pair.services[0].app.get(QuotaAdministration).reset(clientId));
     await until(async () => (await standing(callers[0]!)).day.remaining === 100);
   });
 });

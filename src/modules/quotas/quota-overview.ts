@@ -1,22 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database } from '#libs/database';
-import { SETTINGS, type Settings } from '../../../settings';
-import { ClientsService, KeysService, describeKey } from '../../auth';
-import { LiveUsageQuery } from '../instances';
-import { KeyBan, toStoredBan } from '../quotas.entity';
-import { type BanState, banLevel, isBanned, newBanState } from '../rules/ban-rules';
-import { limitsOf } from '../rules/plans';
-import {
-  DAY_MS,
-  type WindowStanding,
-  type WindowState,
-  newWindowState,
-  standings,
-} from '../rules/rate-window';
-import { QuotaRecords } from '../stores/quota-records';
-import type { ClientSubject } from '../stores/quota-store';
+import { SETTINGS, type Settings } from '../../settings';
+import { ClientsService, KeysService, describeKey } from '../auth';
+import { LiveUsageQuery } from './instances';
+import { KeyBan, toStoredBan } from './quotas.entity';
+import { type BanState, banLevel, isBanned, newBanState } from './rules/ban-rules';
+import { limitsOf } from './rules/plans';
+import { type WindowStanding, type WindowState, newWindowState, standings } from './rules/rate-window';
+import { QuotaRecords } from './stores/quota-records';
+import type { ClientSubject } from './stores/quota-store';
 
 /** `off`: no REDIS_URL. `silent`: Redis did not answer. */
 type RedisPart = 'off' | 'answered' | 'silent';
@@ -64,7 +58,7 @@ export class QuotaOverview {
     private readonly clients: ClientsService,
     private readonly keys: KeysService,
     private readonly records: QuotaRecords,
-    private readonly database: Database,
+    @InjectRepository(KeyBan) private readonly bans: Repository<KeyBan>,
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly liveUsage: LiveUsageQuery,
@@ -124,7 +118,7 @@ export class QuotaOverview {
       return written;
     }
     // Loads the driver only if Redis is used.
-    const { readRedis } = await import('../stores/redis-connection.js');
+    const { readRedis } = await import('./stores/redis-connection.js');
     try {
       // The database fills in what Redis does not have.
       const { windows, bans, now } = await readRedis(redisUrl, clientId, keyIds);
@@ -142,8 +136,8 @@ export class QuotaOverview {
   private async readDatabase(clientId: number, keyIds: number[]): Promise<CounterReading> {
     const now = this.clock.now();
     const windows = newWindowState(now);
-    const { requests } = await this.records.usageOf(clientId, Math.floor(now / DAY_MS));
-    const stored = await this.database.reader.findBy(KeyBan, { keyId: In(keyIds) });
+    const { requests } = await this.records.usageOf(clientId);
+    const stored = await this.bans.findBy({ keyId: In(keyIds) });
     const bans = new Map(stored.map((one) => [one.keyId, { ...newBanState(), ...toStoredBan(one) }]));
     return { redis: 'off', windows: { ...windows, dayCount: requests }, bans, now };
   }
