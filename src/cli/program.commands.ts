@@ -4,7 +4,7 @@ import { VERSION } from '../runtime/version';
 import { PetstoreCommand, ReportingCommand } from './command/command';
 import { Flag, oneOf } from './command/option';
 import { SHELLS, completionScript } from './completion-script';
-import { isForPeople, print, printOne } from './output/output';
+import { printDone } from './output/output';
 import { writeOutput } from './output/standard-output';
 
 @Command({
@@ -21,10 +21,7 @@ export class ServeCommand extends PetstoreCommand {
   }
 }
 
-@Command({
-  name: 'openapi',
-  description: 'print the OpenAPI document; needs neither server nor database',
-})
+@Command({ name: 'openapi', description: 'print the OpenAPI document; needs neither server nor database' })
 export class OpenapiCommand extends PetstoreCommand {
   protected override readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
 
@@ -63,10 +60,6 @@ export class VersionCommand extends ReportingCommand {
   protected override readonly examples = ['version', 'version --json'];
 
   async run(): Promise<void> {
-    if (isForPeople(this)) {
-      print(VERSION);
-    } else {
-      await printOne({ version: VERSION, node: process.versions.node }, this);
-    }
+    await printDone(VERSION, { version: VERSION, node: process.versions.node }, this);
   }
 }

@@ -203,12 +203,7 @@ export class BanKeyCommand extends KeyChangeCommand {
   }
 }
 
-@SubCommand({
-  name: 'unban',
-  arguments: '<key>',
-  argsDescription: KEY,
-  description: 'lift the ban of a key',
-})
+@SubCommand({ name: 'unban', arguments: '<key>', argsDescription: KEY, description: 'lift the ban of a key' })
 export class UnbanKeyCommand extends KeyChangeCommand {
   protected override readonly examples = ['keys unban 1'];
 

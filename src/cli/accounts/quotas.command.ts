@@ -3,12 +3,12 @@ import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../../modules/auth';
 import { type ClientOverview, QuotaAdministration, QuotaOverview } from '../../modules/quotas';
-import { PETSTORE, printable, terminalOf } from '../../runtime/messages';
+import { PETSTORE, terminalOf } from '../../runtime/messages';
 import { CommandGroup, ConfirmedCommand, ListingCommand, ReportingCommand } from '../command/command';
 import { CommandFailure, UsageError } from '../command/failure';
 import { confirm, interruptible } from '../command/operator';
 import { Days, Flag, Value, wholeNumber } from '../command/option';
-import { counted, isForPeople, print, printMany, printOne } from '../output/output';
+import { counted, isForPeople, print, printDone, printMany, printOne } from '../output/output';
 import { barLines } from '../output/table';
 
 /** Explains where the numbers come from. */
@@ -72,11 +72,8 @@ export class ResetQuotaCommand extends ConfirmedCommand {
     const client = await this.clients.named(name);
     await confirm(`Give ${name} its full limits again?`, this.yes);
     await this.quotas.reset(client.id);
-    if (isForPeople(this)) {
-      print(printable(`The windows of ${client.name} have been reset.`));
-    } else {
-      await printOne({ id: client.id, client: client.name, reset: true }, this);
-    }
+    const row = { id: client.id, client: client.name, reset: true };
+    await printDone(`The windows of ${client.name} have been reset.`, row, this);
   }
 }
 

@@ -2,18 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DatabaseUrl, migrationStates } from '#libs/database';
 import { Actor } from '../../modules/audit';
-import { AdministrationError } from '../../modules/auth';
 import { PETSTORE } from '../../runtime/messages';
 import { commandOptions, migrateToNewest } from '../../runtime/data-source';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
-
-/** The database lacks migrations. Only `db migrate` and a starting server apply them. */
-export class DatabaseBehindError extends AdministrationError {
-  constructor() {
-    super(`The database is not up to date. Run: ${PETSTORE} db migrate`, 'database_behind');
-  }
-}
+import { CommandFailure } from './failure';
 
 /** The store that a command works on: opened once its arguments are checked, closed when it ends. */
 @Injectable()
@@ -42,20 +35,16 @@ export class Store {
       await migrateToNewest(url);
     }
     await this.dataSource.setOptions({ url }).initialize();
-    if (!embedded) {
-      await assertUpToDate(this.dataSource);
+    // Only `db migrate` and a starting server migrate a database of somebody else.
+    if (!embedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
+      const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
+      throw new CommandFailure(message, { code: 'database_behind' });
     }
   }
 
   /** Called when the application is closed, so that nothing uses the database any more. */
   close(): Promise<void> {
     return this.database?.close() ?? Promise.resolve();
-  }
-}
-
-async function assertUpToDate(dataSource: DataSource): Promise<void> {
-  if ((await migrationStates(dataSource)).some(({ state }) => state === 'pending')) {
-    throw new DatabaseBehindError();
   }
 }
 

@@ -6,7 +6,7 @@ import { PETSTORE } from '../../runtime/messages';
 import { SeedService } from '../../runtime/seed';
 import { CommandGroup, ListingCommand, ResultCommand } from '../command/command';
 import { withConnection, withDatabase } from '../command/store';
-import { isForPeople, print, printMany, printOne } from '../output/output';
+import { isForPeople, print, printDone, printMany, printOne } from '../output/output';
 import { BackupCommand, CopyCommand, RestoreCommand } from './transfer.commands';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
@@ -15,11 +15,8 @@ export class MigrateCommand extends ResultCommand {
 
   async run(): Promise<void> {
     const migrations = await withDatabase(migrateToNewest);
-    if (!isForPeople(this)) {
-      await printOne({ migrations }, this);
-    } else {
-      print(migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`);
-    }
+    const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
+    await printDone(done, { migrations }, this);
   }
 }
 

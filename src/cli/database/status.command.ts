@@ -66,18 +66,14 @@ export class StoreStatusCommand extends ReportingCommand {
     const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
     // Operators wait for this sentence before they restore or copy a store, so it must not be a guess.
     const known = state === 'running' || state === 'stopped';
-    await printMany(
-      rows,
-      this,
-      known ? 'No instance of the service runs.' : 'Whether an instance of the service runs is unknown.',
-    );
+    const none = known
+      ? 'No instance of the service runs.'
+      : 'Whether an instance of the service runs is unknown.';
+    await printMany(rows, this, none);
     if (tables.length > 0) {
       print('');
-      await printMany(
-        tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) })),
-        this,
-        '',
-      );
+      const sizes = tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) }));
+      await printMany(sizes, this, '');
     }
   }
 }
@@ -115,6 +111,17 @@ interface DatabaseStatus {
   pendingMigrations: number | null;
 }
 
+const UNKNOWN = {
+  state: 'unreachable',
+  psql: null,
+  reason: null,
+  postgres: null,
+  bytes: null,
+  connections: null,
+  maxConnections: null,
+  pendingMigrations: null,
+} as const;
+
 interface TableStatus extends Record<string, unknown> {
   table: string;
   /** PostgreSQL's estimate; null if there is none yet. */
@@ -123,7 +130,8 @@ interface TableStatus extends Record<string, unknown> {
   bytes: number;
 }
 
-const DATABASE = `SELECT current_setting('server_version') AS postgres, pg_database_size(current_database())::text AS bytes,
+const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
+    pg_database_size(current_database())::float8 AS bytes,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
     current_setting('max_connections')::int AS "maxConnections"`;
 const TABLES = `SELECT relname AS table, NULLIF(reltuples, -1)::float8 AS rows, pg_total_relation_size(oid)::float8 AS bytes
@@ -158,38 +166,30 @@ type Found = ReturnType<typeof nothingIn>;
 async function lookAtDatabase(settings: Settings): Promise<Found> {
   const { databaseUrl } = settings;
   if (databaseUrl !== undefined) {
-    return lookInto(databaseUrl, blank('given', locationOf(databaseUrl)));
+    return lookInto(databaseUrl, { ...UNKNOWN, kind: 'given', location: locationOf(databaseUrl) });
   }
   const embedded = findEmbedded(settings);
-  const database = blank('embedded', embedded?.cluster ?? resolve(settings.dataDirectory));
-  if (embedded?.url !== undefined) {
-    return lookInto(embedded.url, { ...database, psql: embedded.psql });
+  const location = embedded?.cluster ?? resolve(settings.dataDirectory);
+  const database = { ...UNKNOWN, kind: 'embedded', location } as const;
+  if (embedded === undefined) {
+    return nothingIn({ ...database, state: 'missing' });
   }
-  return nothingIn(
-    embedded
-      ? { ...database, state: 'stopped', bytes: sizeOf(embedded.cluster) }
-      : { ...database, state: 'missing' },
-  );
+  return embedded.url === undefined
+    ? nothingIn({ ...database, state: 'stopped', bytes: sizeOf(location) })
+    : lookInto(embedded.url, { ...database, psql: embedded.psql });
 }
 
 async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
   const dataSource = new DataSource(dataSourceOptions(url, 1));
   try {
     await dataSource.initialize();
-    const [row] = await dataSource.query<(DatabaseStatus & { bytes: string })[]>(DATABASE);
+    const [row] = await dataSource.query<Partial<DatabaseStatus>[]>(DATABASE);
     const states = await migrationStates(dataSource);
     const pendingMigrations = states.filter(({ state }) => state === 'pending').length;
     const instances = await dataSource.query<RunningInstance[]>(RUNNING_INSTANCES);
     const [webhooks] = pendingMigrations === 0 ? await dataSource.query<WebhookState[]>(WEBHOOK_STATE) : [];
     return {
-      database: {
-        ...database,
-        ...row!,
-        state: 'running',
-        postgres: row!.postgres!.split(' ')[0]!,
-        bytes: Number(row!.bytes),
-        pendingMigrations,
-      },
+      database: { ...database, ...row, state: 'running', pendingMigrations },
       instances: instances.map(({ name, ...instance }) => ({ ...readInstanceName(name), ...instance })),
       limits: { shared: shareLimits(instances) },
       webhooks: webhooks ?? null,
@@ -203,11 +203,6 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
       await dataSource.destroy();
     }
   }
-}
-
-function blank(kind: DatabaseStatus['kind'], location: string): DatabaseStatus {
-  const unknown = { psql: null, reason: null, postgres: null, bytes: null, connections: null };
-  return { kind, location, state: 'unreachable', ...unknown, maxConnections: null, pendingMigrations: null };
 }
 
 /** Null if this user may not look. Files that disappear in the meantime, because a server starts or stops, do not count. */

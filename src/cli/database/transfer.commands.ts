@@ -28,7 +28,7 @@ import { openInput, readInput, writeFile } from '../command/files';
 import { confirm, interruptible } from '../command/operator';
 import { Flag, Value } from '../command/option';
 import { withConnection, withDatabase } from '../command/store';
-import { counted, inUnits, isForPeople, print, printMany, printOne } from '../output/output';
+import { counted, inUnits, isForPeople, print, printDone, printMany } from '../output/output';
 import { withProgress } from '../output/progress';
 import { locationOf } from './status.command';
 
@@ -71,10 +71,8 @@ export class BackupCommand extends ResultCommand {
     const text = `Backed up ${counted(rows, 'row', 'rows')}, as ${inUnits(bytes)}: everything up to ${startedAt}.`;
     if (toStandardOutput) {
       process.stderr.write(`${text}\n`);
-    } else if (isForPeople(this)) {
-      print(text);
     } else {
-      await printOne({ file, bytes, rows, postgres, startedAt }, this);
+      await printDone(text, { file, bytes, rows, postgres, startedAt }, this);
     }
   }
 }
@@ -123,13 +121,8 @@ export class RestoreCommand extends ResultCommand {
     });
     const { startedAt, madeBy } = header;
     const rows = rowsOf(header);
-    if (isForPeople(this)) {
-      print(
-        `Restored ${counted(rows, 'row', 'rows')} to ${location}: the store as it was at ${startedAt} or moments later. Start it: ${PETSTORE} serve`,
-      );
-    } else {
-      await printOne({ location, startedAt, madeBy, rows }, this);
-    }
+    const text = `Restored ${counted(rows, 'row', 'rows')} to ${location}: the store as it was at ${startedAt} or moments later. Start it: ${PETSTORE} serve`;
+    await printDone(text, { location, startedAt, madeBy, rows }, this);
     if (needsKey) {
       askForKey('webhook.key of the backup');
     }

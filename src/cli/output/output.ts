@@ -37,6 +37,11 @@ export async function printOne(row: Row, options: OutputOptions): Promise<void> 
   }
 }
 
+/** Prints what was done: a sentence for people, a record for programs. */
+export async function printDone(sentence: string, row: Row, options: OutputOptions): Promise<void> {
+  await (isForPeople(options) ? print(printable(sentence)) : printOne(row, options));
+}
+
 /** Prints a list: in the given format, or as a table. */
 export async function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): Promise<void> {
   const chosen = chosenColumns(sorted(rows, options.sort), options);

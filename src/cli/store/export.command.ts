@@ -5,7 +5,7 @@ import { ResultCommand } from '../command/command';
 import { ReaderGoneError, writeFile } from '../command/files';
 import { interruptible } from '../command/operator';
 import { Flag } from '../command/option';
-import { counted, formatOf, isForPeople, print, printOne } from '../output/output';
+import { counted, formatOf, printDone } from '../output/output';
 import { withProgress } from '../output/progress';
 
 @Command({
@@ -48,10 +48,8 @@ export class ExportCommand extends ResultCommand {
     if (toStandardOutput) {
       // Standard output is for the catalogue.
       process.stderr.write(`${formatOf(this) === 'json' ? JSON.stringify(size) : sentence}\n`);
-    } else if (isForPeople(this)) {
-      print(sentence);
     } else {
-      await printOne({ ...size }, this);
+      await printDone(sentence, { ...size }, this);
     }
   }
 }

@@ -13,7 +13,7 @@ import { CommandFailure } from '../command/failure';
 import { openInput, readInput } from '../command/files';
 import { confirm, interruptible } from '../command/operator';
 import { Flag } from '../command/option';
-import { counted, isForPeople, print, printOne } from '../output/output';
+import { counted, printDone } from '../output/output';
 import { withProgress } from '../output/progress';
 
 @Command({
@@ -40,11 +40,8 @@ export class ImportCommand extends ConfirmedCommand {
     const result = await this.importOnceOrAgain(file);
     reportBadLines(result.badLines);
     const { categories, pets, repeated } = result;
-    if (isForPeople(this)) {
-      print(this.sentenceOf(result));
-    } else {
-      await printOne({ categories, pets, repeated, skipped: result.badLines.count }, this);
-    }
+    const row = { categories, pets, repeated, skipped: result.badLines.count };
+    await printDone(this.sentenceOf(result), row, this);
   }
 
   /** Asks before a file is imported a second time. Impossible with standard input, which cannot be read twice. */

@@ -1,18 +1,16 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { WebhookAdministration, type WebhookOverview } from '../../modules/webhooks';
-import { ChangingCommand, CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
+import {
+  ChangingCommand,
+  CommandGroup,
+  ListingCommand,
+  ReportingCommand,
+  type ResultCommand,
+} from '../command/command';
 import { CommandFailure } from '../command/failure';
 import { Value, anyText, identifier } from '../command/option';
-import {
-  type OutputOptions,
-  type Row,
-  counted,
-  isForPeople,
-  print,
-  printMany,
-  printOne,
-} from '../output/output';
+import { type Row, counted, isForPeople, printDone, printMany, printOne } from '../output/output';
 
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
@@ -27,7 +25,7 @@ async function existing(webhooks: WebhookAdministration, id: number): Promise<We
 }
 
 /** For people, "all" instead of the null of the API, which a table shows as a dash. */
-function describe(webhook: WebhookOverview, options: OutputOptions): Row {
+function describe(webhook: WebhookOverview, options: ResultCommand): Row {
   return { ...webhook, types: webhook.types ?? (isForPeople(options) ? 'all' : null) };
 }
 
@@ -101,11 +99,7 @@ export class DisableWebhookCommand extends WebhookChangeCommand {
   }
 }
 
-@SubCommand({
-  name: 'retry',
-  arguments: '<id>',
-  description: 'retry all failed deliveries of a webhook',
-})
+@SubCommand({ name: 'retry', arguments: '<id>', description: 'retry all failed deliveries of a webhook' })
 export class RetryWebhookCommand extends ChangingCommand {
   protected override readonly examples = ['webhooks retry 1'];
   @Inject() private readonly webhooks!: WebhookAdministration;
@@ -115,11 +109,8 @@ export class RetryWebhookCommand extends ChangingCommand {
     await this.store.open(this.reason);
     await existing(this.webhooks, id);
     const retried = await this.webhooks.retryFailed(id);
-    if (isForPeople(this)) {
-      print(`${counted(retried, 'delivery is', 'deliveries are')} due now.`);
-    } else {
-      await printOne({ id, retried }, this);
-    }
+    const sentence = `${counted(retried, 'delivery is', 'deliveries are')} due now.`;
+    await printDone(sentence, { id, retried }, this);
   }
 }
 
