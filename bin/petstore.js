@@ -6,35 +6,37 @@ const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, statSync } = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
+const { COMPILED, runCommandLine } = require('./command-line');
 
 const root = join(__dirname, '..');
 const built = join(root, 'dist', '.built');
+/** The server does not need the command line, and starts faster without it. */
+const isServer = process.argv.length === 3 && process.argv[2] === 'serve';
 
+/** When something in a folder was last changed, added or removed. */
 function newest(path) {
   const stats = statSync(path);
-  return stats.isDirectory()
-    ? readdirSync(path).reduce((latest, name) => Math.max(latest, newest(join(path, name))), 0)
-    : stats.mtimeMs;
+  const names = stats.isDirectory() ? readdirSync(path) : [];
+  return names.reduce((latest, name) => Math.max(latest, newest(join(path, name))), stats.mtimeMs);
 }
 
 function isStale() {
-  const sources = [
-    'src',
-    'libs',
-    'package.json',
-    'package-lock.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-  ].map((name) => join(root, name));
-  const present = sources.filter(existsSync);
-  return !existsSync(built) || present.some((source) => newest(source) > statSync(built).mtimeMs);
+  if (!existsSync(built) || !(isServer || existsSync(COMPILED))) {
+    return true;
+  }
+  const sources = ['src', 'libs', 'bin', 'package.json', 'package-lock.json', '.swcrc'];
+  return existsSync(join(root, 'src')) && sources.some(isNewer);
+}
+
+function isNewer(name) {
+  const path = join(root, name);
+  return existsSync(path) && newest(path) > statSync(built).mtimeMs;
 }
 
 function build() {
   process.stderr.write('petstore: building …\n');
-  const { status } = spawnSync(process.execPath, [join(root, 'bin', 'build.js')], {
-    stdio: ['ignore', 2, 2],
-  });
+  const args = [join(root, 'bin', 'build.js'), ...(isServer ? ['--server'] : [])];
+  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 2, 2] });
   if (status !== 0) {
     process.stderr.write(
       'petstore: the build failed; run npm ci (with development dependencies) and try again.\n',
@@ -48,9 +50,8 @@ if (isStale()) {
 }
 // Node 22 and newer cache the compiled code of the server, which is not in the bundle.
 enableCompileCache?.(join(root, 'dist', '.compiled'));
-// The server does not need the command line, and starts faster without it.
-if (process.argv.length === 3 && process.argv[2] === 'serve') {
+if (isServer) {
   require('../dist/src/main.js');
 } else {
-  require('./command-line').runCommandLine();
+  runCommandLine();
 }

@@ -1,12 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { transformFileSync } from '@swc/core';
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
-
-/** Jest cannot do with real dynamic imports, but the program is built with them, and they see a CommonJS package differently. */
-const AS_BUILT = { type: 'commonjs', ignoreDynamic: true, exportInteropAnnotation: true } as const;
+const SOURCES = ['src', 'libs', '.swcrc'];
 
 /**
  * The package as npm installs it, compiled from the sources as they are now, for tests that run real processes. One for
@@ -15,31 +12,14 @@ const AS_BUILT = { type: 'commonjs', ignoreDynamic: true, exportInteropAnnotatio
  */
 export function installation(): string {
   const folder = join(process.env.TEST_INSTALLATIONS!, `worker-${process.env.JEST_WORKER_ID ?? 0}`);
-  const mark = join(folder, 'dist', '.built');
-  if (!existsSync(mark)) {
-    mkdirSync(folder, { recursive: true });
-    for (const name of ['bin', 'docs', 'package.json']) {
+  if (!existsSync(folder)) {
+    mkdirSync(folder);
+    for (const name of ['bin', 'docs', 'package.json', ...SOURCES]) {
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     }
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    for (const name of ['src', 'libs']) {
-      compile(name, join(folder, 'dist'));
-    }
-    execFileSync(process.execPath, [join(folder, 'bin', 'bundle.js')]);
-    writeFileSync(mark, '');
+    execFileSync(process.execPath, [join(folder, 'bin', 'build.js')]);
+    SOURCES.forEach((name) => rmSync(join(folder, name), { recursive: true }));
   }
   return folder;
-}
-
-function compile(folder: string, target: string): void {
-  for (const name of readdirSync(join(ROOT, folder), { recursive: true }) as string[]) {
-    if (name.endsWith('.ts') && !name.endsWith('.d.ts')) {
-      const { code } = transformFileSync(join(ROOT, folder, name), { cwd: ROOT, module: AS_BUILT });
-      const file = join(target, folder, name.replace(/\.ts$/, '.js'));
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, code);
-    } else if (/\.(css|js)$/.test(name)) {
-      cpSync(join(ROOT, folder, name), join(target, folder, name));
-    }
-  }
 }

@@ -1,23 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cpSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cleanEnvironment } from '../../support/command-line';
 import { ServiceBench } from '../../support/service-process';
 
 const ROOT = join(__dirname, '../../..');
-const SOURCES = [
-  'bin',
-  'libs',
-  'src',
-  'nest-cli.json',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-];
+const SOURCES = ['bin', 'libs', 'src', 'package.json', '.swcrc'];
 
 const bench = new ServiceBench();
 const checkout = bench.path('checkout');
+const built = join(checkout, 'dist/.built');
+const compiled = (name: string) => existsSync(join(checkout, 'dist/src/runtime', name));
 
 beforeAll(() => {
   for (const name of SOURCES) {
@@ -29,21 +23,37 @@ beforeAll(() => {
 afterAll(() => bench.clear());
 
 /** From another working directory than the checkout's. */
-function run(...args: string[]) {
+function run(script: string, ...args: string[]) {
   const options = { cwd: '/', env: cleanEnvironment({}) };
-  return promisify(execFile)(process.execPath, [join(checkout, 'bin/petstore.js'), ...args], options);
+  return promisify(execFile)(process.execPath, [join(checkout, 'bin', script), ...args], options);
 }
 
-describe('a fresh checkout', () => {
-  it('builds itself at the first command, in any working directory, and only then', async () => {
-    const first = await run('--version');
-    expect(first.stdout).toBe('1.0.0\n');
-    expect(first.stderr).toContain('petstore: building');
-    const mark = join(checkout, 'dist/.built');
-    const built = statSync(mark).mtimeMs;
-    const second = await run('openapi');
-    expect(JSON.parse(second.stdout)).toMatchObject({ openapi: '3.0.3' });
-    expect(second.stderr).toBe('');
-    expect(statSync(mark).mtimeMs).toBe(built);
-  });
+it('builds itself at the first command, in any working directory, and only then', async () => {
+  const first = await run('petstore.js', '--version');
+  expect(first.stdout).toBe('1.0.0\n');
+  expect(first.stderr).toContain('petstore: building');
+  const { mtimeMs } = statSync(built);
+  const second = await run('petstore.js', 'openapi');
+  expect(JSON.parse(second.stdout)).toMatchObject({ openapi: '3.0.3' });
+  expect(second.stderr).toBe('');
+  expect(statSync(built).mtimeMs).toBe(mtimeMs);
+});
+
+it('follows a renamed file and leaves nothing of the old one', async () => {
+  const added = (name: string) => join(checkout, 'src/runtime', name);
+  writeFileSync(added('one.ts'), 'export const one = 1;\n');
+  await run('build.js', '--server');
+  expect([compiled('one.js'), compiled('two.js')]).toEqual([true, false]);
+  renameSync(added('one.ts'), added('two.ts'));
+  await run('build.js', '--server');
+  expect([compiled('one.js'), compiled('two.js')]).toEqual([false, true]);
+});
+
+it('compiles nothing if the files have a new time and the same content', async () => {
+  const output = join(checkout, 'dist/src/main.js');
+  const { mtimeMs } = statSync(output);
+  utimesSync(join(checkout, 'src/main.ts'), new Date(), new Date());
+  await run('build.js', '--server');
+  expect(statSync(output).mtimeMs).toBe(mtimeMs);
+  expect(statSync(built).mtimeMs).toBeGreaterThan(mtimeMs);
 });
