@@ -12,7 +12,7 @@ import {
   keep,
   replay,
 } from './idempotency-records';
-import type { Aggregate, BatchState, Change, Command, Entity, Origin, Write } from './state';
+import type { Aggregate, Change, Command, Entity, Origin, State, Write } from './state';
 
 /** A command to run, with the rows that it locks; only one batch at a time may work on the exclusive ones. */
 export interface Entry {
@@ -70,7 +70,7 @@ export class Batch {
     private readonly tables: Tables,
     private readonly entries: readonly QueuedCommand[],
     private readonly locked: 'wait' | 'skip',
-    private readonly state: BatchState,
+    private readonly state: State,
   ) {}
 
   /**
@@ -81,7 +81,7 @@ export class Batch {
     try {
       const skipped = await this.loadAndDecide();
       await this.write();
-      this.state.afterCommit.forEach((effect) => effect());
+      this.state.batch.effects.forEach((effect) => effect());
       this.settlements.forEach((settle) => settle());
       return skipped;
     } catch (error) {
@@ -142,11 +142,11 @@ export class Batch {
     for (const stored of await this.session.read(table.load(lock, this.locked), [[...ids]])) {
       const row = table.rowOf(stored);
       found.add(table.idOf(row));
-      this.state.rows.set(entity, table.idOf(row), row);
+      this.state.batch.rows.set(entity, table.idOf(row), row);
     }
     const absent = [...ids].filter((id) => !found.has(id));
-    for (const id of absent.filter((one) => this.state.rows.get(entity, one) === undefined)) {
-      this.state.rows.set(entity, id, null);
+    for (const id of absent.filter((one) => this.state.batch.rows.get(entity, one) === undefined)) {
+      this.state.batch.rows.set(entity, id, null);
     }
     return absent;
   }
@@ -155,9 +155,9 @@ export class Batch {
     await Promise.all(
       [...needs].map(async ([aggregate, ids]) => {
         const rows = await this.session.run<{ id: string; value: string }>(aggregate, [[...ids]]);
-        ids.forEach((id) => this.state.aggregates.set(aggregate, id, 0));
+        ids.forEach((id) => this.state.batch.aggregates.set(aggregate, id, 0));
         rows.forEach(({ id, value }) =>
-          this.state.aggregates.set(aggregate, int8ToNumber(id), int8ToNumber(value)),
+          this.state.batch.aggregates.set(aggregate, int8ToNumber(id), int8ToNumber(value)),
         );
       }),
     );
@@ -168,7 +168,7 @@ export class Batch {
       [...needs].map(async ([entity, count]) => {
         const rows = await this.session.run<{ id: string }>(this.tables.table(entity).newIds(), [count]);
         // `newId` pops, so the smallest id is used first.
-        this.state.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
+        this.state.batch.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
       }),
     );
   }
@@ -220,15 +220,15 @@ export class Batch {
   }
 
   private appends(): Write[] {
-    const { appended } = this.state;
+    const { appended } = this.state.batch;
     return [...new Set(appended.map(({ journal }) => journal))].flatMap((journal) =>
       journal.write(appended.flatMap((added) => (added.journal === journal ? [added.entry] : []))),
     );
   }
 
   private writeOf(entity: Entity, change: Change): Write[] {
-    const changes = this.state.changes.of(entity);
-    const ids = changes === undefined ? [] : [...changes.keys()].filter((id) => changes.get(id) === change);
+    const changes = this.state.batch.changes.of(entity);
+    const ids = [...changes.keys()].filter((id) => changes.get(id) === change);
     if (ids.length === 0) {
       return [];
     }
@@ -236,7 +236,7 @@ export class Batch {
     if (change === 'deleted') {
       return [{ statement: table.delete(), values: [ids] }];
     }
-    const rows = ids.map((id) => this.state.rows.get(entity, id)!);
+    const rows = ids.map((id) => this.state.batch.rows.get(entity, id)!);
     const statement = change === 'inserted' ? table.insert() : table.update();
     return [{ statement, values: table.columnsOf(rows) }];
   }

@@ -8,7 +8,7 @@ import { isRefusedStatement } from '../postgres-errors';
 import { RetentionModule } from '../retention';
 import { Batch, type Entry, type QueuedCommand, rowsOf } from './batch';
 import { EXPIRED, IdempotencyInProgressError } from './idempotency-records';
-import { BatchState, type ChangeListener, type Command, type Entity, type Origin } from './state';
+import { type ChangeListener, type Command, type Entity, type Origin, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
 const AT_ONCE = 2;
@@ -151,7 +151,7 @@ export class CommandExecutor {
   }
 
   private runTransaction(entries: QueuedCommand[], locked: 'wait' | 'skip') {
-    const state = new BatchState(new Date(this.clock.now()), this.listeners);
+    const state = new State(new Date(this.clock.now()), this.listeners);
     return this.database.session((session) =>
       new Batch(session, this.database, entries, locked, state).run(),
     );

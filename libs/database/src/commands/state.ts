@@ -1,4 +1,4 @@
-// Commands, and the state that they decide on: loaded rows, with the changes of earlier commands in the batch.
+// Commands, and the state that they decide on.
 import type { RowLock } from '../entity-table';
 import type { Statement } from '../session';
 import type { IdempotentUse } from './idempotency-records';
@@ -60,33 +60,7 @@ export interface Journal<Entry extends object = object> {
   write(entries: readonly Entry[]): Write[];
 }
 
-interface Appended {
-  journal: Journal;
-  entry: object;
-}
 export type Change = 'inserted' | 'updated' | 'deleted';
-
-/** A command's view of the data. Rows are immutable: `update` takes a new one. */
-export interface State {
-  /** The time of the batch. */
-  readonly now: Date;
-  /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
-  find<Found extends object>(entity: Entity<Found>, id: number): Found | null;
-  /** True if this command has changed the row. */
-  isChanged(entity: Entity, id: number): boolean;
-  newId(entity: Entity): number;
-  aggregate(aggregate: Aggregate, id: number): number;
-  insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void;
-  /** Has no effect if the row is unchanged. */
-  update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void;
-  delete(entity: Entity, id: number): void;
-  /** Adds to a aggregate, if it is loaded. */
-  adjust(aggregate: Aggregate, id: number, by: number): void;
-  /** Adds to a journal. */
-  append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void;
-  /** Runs an effect in this process after the commit. */
-  afterCommit(effect: () => void): void;
-}
 
 /** A changed row before and after a command; null if it does not exist. */
 export interface RowChange<Changed extends object = object> {
@@ -102,70 +76,60 @@ export interface ChangeListener<Changed extends object = object> {
 /** By entity, in call order. */
 export type ChangeListeners = ReadonlyMap<Entity, ChangeListener>;
 
-/** The state of a batch. */
-export class BatchState {
+/** What the batch loads for its commands, and what it writes. */
+class BatchData {
   readonly rows = new NestedMap<Entity, Row>();
   readonly aggregates = new NestedMap<Aggregate, number>();
   readonly newIds = new Map<Entity, number[]>();
   readonly changes = new NestedMap<Entity, Change>();
-  readonly appended: Appended[] = [];
-  readonly afterCommit: (() => void)[] = [];
+  readonly appended: { journal: Journal; entry: object }[] = [];
+  readonly effects: (() => void)[] = [];
+}
 
+/**
+ * The loaded data of a batch, with the changes of the commands that have decided. Rows are immutable: `update` takes a new
+ * one.
+ */
+export class State {
+  /** For the batch only. */
+  readonly batch = new BatchData();
+  /** The rows that the current command has changed, as they were before. */
+  private before = new NestedMap<Entity, Row>();
+  /** Takes back what the current command has done, the last first. */
+  private undo: (() => void)[] = [];
+
+  /** @param now the time of the batch */
   constructor(
     readonly now: Date,
     private readonly listeners: ChangeListeners = new Map(),
   ) {}
 
-  /**
-   * Runs a command's decision. Discards its changes if it throws.
-   */
-  decide<Result>(command: { decide(state: State): Result }): Result {
-    const draft = new Draft(this);
-    const result = command.decide(draft);
-    this.listeners.forEach((listener, entity) => this.notify(entity, listener, draft));
-    this.rows.addAll(draft.rows);
-    this.aggregates.addAll(draft.aggregates);
-    this.changes.addAll(draft.changes);
-    this.appended.push(...draft.appended);
-    this.afterCommit.push(...draft.effects);
-    return result;
+  /** Runs a command's decision. Takes its changes back if it throws. */
+  decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
+    this.before = new NestedMap();
+    this.undo = [];
+    try {
+      const result = command.decide(this);
+      this.listeners.forEach((listener, entity) => this.notify(entity, listener));
+      return result;
+    } catch (error) {
+      this.undo.reverse().forEach((undo) => undo());
+      throw error;
+    }
   }
 
-  private notify(entity: Entity, listener: ChangeListener, draft: Draft): void {
-    draft.rows.of(entity)?.forEach((after, id) => {
-      const before = this.rows.get(entity, id) ?? null;
-      const isUnchanged = after === null ? before === null : isSame(before, after);
-      if (!isUnchanged) {
-        listener.notify({ before, after }, draft);
-      }
-    });
-  }
-}
-
-class Draft implements State {
-  readonly rows = new NestedMap<Entity, Row>();
-  readonly aggregates = new NestedMap<Aggregate, number>();
-  readonly changes = new NestedMap<Entity, Change>();
-  readonly appended: Appended[] = [];
-  readonly effects: (() => void)[] = [];
-
-  constructor(private readonly batch: BatchState) {}
-
-  get now(): Date {
-    return this.batch.now;
-  }
-
+  /** The row, or null if it does not exist. @throws Error for a row that is not among the command's needs */
   find<Found extends object>(entity: Entity<Found>, id: number): Found | null {
-    const own = this.rows.get(entity, id);
-    const row = own === undefined ? this.batch.rows.get(entity, id) : own;
+    const row = this.batch.rows.get(entity, id);
     if (row === undefined) {
       throw new Error(`The needs of the command do not include ${entity.name} ${id}.`);
     }
     return row as Found | null;
   }
 
+  /** True if this command has changed the row. */
   isChanged(entity: Entity, id: number): boolean {
-    return this.changes.get(entity, id) !== undefined;
+    return this.before.get(entity, id) !== undefined;
   }
 
   newId(entity: Entity): number {
@@ -177,7 +141,7 @@ class Draft implements State {
   }
 
   aggregate(aggregate: Aggregate, id: number): number {
-    const value = this.aggregates.get(aggregate, id) ?? this.batch.aggregates.get(aggregate, id);
+    const value = this.batch.aggregates.get(aggregate, id);
     if (value === undefined) {
       throw new Error(`The needs of the command do not include ${aggregate.name} of ${id}.`);
     }
@@ -188,36 +152,60 @@ class Draft implements State {
     this.change(entity, id, row, 'inserted');
   }
 
+  /** Has no effect if the row is unchanged. */
   update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void {
-    if (isSame(this.find(entity, id), row)) {
-      return;
+    if (!isSame(this.find(entity, id), row)) {
+      const isNew = this.batch.changes.get(entity, id) === 'inserted';
+      this.change(entity, id, row, isNew ? 'inserted' : 'updated');
     }
-    const before = this.changes.get(entity, id) ?? this.batch.changes.get(entity, id);
-    this.change(entity, id, row, before === 'inserted' ? 'inserted' : 'updated');
   }
 
   delete(entity: Entity, id: number): void {
     this.change(entity, id, null, 'deleted');
   }
 
+  /** Adds to an aggregate, if it is loaded. */
   adjust(aggregate: Aggregate, id: number, by: number): void {
-    const value = this.aggregates.get(aggregate, id) ?? this.batch.aggregates.get(aggregate, id);
+    const value = this.batch.aggregates.get(aggregate, id);
     if (value !== undefined) {
-      this.aggregates.set(aggregate, id, value + by);
+      this.put(this.batch.aggregates, aggregate, id, value + by);
     }
   }
 
+  /** Adds to a journal. */
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
-    this.appended.push({ journal, entry });
+    this.batch.appended.push({ journal: journal as Journal, entry });
+    this.undo.push(() => this.batch.appended.pop());
   }
 
+  /** Runs an effect in this process after the commit. */
   afterCommit(effect: () => void): void {
-    this.effects.push(effect);
+    this.batch.effects.push(effect);
+    this.undo.push(() => this.batch.effects.pop());
   }
 
   private change(entity: Entity, id: number, row: Row, change: Change): void {
-    this.rows.set(entity, id, row);
-    this.changes.set(entity, id, change);
+    if (!this.isChanged(entity, id)) {
+      this.before.set(entity, id, this.batch.rows.get(entity, id) ?? null);
+    }
+    this.put(this.batch.rows, entity, id, row);
+    this.put(this.batch.changes, entity, id, change);
+  }
+
+  private put<Of, Value>(map: NestedMap<Of, Value>, of: Of, id: number, value: Value): void {
+    const before = map.get(of, id);
+    this.undo.push(() => (before === undefined ? map.delete(of, id) : map.set(of, id, before)));
+    map.set(of, id, value);
+  }
+
+  private notify(entity: Entity, listener: ChangeListener): void {
+    this.before.of(entity).forEach((before, id) => {
+      const after = this.batch.rows.get(entity, id)!;
+      const isUnchanged = after === null ? before === null : isSame(before, after);
+      if (!isUnchanged) {
+        listener.notify({ before, after }, this);
+      }
+    });
   }
 }
 
@@ -252,13 +240,11 @@ class NestedMap<Of, Value> {
     values.set(id, value);
   }
 
-  of(of: Of): ReadonlyMap<number, Value> | undefined {
-    return this.values.get(of);
+  delete(of: Of, id: number): void {
+    this.values.get(of)?.delete(id);
   }
 
-  addAll(other: NestedMap<Of, Value>): void {
-    for (const [of, values] of other.values) {
-      values.forEach((value, id) => this.set(of, id, value));
-    }
+  of(of: Of): ReadonlyMap<number, Value> {
+    return this.values.get(of) ?? new Map<number, Value>();
   }
 }

@@ -1,4 +1,4 @@
-import { BatchState, type Aggregate } from '../../../../libs/database/src/commands/state';
+import { type Aggregate, State } from '../../../../libs/database/src/commands/state';
 
 class Thing {
   id!: number;
@@ -8,13 +8,13 @@ class Thing {
 const COUNT: Aggregate = { name: 'count', text: '' };
 
 describe('The state of a batch', () => {
-  let state: BatchState;
+  let state: State;
   beforeEach(() => {
-    state = new BatchState(new Date(0));
-    state.rows.set(Thing, 1, { id: 1, name: 'one', at: null });
-    state.rows.set(Thing, 2, null);
-    state.aggregates.set(COUNT, 1, 5);
-    state.newIds.set(Thing, [8, 7]);
+    state = new State(new Date(0));
+    state.batch.rows.set(Thing, 1, { id: 1, name: 'one', at: null });
+    state.batch.rows.set(Thing, 2, null);
+    state.batch.aggregates.set(COUNT, 1, 5);
+    state.batch.newIds.set(Thing, [8, 7]);
   });
 
   it('shows a command the changes of those before it', () => {
@@ -29,7 +29,7 @@ describe('The state of a batch', () => {
       decide: (draft) => [draft.find(Thing, 1)?.name, draft.aggregate(COUNT, 1), draft.newId(Thing)],
     });
     expect(seen).toEqual(['first', 4, 8]);
-    expect([...state.changes.of(Thing)!]).toEqual([
+    expect([...state.batch.changes.of(Thing)]).toEqual([
       [1, 'updated'],
       [7, 'inserted'],
     ]);
@@ -37,7 +37,7 @@ describe('The state of a batch', () => {
 
   it('discards the changes of a refused command', () => {
     const refused = {
-      decide: (draft: Parameters<Parameters<BatchState['decide']>[0]['decide']>[0]) => {
+      decide: (draft: State) => {
         draft.update(Thing, 1, { id: 1, name: 'first', at: null });
         draft.adjust(COUNT, 1, -1);
         throw new Error('refused');
@@ -47,35 +47,35 @@ describe('The state of a batch', () => {
     expect(
       state.decide({ decide: (draft) => [draft.find(Thing, 1)?.name, draft.aggregate(COUNT, 1)] }),
     ).toEqual(['one', 5]);
-    expect(state.changes.of(Thing)).toBeUndefined();
+    expect(state.batch.changes.of(Thing).size).toBe(0);
   });
 
   it('ignores an update that changes nothing', () => {
     const at = new Date(5);
-    state.rows.set(Thing, 3, { id: 3, name: 'three', at });
+    state.batch.rows.set(Thing, 3, { id: 3, name: 'three', at });
     state.decide({
       decide: (draft) => {
         draft.update(Thing, 1, { id: 1, name: 'one', at: null });
         draft.update(Thing, 3, { id: 3, name: 'three', at: new Date(5) });
       },
     });
-    expect(state.changes.of(Thing)).toBeUndefined();
+    expect(state.batch.changes.of(Thing).size).toBe(0);
   });
 
   it('distinguishes null from the Unix epoch', () => {
     state.decide({ decide: (draft) => draft.update(Thing, 1, { id: 1, name: 'one', at: new Date(0) }) });
-    expect([...state.changes.of(Thing)!]).toEqual([[1, 'updated']]);
+    expect([...state.batch.changes.of(Thing)]).toEqual([[1, 'updated']]);
   });
 
   it('inserts a row once, however often it changes in the batch, and deletes an existing one', () => {
     state.decide({ decide: (draft) => draft.insert(Thing, 7, { id: 7, name: 'seven', at: null }) });
     state.decide({ decide: (draft) => draft.update(Thing, 7, { id: 7, name: '7', at: null }) });
     state.decide({ decide: (draft) => draft.delete(Thing, 1) });
-    expect([...state.changes.of(Thing)!]).toEqual([
+    expect([...state.batch.changes.of(Thing)]).toEqual([
       [7, 'inserted'],
       [1, 'deleted'],
     ]);
-    expect(state.rows.get(Thing, 7)).toEqual({ id: 7, name: '7', at: null });
+    expect(state.batch.rows.get(Thing, 7)).toEqual({ id: 7, name: '7', at: null });
     expect(state.decide({ decide: (draft) => draft.find(Thing, 1) })).toBeNull();
   });
 
