@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Database, type Transaction } from '#libs/database';
 import { AdministrationModule, ClientsService, KeysService } from '../modules/auth';
-import { CatalogueTransferModule, SeedCatalogue } from '../modules/catalogue';
+import { seedCatalogue } from '../modules/catalogue';
 import { agreedPlan } from '../modules/quotas';
 
 export const DEMO_CLIENT = 'demo';
@@ -21,7 +21,6 @@ const SEED_LOCK = 0x73656564;
 export class SeedService {
   constructor(
     private readonly database: Database,
-    private readonly catalogue: SeedCatalogue,
     private readonly clients: ClientsService,
     private readonly keys: KeysService,
   ) {}
@@ -36,9 +35,9 @@ export class SeedService {
 
   /** One transaction: a demo client without a key would keep a later start from issuing one. */
   seed(): Promise<Seeded> {
-    return this.database.transaction(async (transaction) => {
+    return this.database.longTransaction(async (transaction) => {
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      const counts = await this.catalogue.run(transaction);
+      const counts = await seedCatalogue(transaction);
       return { ...counts, key: await this.seedClient(transaction) };
     });
   }
@@ -56,7 +55,7 @@ export class SeedService {
 
 /** Sample data for an empty store. */
 @Module({
-  imports: [AdministrationModule, CatalogueTransferModule],
+  imports: [AdministrationModule],
   providers: [SeedService],
   exports: [SeedService],
 })

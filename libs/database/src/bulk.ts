@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import type { PoolClient } from 'pg';
+import { pipeline } from 'node:stream/promises';
+import type { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { EntityManager } from 'typeorm';
 
@@ -20,16 +20,21 @@ function copyValue(value: string | number | null): string {
 }
 
 /**
- * Sends rows to a table through COPY, which is several times faster than INSERT.
- * @param target the table with its columns: `stock (pet_id, quantity)`
- * @param rows made by `copyRow`, one after another
+ * Sends rows to a table through COPY, which is several times faster than INSERT. Needs a connection without `pipeline`, as
+ * that of a long transaction is.
+ * @param target the table, maybe with its columns: `stock (pet_id, quantity)`
+ * @param rows in the text format of COPY, in chunks of any size
+ * @returns the number of rows, as the server counted them
  */
-export async function copyInto(transaction: EntityManager, target: string, rows: string): Promise<void> {
-  const client = (await transaction.queryRunner!.connect()) as PoolClient;
-  const stream = client.query(copyFrom(`COPY ${target} FROM STDIN`));
-  const finished = once(stream, 'finish');
-  stream.end(rows);
-  await finished;
+export async function copyInto(
+  transaction: EntityManager,
+  target: string,
+  rows: AsyncIterable<Buffer | string>,
+): Promise<number> {
+  const client = (await transaction.queryRunner!.connect()) as unknown as Client;
+  const table = client.query(copyFrom(`COPY ${target} FROM STDIN`));
+  await pipeline(rows, table);
+  return table.rowCount;
 }
 
 /**

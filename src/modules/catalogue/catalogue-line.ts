@@ -1,5 +1,4 @@
 // One line of a catalogue file: its fields and their validation, and its columns in the database.
-
 import { columnNames } from '#libs/database';
 import { ApiError, ValidationFailedError, Field, resourceId, oneOf, validated } from '#libs/http';
 import { CATEGORY_COLUMNS, categoryFields } from '../categories';
@@ -13,18 +12,9 @@ export interface CategoryRecord {
   description?: string;
 }
 
-/** The columns of a staged line, as SQL, and their values. */
-export const CATEGORY_LINE_COLUMNS = `line bigint, file_id bigint, ${CATEGORY_COLUMNS}`;
-export function categoryRow(line: number, { id, name, description }: CategoryRecord): Row {
-  return [line, id, name, description ?? null];
-}
-
-export const PET_LINE_COLUMNS = `line bigint, file_category_id bigint, quantity integer, ${PET_COLUMNS}`;
-export function petRow(line: number, { categoryId, quantity, name, status }: PetRecord): Row {
-  return [line, categoryId, quantity, name, status];
-}
-
-type Row = (string | number | null)[];
+/** The fields of a line that are copied unchanged, with the types of their columns. */
+export const CATEGORY_LINE_FIELDS = CATEGORY_COLUMNS;
+export const PET_LINE_FIELDS = `quantity integer, ${PET_COLUMNS}`;
 
 /** The fields of an exported line after `kind`, selected from the columns of the store. */
 export const CATEGORY_FIELDS = `id, ${columnNames(CATEGORY_COLUMNS)}`;

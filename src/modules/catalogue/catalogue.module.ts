@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
 import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue } from './import-catalogue';
-import { SeedCatalogue } from './seed-catalogue';
 
-/** Import, export and seeding of the whole catalogue. */
+/** Import and export of the whole catalogue. */
 @Module({
-  providers: [ImportCatalogue, ExportCatalogue, SeedCatalogue],
-  exports: [ImportCatalogue, ExportCatalogue, SeedCatalogue],
+  providers: [ImportCatalogue, ExportCatalogue],
+  exports: [ImportCatalogue, ExportCatalogue],
 })
 export class CatalogueTransferModule {}

@@ -19,6 +19,17 @@ export interface CatalogueSize {
 /** Lines per batch. */
 const BATCH_LINES = 1_000;
 
+/** The database writes the JSON, which is several times faster. Null values are left out. */
+const asLines = (query: string): string =>
+  `SELECT json_strip_nulls(row_to_json(line))::text AS line FROM (${query} ORDER BY id) AS line`;
+const CATEGORY_LINES = asLines(
+  `SELECT 'category' AS kind, ${CATEGORY_FIELDS} FROM (${CategoryCatalog.all}) AS categories`,
+);
+const PET_LINES = asLines(
+  `SELECT 'pet' AS kind, ${PET_FIELDS}
+   FROM (${PetCatalog.all}) AS pets JOIN (${StockReservations.all}) AS stock ON pet_id = id`,
+);
+
 /** Exports a snapshot of all categories and pets as NDJSON, sorted by id, in the format of the import. */
 @Injectable()
 export class ExportCatalogue {
@@ -33,7 +44,7 @@ export class ExportCatalogue {
         pets: await countRows(transaction, PetCatalog.all),
       };
       let written = 0;
-      for (const query of [this.categoryLines, this.petLines]) {
+      for (const query of [CATEGORY_LINES, PET_LINES]) {
         for await (const lines of batches(transaction, query)) {
           options.signal?.throwIfAborted();
           await write(lines.map((line) => `${line}\n`).join(''));
@@ -44,24 +55,6 @@ export class ExportCatalogue {
       return size;
     }, moment);
   }
-
-  private get categoryLines(): string {
-    return asLines(
-      `SELECT 'category' AS kind, ${CATEGORY_FIELDS} FROM (${CategoryCatalog.all}) AS categories`,
-    );
-  }
-
-  private get petLines(): string {
-    return asLines(
-      `SELECT 'pet' AS kind, ${PET_FIELDS}
-       FROM (${PetCatalog.all}) AS pets JOIN (${StockReservations.all}) AS stock ON pet_id = id`,
-    );
-  }
-}
-
-/** The database writes the JSON, which is several times faster. Null values are left out. */
-function asLines(query: string): string {
-  return `SELECT json_strip_nulls(row_to_json(line))::text AS line FROM (${query} ORDER BY id) AS line`;
 }
 
 async function* batches(transaction: Transaction, query: string): AsyncGenerator<string[]> {

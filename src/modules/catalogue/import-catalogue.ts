@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction, countRows } from '#libs/database';
-import { readLines } from './read-lines';
+import { countRows, Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { CategoryCatalog } from '../categories';
 import { StockReservations } from '../inventory';
 import { PetCatalog } from '../pets';
-import { readCatalogueLine } from './catalogue-line';
-import { BadLines, CatalogueStage } from './catalogue-stage';
+import { type BadLines, CatalogueStage } from './catalogue-stage';
 
 export interface ImportOptions {
   /** Adds the pets to existing categories; the file contains only pets. */
@@ -49,8 +47,8 @@ export class CatalogueRepeatedError extends Error {
   }
 }
 
-const MAX_LINE_BYTES = 64 * 1024;
-const MAX_REPORTED = 20;
+/** Existing categories, which the file refers to by their real ids. */
+const EXISTING = `SELECT id AS file_id, id FROM (${CategoryCatalog.all}) AS existing`;
 
 /** Imports a catalogue (NDJSON), all or nothing. */
 @Injectable()
@@ -60,104 +58,78 @@ export class ImportCatalogue {
     private readonly trail: AuditTrail,
   ) {}
 
-  /**
-   * @throws CatalogueRefusedError for invalid lines, without `skipInvalid`
-   * @throws CatalogueRepeatedError for names that the store already has, without `mayRepeat`
-   */
+  /** @throws as `loadCatalogue` */
   run(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportResult> {
     return this.database.longTransaction(async (transaction) => {
-      const badLines = new BadLines(MAX_REPORTED);
-      const stage = await CatalogueStage.open(transaction);
-      await fill(stage, source, badLines, options);
-      await this.check(transaction, stage, badLines, options);
-      if (badLines.count > 0 && !options.skipInvalid) {
-        throw new CatalogueRefusedError(badLines);
+      const result = await loadCatalogue(transaction, source, options);
+      if (!options.dryRun) {
+        const { categories, pets, badLines } = result;
+        const details = { categories, pets, linesLeftOut: badLines.count };
+        await this.trail.record(transaction, { action: 'catalogue.imported', details });
       }
-      const repeatedNames = this.repeatedNames(stage, options);
-      const repeated = await countRows(transaction, repeatedNames);
-      if (options.dryRun) {
-        return { ...(await this.size(transaction, stage, options)), repeated, badLines };
-      }
-      if (repeated > 0 && !options.mayRepeat) {
-        throw new CatalogueRepeatedError(repeated, await stage.firstName(repeatedNames));
-      }
-      // Ids are assigned last, so that a rejected file leaves no gap and an empty store still counts as unused.
-      const counts = await this.enter(transaction, stage, options);
-      const details = { ...counts, linesLeftOut: badLines.count };
-      await this.trail.record(transaction, { action: 'catalogue.imported', details });
-      return { ...counts, repeated, badLines };
+      return result;
     }, options);
-  }
-
-  /** A query for the names that the store already has. `lower(name)` lets it use their indexes. */
-  private repeatedNames(stage: CatalogueStage, { intoExisting }: ImportOptions): string {
-    const [staged, existing] = intoExisting
-      ? [stage.petsIn(this.existing), `${PetCatalog.all} AND category_id = staged.category_id`]
-      : [stage.categories, `${CategoryCatalog.all} WHERE true`];
-    const same = `lower(name) = lower(staged.name) AND name = staged.name`;
-    return `SELECT name FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
-  }
-
-  private async size(transaction: Transaction, stage: CatalogueStage, { intoExisting }: ImportOptions) {
-    const known = intoExisting ? this.existing : `SELECT file_id, file_id AS id FROM staged_categories`;
-    const categories = intoExisting ? 0 : await countRows(transaction, stage.categories);
-    return { categories, pets: await countRows(transaction, stage.petsIn(known)) };
-  }
-
-  private async check(
-    transaction: Transaction,
-    stage: CatalogueStage,
-    badLines: BadLines,
-    { intoExisting }: ImportOptions,
-  ): Promise<void> {
-    if (intoExisting) {
-      await CategoryCatalog.keepAll(transaction, stage.categoryIds);
-      await stage.refuseUnknownCategories(badLines, this.existing, 'the store');
-    } else {
-      await stage.refuseDuplicates(badLines);
-      await stage.refuseUnknownCategories(badLines, stage.categories, 'this file');
-    }
-  }
-
-  private async enter(
-    transaction: Transaction,
-    stage: CatalogueStage,
-    { intoExisting }: ImportOptions,
-  ): Promise<{ categories: number; pets: number }> {
-    const categories = intoExisting
-      ? 0
-      : await CategoryCatalog.insertAll(transaction, stage.categories, 'entered_categories');
-    const known = intoExisting ? this.existing : `SELECT file_id, id FROM entered_categories`;
-    const pets = await PetCatalog.insertAll(transaction, stage.petsIn(known), 'entered_pets');
-    await StockReservations.insertAll(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
-    return { categories, pets };
-  }
-
-  /** Existing categories, which the file refers to by their real ids. */
-  private get existing(): string {
-    return `SELECT id AS file_id, id FROM (${CategoryCatalog.all}) AS existing`;
   }
 }
 
-/** Reads the valid lines of the file into the stage. */
-async function fill(
-  stage: CatalogueStage,
+/**
+ * Loads a catalogue in a transaction of its caller.
+ * @throws CatalogueRefusedError for invalid lines, without `skipInvalid`
+ * @throws CatalogueRepeatedError for names that the store already has, without `mayRepeat`
+ */
+export async function loadCatalogue(
+  transaction: Transaction,
   source: AsyncIterable<Buffer>,
-  badLines: BadLines,
-  { intoExisting, onLines }: ImportOptions,
-): Promise<void> {
-  for await (const lines of readLines(source, MAX_LINE_BYTES)) {
-    for (const line of lines) {
-      const read = 'text' in line ? readCatalogueLine(line.text, intoExisting) : line;
-      if ('problem' in read) {
-        badLines.add([{ line: line.number, problem: read.problem }]);
-      } else {
-        await stage.add(line.number, read.record);
-      }
-    }
-    if (lines.length > 0) {
-      onLines?.(lines.at(-1)!.number);
-    }
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const { intoExisting, mayRepeat, dryRun, skipInvalid, onLines } = options;
+  const stage = new CatalogueStage(transaction);
+  const { badLines } = stage;
+  await stage.fill(source, { petsOnly: intoExisting, onLines });
+  if (intoExisting) {
+    await CategoryCatalog.keepAll(transaction, stage.categoryIds);
+    await stage.refuseUnknownCategories(EXISTING, 'the store');
+  } else {
+    await stage.refuseDuplicates();
+    await stage.refuseUnknownCategories(stage.categories, 'this file');
   }
-  await stage.complete();
+  if (badLines.count > 0 && !skipInvalid) {
+    throw new CatalogueRefusedError(badLines);
+  }
+  const repeatedNames = repeatedNamesOf(stage, intoExisting);
+  const repeated = await countRows(transaction, repeatedNames);
+  if (dryRun) {
+    return { ...(await sizeOf(transaction, stage, intoExisting)), repeated, badLines };
+  }
+  if (repeated > 0 && !mayRepeat) {
+    const [row] = await transaction.query<{ name: string }[]>(`${repeatedNames} LIMIT 1`);
+    throw new CatalogueRepeatedError(repeated, row!.name);
+  }
+  // Ids are assigned last, so that a rejected file leaves no gap and an empty store still counts as unused.
+  return { ...(await insert(transaction, stage, intoExisting)), repeated, badLines };
+}
+
+/** A query for the names that the store already has. `lower(name)` lets it use their indexes. */
+function repeatedNamesOf(stage: CatalogueStage, intoExisting = false): string {
+  const [staged, existing] = intoExisting
+    ? [stage.petsIn(EXISTING), `${PetCatalog.all} AND category_id = staged.category_id`]
+    : [stage.categories, `${CategoryCatalog.all} WHERE true`];
+  const same = `lower(name) = lower(staged.name) AND name = staged.name`;
+  return `SELECT name FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
+}
+
+async function sizeOf(transaction: Transaction, stage: CatalogueStage, intoExisting = false) {
+  const known = intoExisting ? EXISTING : `SELECT file_id, file_id AS id FROM (${stage.categories}) AS known`;
+  const categories = intoExisting ? 0 : await countRows(transaction, stage.categories);
+  return { categories, pets: await countRows(transaction, stage.petsIn(known)) };
+}
+
+async function insert(transaction: Transaction, stage: CatalogueStage, intoExisting = false) {
+  const categories = intoExisting
+    ? 0
+    : await CategoryCatalog.insertAll(transaction, stage.categories, 'entered_categories');
+  const known = intoExisting ? EXISTING : `SELECT file_id, id FROM entered_categories`;
+  const pets = await PetCatalog.insertAll(transaction, stage.petsIn(known), 'entered_pets');
+  await StockReservations.insertAll(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
+  return { categories, pets };
 }

@@ -7,4 +7,4 @@ export {
 } from './import-catalogue';
 export { CatalogueTransferModule } from './catalogue.module';
 export { type CatalogueSize, ExportCatalogue } from './export-catalogue';
-export { SeedCatalogue } from './seed-catalogue';
+export { seedCatalogue } from './seed-catalogue';

@@ -1,9 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { escapeLiteral } from 'pg';
-import { type Transaction, columnNames } from '#libs/database';
-import { CATEGORY_COLUMNS, CategoryCatalog } from '../categories';
-import { FIRST_QUANTITY, StockReservations } from '../inventory';
-import { PET_COLUMNS, PET_DEFAULTS, PetCatalog, type PetStatus } from '../pets';
+import { countRows, type Transaction } from '#libs/database';
+import { CategoryCatalog } from '../categories';
+import { PetCatalog, type PetStatus } from '../pets';
+import { type CatalogueSize } from './export-catalogue';
+import { loadCatalogue } from './import-catalogue';
 
 interface SeedPet {
   name: string;
@@ -56,43 +55,21 @@ const CATALOGUE: readonly SeedCategory[] = [
   },
 ];
 
-/** Adds the sample catalogue to an empty store. */
-@Injectable()
-export class SeedCatalogue {
-  /** Adds nothing if the store has a category or a pet. @returns what was added */
-  async run(transaction: Transaction): Promise<{ categories: number; pets: number }> {
-    const [row] = await transaction.query<{ used: boolean }[]>(
-      `SELECT EXISTS (SELECT FROM categories) OR EXISTS (SELECT FROM pets) AS used`,
-    );
-    if (row!.used) {
+/** Adds the sample catalogue to a store without a category and a pet. @returns what was added */
+export async function seedCatalogue(transaction: Transaction): Promise<CatalogueSize> {
+  for (const { all } of [CategoryCatalog, PetCatalog]) {
+    if ((await countRows(transaction, `${all} LIMIT 1`)) > 0) {
       return { categories: 0, pets: 0 };
     }
-    const rows = asRows(CATALOGUE, CATEGORY_COLUMNS);
-    const categories = await CategoryCatalog.insertAll(transaction, rows, 'seeded_categories');
-    const pets = await PetCatalog.insertAll(
-      transaction,
-      `SELECT pet.*, found.id AS category_id
-       FROM (${asRows(PETS, `category text, quantity int, ${PET_COLUMNS}`)}) AS pet
-       JOIN seeded_categories AS found ON found.name = pet.category ORDER BY pet.place`,
-      'seeded_pets',
-    );
-    await StockReservations.insertAll(transaction, `SELECT id AS pet_id, quantity FROM seeded_pets`);
-    return { categories, pets };
   }
+  const { categories, pets } = await loadCatalogue(transaction, sampleFile());
+  return { categories, pets };
 }
 
-const PETS = CATALOGUE.flatMap(({ name: category, pets }) =>
-  pets.map(({ name, status = PET_DEFAULTS.status }) => ({
-    category,
-    name,
-    status,
-    quantity: FIRST_QUANTITY[status],
-  })),
-);
-
-/** A query that returns these rows in order. @param columns as in a PostgreSQL column definition list */
-function asRows(rows: readonly object[], columns: string): string {
-  const json = escapeLiteral(JSON.stringify(rows));
-  return `SELECT * FROM ROWS FROM (json_to_recordset(${json}) AS (${columns})) WITH ORDINALITY AS rows (${columnNames(columns)}, place)
-    ORDER BY place`;
+async function* sampleFile(): AsyncGenerator<Buffer> {
+  const lines = CATALOGUE.flatMap(({ pets, ...category }, index) => [
+    { kind: 'category', id: index + 1, ...category },
+    ...pets.map((pet) => ({ kind: 'pet', categoryId: index + 1, ...pet })),
+  ]);
+  yield await Promise.resolve(Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n')));
 }

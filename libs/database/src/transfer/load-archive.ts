@@ -1,17 +1,8 @@
-import { pipeline } from 'node:stream/promises';
-import type { Client } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, EntityManager } from 'typeorm';
+import { copyInto } from '../bulk';
 import { longTransaction } from '../long-transaction';
 import { doneMigrations, lockMigrations, migrateWithin } from '../migrations';
-import {
-  type ArchivedTable,
-  type ArchiveHeader,
-  type ArchiveReader,
-  FORMAT,
-  linesIn,
-  type SequenceState,
-} from './archive';
+import { type ArchiveHeader, type ArchiveReader, FORMAT, linesIn, type SequenceState } from './archive';
 import { catalogSequences, catalogTables, fixFormats } from './catalog';
 import { DamagedArchiveError } from './tar';
 
@@ -115,10 +106,15 @@ async function loadTables(
     await writing.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
   }
   await writing.query(`TRUNCATE ${names.join(', ')}`);
+  const counted = async function* (rows: AsyncIterable<Buffer>) {
+    for await (const chunk of rows) {
+      yield chunk;
+      onRows((done += linesIn(chunk)), total);
+    }
+  };
   for (const table of tables) {
-    const rows = await copyIn(writing, table, archive.rowsOf(table.name), (lines) =>
-      onRows((done += lines), total),
-    );
+    const target = `${table.name} (${table.columns.join(', ')})`;
+    const rows = await copyInto(writing, target, counted(archive.rowsOf(table.name)));
     if (rows !== table.rows) {
       throw new DamagedArchiveError(`it has ${rows} rows of ${table.name} instead of ${table.rows}`);
     }
@@ -126,25 +122,6 @@ async function loadTables(
   for (const name of names) {
     await writing.query(`ALTER TABLE ${name} ENABLE TRIGGER USER`);
   }
-}
-
-/** @returns the number of rows, as the server counted them */
-async function copyIn(
-  writing: EntityManager,
-  { name, columns }: ArchivedTable,
-  rows: AsyncIterable<Buffer>,
-  onLines: (lines: number) => void,
-): Promise<number> {
-  const client = (await writing.queryRunner!.connect()) as unknown as Client;
-  const table = client.query(copyFrom(`COPY ${name} (${columns.join(', ')}) FROM STDIN`));
-  const counted = async function* () {
-    for await (const chunk of rows) {
-      yield chunk;
-      onLines(linesIn(chunk));
-    }
-  };
-  await pipeline(counted(), table);
-  return table.rowCount;
 }
 
 async function setSequences(writing: EntityManager, states: SequenceState[]): Promise<void> {
