@@ -16,8 +16,9 @@ const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
   off:
     'The minute is what the running server has counted; of several without REDIS_URL, the one that counted most. ' +
     'The day may be one second behind.',
-  answered: 'Read from Redis, which all instances share.',
-  silent: 'Redis does not answer, so the current minute is unknown. The day may be one second behind.',
+  answered: 'The minute is what all running servers have counted in Redis. The day may be one second behind.',
+  silent:
+    'No running server that reaches Redis answers, so the current minute is unknown. The day may be one second behind.',
 };
 
 @SubCommand({

@@ -3,8 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Database, NotificationListener } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
-import type { WindowStanding } from './rules/rate-window';
-import type { ClientSubject, QuotaStore } from './stores/quota-store';
+import type { ClientSubject, QuotaStore, Standing } from './stores/quota-store';
 
 /** First keys of the advisory locks that instances hold, by how they count. The second key identifies the instance. */
 const COUNTS_ALONE = 1_885_696_627;
@@ -102,6 +101,9 @@ interface Question {
   replyTo: string;
 }
 
+/** What an instance has counted. */
+type LiveUsage = Pick<Standing, 'standings' | 'isLocal'>;
+
 /** @param question the payload of a notification */
 export async function answerLiveUsage(
   question: string,
@@ -109,11 +111,16 @@ export async function answerLiveUsage(
   database: Database,
 ): Promise<void> {
   const { subject, replyTo } = JSON.parse(question) as Question;
-  const { standings } = await store.look(subject);
-  await database.query('SELECT pg_notify($1, $2)', [replyTo, JSON.stringify(standings)]);
+  const { standings, isLocal } = await store.look(subject);
+  await notify(database, replyTo, { standings, isLocal } satisfies LiveUsage);
 }
 
-/** Asks the running instances: without Redis, only they know the current minute. */
+/** SQL, because TypeORM has no notifications. */
+async function notify(database: Database, channel: string, message: object): Promise<void> {
+  await database.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(message)]);
+}
+
+/** Asks the running instances: the database does not know the current minute. */
 @Injectable()
 export class LiveUsageQuery {
   constructor(
@@ -121,21 +128,21 @@ export class LiveUsageQuery {
     private readonly listener: NotificationListener,
   ) {}
 
-  /** The standings of each instance that answers; null if none runs. */
-  async ask(subject: ClientSubject): Promise<WindowStanding[][] | null> {
+  /** What each instance that answers has counted; null if none runs. */
+  async ask(subject: ClientSubject): Promise<LiveUsage[] | null> {
     const instances = await this.database.query<RunningInstance>(RUNNING_INSTANCES);
     const expected = instances.reduce((sum, { workers }) => sum + workers, 0);
     if (expected === 0) {
       return null;
     }
     const replyTo = `${LIVE_USAGE_CHANNEL}_${randomUUID()}`;
-    const answers: WindowStanding[][] = [];
+    const answers: LiveUsage[] = [];
     let unsubscribe: (() => Promise<void>) | undefined;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ANSWER_MS);
       const onNotification = (answer: string): void => {
-        answers.push(JSON.parse(answer) as WindowStanding[]);
+        answers.push(JSON.parse(answer) as LiveUsage);
         if (answers.length >= expected) {
           resolve();
         }
@@ -143,15 +150,11 @@ export class LiveUsageQuery {
       this.listener
         .subscribe({ channels: [replyTo], onNotification })
         .then((end) => (unsubscribe = end))
-        .then(() => this.send({ subject, replyTo }))
+        .then(() => notify(this.database, LIVE_USAGE_CHANNEL, { subject, replyTo } satisfies Question))
         .catch(() => resolve());
     });
     clearTimeout(timer);
     await unsubscribe?.();
     return answers;
-  }
-
-  private async send(question: Question): Promise<void> {
-    await this.database.query('SELECT pg_notify($1, $2)', [LIVE_USAGE_CHANNEL, JSON.stringify(question)]);
   }
 }

@@ -8,24 +8,14 @@ import { LiveUsageQuery } from './instances';
 import { KeyBan, toStoredBan } from './quotas.entity';
 import { type BanState, banLevel, isBanned, newBanState } from './rules/ban-rules';
 import { limitsOf } from './rules/plans';
-import { type WindowStanding, type WindowState, newWindowState, standings } from './rules/rate-window';
+import { type WindowStanding, newWindowState, standings } from './rules/rate-window';
 import { QuotaRecords } from './stores/quota-records';
 import type { ClientSubject } from './stores/quota-store';
 
-/** `off`: no REDIS_URL. `silent`: Redis did not answer. */
+/** `off`: no REDIS_URL. `silent`: no running instance reaches Redis. */
 type RedisPart = 'off' | 'answered' | 'silent';
 
-interface CounterReading {
-  redis: RedisPart;
-  /** The minute is valid only if Redis answered; otherwise only the running instances know it. */
-  windows: WindowState;
-  /** By key id; a key without an entry has never been banned. */
-  bans: Map<number, BanState>;
-  /** Unix milliseconds on the clock of the counter (Redis or this process). */
-  now: number;
-}
-
-/** Null: unknown, because no counter has answered. (Type aliases, because interfaces do not fit a Record.) */
+/** Null: unknown, because no instance has answered. (Type aliases, because interfaces do not fit a Record.) */
 export type WindowOverview = {
   limit: number;
   used: number | null;
@@ -68,83 +58,55 @@ export class QuotaOverview {
   async of(name: string): Promise<ClientOverview> {
     const client = await this.clients.named(name);
     const keys = await this.keys.list(name);
-    const reading = await this.read(
-      client.id,
-      keys.map(({ id }) => id),
-    );
+    const now = this.clock.now();
     const limits = limitsOf(client);
-    const [minute, day] = standings(reading.windows, limits, reading.now);
+    const { requests } = await this.records.usageOf(client.id);
+    const [unused, day] = standings({ ...newWindowState(now), dayCount: requests }, limits, now);
     const subject = keys[0] && ({ kind: 'client', clientId: client.id, keyId: keys[0].id, limits } as const);
-    const running = await this.runningMinute(reading.redis, minute!, subject);
+    const { redis, minute } = await this.minuteOf(subject, unused!);
+    const bans = await this.bansOf(keys.map(({ id }) => id));
     return {
       client: client.name,
       plan: client.plan,
-      redis: reading.redis,
-      minute: minuteOf(minute!.limit, running),
-      day: known(day!, reading.windows.dayCount),
+      redis,
+      minute: asMinute(limits.perMinute, minute),
+      day: known(day!, requests),
       keys: keys.map((key) => {
-        const { id, endsWith, state } = describeKey(key, reading.now);
-        return { id, endsWith, ...banColumns(reading, id, state) };
+        const { id, endsWith, state } = describeKey(key, now);
+        return { id, endsWith, ...banColumns(bans.get(id) ?? newBanState(), now, state) };
       }),
     };
   }
 
   /**
-   * Undefined if no counter has answered. Without Redis, it is the minute of the instance that counted most, because
-   * each counts separately.
-   * @param read the minute in Redis; that of a client without requests if Redis is not used
+   * The minute that the running instances have counted; undefined if it is unknown.
    * @param subject undefined for a client without keys
+   * @param unused the minute of a client without requests
    */
-  private async runningMinute(
-    redis: RedisPart,
-    read: WindowStanding,
+  private async minuteOf(
     subject: ClientSubject | undefined,
-  ): Promise<WindowStanding | undefined> {
-    if (redis !== 'off' || subject === undefined) {
-      return redis === 'silent' ? undefined : read;
+    unused: WindowStanding,
+  ): Promise<{ redis: RedisPart; minute: WindowStanding | undefined }> {
+    const answers = subject ? await this.liveUsage.ask(subject) : null;
+    if (this.settings.redisUrl === undefined) {
+      // Of instances that count separately, the one that counted most. If none runs, nothing is counted.
+      const minutes = answers?.map(({ standings: [minute] }) => minute!) ?? [unused];
+      return { redis: 'off', minute: minutes.sort((one, other) => one.remaining - other.remaining)[0] };
     }
-    const answers = await this.liveUsage.ask(subject);
-    if (answers === null) {
-      return read;
-    }
-    const minutes = answers.map(([minute]) => minute!);
-    return minutes.sort((one, other) => one.remaining - other.remaining)[0];
+    const shared = answers?.find(({ isLocal }) => !isLocal);
+    return shared
+      ? { redis: 'answered', minute: shared.standings[0] }
+      : { redis: 'silent', minute: undefined };
   }
 
-  private async read(clientId: number, keyIds: number[]): Promise<CounterReading> {
-    const written = await this.readDatabase(clientId, keyIds);
-    const { redisUrl } = this.settings;
-    if (redisUrl === undefined) {
-      return written;
-    }
-    // Loads the driver only if Redis is used.
-    const { readRedis } = await import('./stores/redis-connection.js');
-    try {
-      // The database fills in what Redis does not have.
-      const { windows, bans, now } = await readRedis(redisUrl, clientId, keyIds);
-      return {
-        redis: 'answered',
-        windows: windows ?? written.windows,
-        bans: new Map([...written.bans, ...bans]),
-        now,
-      };
-    } catch {
-      return { ...written, redis: 'silent' };
-    }
-  }
-
-  private async readDatabase(clientId: number, keyIds: number[]): Promise<CounterReading> {
-    const now = this.clock.now();
-    const windows = newWindowState(now);
-    const { requests } = await this.records.usageOf(clientId);
+  private async bansOf(keyIds: number[]): Promise<Map<number, BanState>> {
     const stored = await this.bans.findBy({ keyId: In(keyIds) });
-    const bans = new Map(stored.map((one) => [one.keyId, { ...newBanState(), ...toStoredBan(one) }]));
-    return { redis: 'off', windows: { ...windows, dayCount: requests }, bans, now };
+    return new Map(stored.map((one) => [one.keyId, { ...newBanState(), ...toStoredBan(one) }]));
   }
 }
 
 /** A minute starts with its first request; before that it has no end. */
-function minuteOf(limit: number, counted: WindowStanding | undefined): WindowOverview {
+function asMinute(limit: number, counted: WindowStanding | undefined): WindowOverview {
   if (counted === undefined) {
     return { limit, used: null, remaining: null, resetAt: null };
   }
@@ -158,11 +120,10 @@ function known({ limit, remaining, resetAt }: WindowStanding, used: number): Win
 
 /** Revoked and expired take precedence over banned. */
 function banColumns(
-  { bans, now }: CounterReading,
-  keyId: number,
+  ban: BanState,
+  now: number,
   state: KeyOverview['state'],
 ): Pick<KeyOverview, 'state' | 'bannedUntil' | 'banLevel'> {
-  const ban = bans.get(keyId) ?? newBanState();
   const banned = isBanned(ban, now);
   return {
     state: banned && state === 'active' ? 'banned' : state,

@@ -1,20 +1,10 @@
-import { getRepositoryToken } from '@nestjs/typeorm';
-import { Redis } from 'ioredis';
-import type { Repository } from 'typeorm';
-import { type Clock, SystemClock } from '#libs/clock';
-import { Database, NotificationListener } from '#libs/database';
-import { AuditTrail } from '../../../src/modules/audit';
 import { ClientsService, KeysService } from '../../../src/modules/auth';
-import { QuotaAdministration, QuotaOverview, limitsOf } from '../../../src/modules/quotas';
-import { RedisQuotaStore } from '../../../src/modules/quotas/stores/redis-quota-store';
-import { LiveUsageQuery } from '../../../src/modules/quotas/instances';
-import { KeyBan, QuotaReset, UsageDay } from '../../../src/modules/quotas/quotas.entity';
+import { QuotaAdministration, QuotaOverview } from '../../../src/modules/quotas';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
-import type { Subject } from '../../../src/modules/quotas/stores/quota-store';
-import { readSettings } from '../../../src/settings';
+import { MINUTE, statuses } from '../../support/limits';
 import { RedisServer } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
-import { MINUTE, statuses } from '../../support/limits';
+import { Pair } from './fleet/support/pair';
 
 let service: TestService;
 let redis: RedisServer;
@@ -27,30 +17,8 @@ afterAll(async () => {
   await Promise.all([service.close(), redis.close()]);
 });
 
-function repository<Row extends object>(entity: new () => Row): Repository<Row> {
-  return service.app.get<Repository<Row>>(getRepositoryToken(entity));
-}
-
-function recordsOn(clock: Clock): QuotaRecords {
-  const [usage, resets, bans] = [repository(UsageDay), repository(QuotaReset), repository(KeyBan)];
-  return new QuotaRecords(usage, resets, bans, service.app.get(Database), clock, service.app.get(AuditTrail));
-}
-
-/** The overview as the command line has it, beside the running service. */
-function overview(clock: Clock = service.clock, REDIS_URL?: string): QuotaOverview {
-  const { app } = service;
-  return new QuotaOverview(
-    app.get(ClientsService),
-    app.get(KeysService),
-    app.get(QuotaRecords),
-    repository(KeyBan),
-    clock,
-    readSettings({ REDIS_URL }),
-    new LiveUsageQuery(app.get(Database), app.get(NotificationListener)),
-  );
-}
-
-const written = () => service.app.get(QuotaRecords).flush();
+const overview = () => service.app.get(QuotaOverview);
+const written = ({ app } = service) => app.get(QuotaRecords).flush();
 const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
 
 describe('what a client has used, read from outside the server', () => {
@@ -110,47 +78,41 @@ describe('what a client has used, read from outside the server', () => {
 });
 
 describe('with Redis', () => {
-  const clock = new SystemClock();
+  let pair: Pair;
+  beforeAll(async () => (pair = await Pair.start(redis.url)));
+  afterAll(() => pair?.close());
 
-  it('is the shared count of the instances, including the current minute, and reading changes nothing', async () => {
-    const { keyId, client } = await service.issueKey({ perMinute: 2, perDay: 50 });
-    const found = await service.app.get(ClientsService).named(client);
-    const seen = () => overview(clock, redis.url).of(client);
-    const look = new Redis(redis.url);
-    expect(await seen()).toMatchObject({
+  const seenBy = ({ app }: TestService) => app.get(QuotaOverview);
+
+  it('is what all instances have counted together, and reading does not count', async () => {
+    const { clientId, keyId, callers } = await pair.client({ perMinute: 9, perDay: 50 });
+    const [here, there] = pair.services;
+    const { name } = (await here.app.get(ClientsService).list()).find(({ id }) => id === clientId)!;
+    expect(await seenBy(here).of(name)).toMatchObject({
       redis: 'answered',
-      minute: { limit: 2, used: 0, remaining: 2, resetAt: null },
+      minute: { limit: 9, used: 0, remaining: 9, resetAt: null },
       day: { limit: 50, used: 0, remaining: 50 },
       keys: [{ id: keyId, state: 'active', banLevel: 0 }],
     });
-    expect(await look.keys('*')).toEqual([]);
-
-    const records = recordsOn(clock);
-    const store = new RedisQuotaStore(look, records, 60_000);
-    const subject: Subject = { kind: 'client', clientId: found.id, keyId, limits: limitsOf(found) };
-    const first = await store.take(subject);
-    const minute = first.standings.find(({ name }) => name === 'minute')!;
-    await store.take(subject);
-    expect(await seen()).toMatchObject({
-      minute: { used: 2, remaining: 0, resetAt: new Date(minute.resetAt).toISOString() },
+    for (const caller of callers) await statuses(caller, 1);
+    await Promise.all([written(here), written(there)]);
+    const counted = {
+      minute: { used: 2, remaining: 7, resetAt: new Date(here.clock.now() + MINUTE).toISOString() },
       day: { used: 2, remaining: 48 },
-    });
-    await service.app.get(QuotaAdministration).ban(keyId, clock.now() - service.clock.now() + 60 * MINUTE);
-    await store.reloadBans(keyId);
-    const before = await Promise.all((await look.keys('*')).sort().map((key) => look.hgetall(key)));
-    expect((await seen()).keys).toMatchObject([{ state: 'banned', banLevel: 1 }]);
-    expect(await Promise.all((await look.keys('*')).sort().map((key) => look.hgetall(key)))).toEqual(before);
-    look.disconnect();
-    await records.onApplicationShutdown();
+    };
+    expect(await seenBy(here).of(name)).toMatchObject(counted);
+    expect(await seenBy(there).of(name)).toMatchObject(counted);
   });
 
-  it('that is unavailable, is the saved day', async () => {
-    const { client } = await service.issueKey({ perMinute: 2, perDay: 50 });
-    expect(await overview(service.clock, 'redis://127.0.0.1:1').of(client)).toMatchObject({
+  it('that no running instance reaches, is the saved day', async () => {
+    const { client } = await pair.services[0].issueKey({ perMinute: 2, perDay: 50 });
+    redis.pause();
+    expect(await seenBy(pair.services[0]).of(client)).toMatchObject({
       redis: 'silent',
       minute: { limit: 2, used: null },
       day: { used: 0, remaining: 50 },
     });
+    redis.resume();
   });
 });
 

@@ -73,9 +73,9 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   }
 
   async look(subject: Subject): Promise<Standing> {
-    return this.answer(
+    return this.answer<Standing>(
       () => this.shared.look(subject),
-      () => this.local.look(subject),
+      async () => ({ ...(await this.local.look(subject)), isLocal: true }),
     );
   }
 

@@ -1,15 +1,5 @@
 import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { BanState } from '../rules/ban-rules';
-import type { WindowState } from '../rules/rate-window';
-import {
-  BAN_FIELDS,
-  WINDOW_FIELDS,
-  bansFrom,
-  keysOfClient,
-  windowsFrom,
-  windowsOfClient,
-} from './quota-script';
 
 const OPTIONS: RedisOptions = {
   connectTimeout: 2_000,
@@ -43,58 +33,6 @@ export function connectRedis(url: string): Redis | Cluster {
 /** After this, commands do without Redis. */
 const TIMEOUT_MS = 2_000;
 
-/**
- * Runs the work of a command on a connection of its own.
- * @throws Error if Redis does not answer in time
- */
-export async function withRedis<Result>(
-  url: string,
-  work: (redis: Redis | Cluster) => Promise<Result>,
-): Promise<Result> {
-  const redis = connectRedis(url);
-  redis.on('error', () => undefined);
-  try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return await withinBudget(work(redis), TIMEOUT_MS);
-  } finally {
-    redis.disconnect();
-  }
-}
-
-/** A client's state in Redis; null or missing if Redis has none. */
-export interface RedisReading {
-  windows: WindowState | null;
-  bans: Map<number, BanState>;
-  /** Unix milliseconds on the clock of Redis. */
-  now: number;
-}
-
-/**
- * Reads the shared counters.
- * @throws Error if Redis does not answer in time
- */
-export function readRedis(url: string, clientId: number, keyIds: number[]): Promise<RedisReading> {
-  return withRedis(url, async (redis) => {
-    const valuesOf = async (key: string, fields: Record<string, string>) =>
-      numbers(await redis.hmget(key, ...Object.values(fields)));
-    const [windows, bans, [seconds, microseconds]] = await Promise.all([
-      valuesOf(windowsOfClient(clientId), WINDOW_FIELDS),
-      Promise.all(keyIds.map((keyId) => valuesOf(keysOfClient(clientId, keyId)[1], BAN_FIELDS))),
-      redis.time(),
-    ]);
-    return {
-      windows: windows && windowsFrom(windows),
-      bans: new Map(keyIds.flatMap((keyId, index) => (bans[index] ? [[keyId, bansFrom(bans[index])]] : []))),
-      now: Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000),
-    };
-  });
-}
-
-/** A hash has all of its fields or none. */
-function numbers(values: (string | null)[]): number[] | null {
-  return values[0] == null ? null : values.map(Number);
-}
-
 export interface RedisStatus {
   answers: boolean;
   version: string | null;
@@ -102,15 +40,20 @@ export interface RedisStatus {
   bytes: number | null;
 }
 
-/** Checks Redis. Read-only. */
+/** Checks Redis for a command, on a connection of its own. */
 export async function redisStatus(url: string): Promise<RedisStatus> {
+  const redis = connectRedis(url);
+  redis.on('error', () => undefined);
   try {
-    const info = await withRedis(url, (redis) => redis.info());
+    await once(redis, 'ready', { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const info = await withinBudget(redis.info(), TIMEOUT_MS);
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
     const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];
     return { answers: true, version, bytes: bytes === undefined ? null : Number(bytes) };
   } catch {
     return { answers: false, version: null, bytes: null };
+  } finally {
+    redis.disconnect();
   }
 }
 
