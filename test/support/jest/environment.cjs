@@ -14,7 +14,10 @@ module.exports = class SharedEnvironment {
     this.before = { env: { ...process.env }, exit: process.exit, console: globalThis.console };
   }
 
-  async setup() {}
+  /** Jest adds its handlers to those it finds: without this, each file's events would also go to those of all files before. */
+  async setup() {
+    delete globalThis[Symbol.for('EVENT_HANDLERS')];
+  }
 
   /** What a file has changed in the world does not reach the next one. */
   async teardown() {
