@@ -46,7 +46,7 @@ export function warnOfDeprecation({ operation, sunset, successor }: DeprecationN
   if (typeof process?.emitWarning === 'function') {
     process.emitWarning(message, { type: 'DeprecationWarning', code: 'PETSTORE_DEPRECATION' });
   } else {
-    // eslint-disable-next-line no-console -- A page has no other place for warnings.
+    // oxlint-disable-next-line no-console -- A page has no other place for warnings.
     console.warn(message);
   }
 }

@@ -57,7 +57,7 @@ export interface DefinedError<Details extends unknown[]> {
 }
 
 /** An error class made by `defineError`, whatever its arguments are. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any constructor arguments are acceptable here
+// oxlint-disable-next-line typescript/no-explicit-any -- any constructor arguments are acceptable here
 export type AnyDefinedError = DefinedError<any[]>;
 
 const catalogue = new Map<string, ErrorDefinition>();

@@ -68,7 +68,11 @@ function listening(): boolean {
 async function administer(statement: string): Promise<void> {
   const client = new Client({ connectionString: process.env.TEST_POSTGRES_URL });
   await client.connect();
-  await client.query(statement).finally(() => client.end());
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 /** The last statement of a connection that listens, between two checks. */
