@@ -1,288 +1,179 @@
-import {
-  type ArgumentMetadata,
-  Injectable,
-  Param,
-  type PipeTransform,
-  type Type,
-  applyDecorators,
-} from '@nestjs/common';
-import { ApiParam, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { ValidateBy, ValidateIf, type ValidationError, validateSync } from 'class-validator';
-import { ApiError, ValidationFailedError } from './errors';
-import { type Examples, Documented, errorWith } from './operation';
-import { type Rule, resourceId } from './rules';
+// Decorators for the fields of bodies, queries and responses. Each one validates a field and documents it.
 
-interface FieldOptions {
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  Max,
+  Min,
+  NotEquals,
+  ValidateBy,
+  ValidateIf,
+  type ValidationArguments,
+  type ValidationOptions,
+} from 'class-validator';
+import { MAX_TIMESTAMP_LENGTH, parseTimestamp } from './timestamp';
+
+export interface FieldOptions {
   description: string;
   example?: unknown;
-  optional?: boolean;
-  /** Accepts null, too: in a JSON Merge Patch it removes the value (RFC 7396). */
-  nullable?: boolean;
   default?: unknown;
+  optional?: boolean;
+  /** Accepts null, too, and may be absent: in a JSON Merge Patch null removes the value (RFC 7396). */
+  nullable?: boolean;
+  /** For a query parameter, which is always optional: how often it may occur. More than once: the value is a list. */
+  times?: number;
   /** Name of the shared schema of an enumeration. */
   enumName?: string;
 }
 
-/** @param read how the value is read from a query, where everything is text */
-function hold(rule: Rule, options: FieldOptions, read = same): PropertyDecorator {
-  const accepts = (value: unknown) => (value === null ? options.nullable === true : rule.accepts(value));
-  const validate = ValidateBy({
-    name: 'rule',
-    validator: {
-      validate: (value) => accepts(value),
-      defaultMessage: (context) => {
-        const missing = context?.value === undefined ? 'is required and ' : '';
-        return `${context?.property} ${missing}must be ${rule.expected}${options.nullable ? ', or null' : ''}`;
-      },
-    },
-  });
-  return (target, property) => {
-    validate(target, property);
-    const passes = (value: unknown) => (value === undefined && options.optional === true) || accepts(value);
-    registerField(target.constructor, { name: String(property), passes, read });
-  };
-}
-
-function same(value: unknown): unknown {
-  return value;
-}
-
-function describe(rule: Rule, options: FieldOptions): ApiPropertyOptions {
-  const { optional, enumName, ...documented } = options;
-  const { enum: values, ...schema } = rule.schema as { enum?: string[] } & Record<string, unknown>;
-  return {
-    ...schema,
-    ...(values ? { enum: values, ...(enumName ? { enumName } : {}) } : {}),
-    ...documented,
-    required: !optional,
-  } as ApiPropertyOptions;
-}
-
-/** A field of a body: validated by the rule and documented with it. Absent values pass when the field is optional. */
-export function Field(rule: Rule, options: FieldOptions): PropertyDecorator {
+/**
+ * A field with these values.
+ * @param expected describes valid values; follows "must be"
+ * @param checks validators of class-validator, given the options that they share
+ */
+export function Field(
+  options: FieldOptions,
+  schema: SchemaObject,
+  expected: string,
+  checks: (options: ValidationOptions) => PropertyDecorator[],
+): PropertyDecorator {
+  const { nullable = false, times } = options;
+  const often = times === undefined ? '' : times === 1 ? ', given once' : `, given at most ${times} times`;
+  const message = ({ property, value }: ValidationArguments) =>
+    `${property} ${value === undefined ? 'is required and ' : ''}must be ${expected}${often}${nullable ? ', or null' : ''}`;
+  const isList = times !== undefined && times > 1;
   return applyDecorators(
-    ApiProperty(describe(rule, options)),
-    hold(rule, options),
-    ...(options.optional ? [ValidateIf((_object, value) => value !== undefined)] : []),
+    ApiProperty(describe(schema, options)),
+    ...(isList ? [ArrayMaxSize(times, { message })] : []),
+    ...checks({ message, each: isList }),
+    ...(nullable ? [IsOptional()] : isOptional(options) ? [ValidateIf(isPresent)] : []),
   );
 }
 
-/** A field of a response: documented only. */
-export function ResponseField(rule: Rule, options: FieldOptions): PropertyDecorator {
-  return ApiProperty(describe(rule, options));
+function isOptional({ optional = false, nullable = false, times }: FieldOptions): boolean {
+  return optional || nullable || times !== undefined;
 }
 
-function describeRepeatable(rule: Rule, options: FieldOptions, maxItems: number): ApiPropertyOptions {
-  const { enumName, description, example } = options;
-  if (enumName) {
+function isPresent(_object: unknown, value: unknown): boolean {
+  return value !== undefined;
+}
+
+function describe(schema: SchemaObject, options: FieldOptions): ApiPropertyOptions {
+  const { optional: _optional, times = 1, enumName, ...documented } = options;
+  const required = !isOptional(options);
+  if (times > 1 && enumName !== undefined) {
     // Swagger would leave maxItems out of an array of a shared enumeration.
     const items = { $ref: `#/components/schemas/${enumName}` };
-    return { type: 'array', items, maxItems, description, example, required: false };
+    return { type: 'array', items, maxItems: times, ...documented, required };
   }
-  return { ...describe(rule, options), required: false, isArray: true, maxItems } as ApiPropertyOptions;
+  const list = times > 1 ? { isArray: true, maxItems: times } : {};
+  const name = enumName === undefined ? {} : { enumName };
+  return { ...schema, ...name, ...documented, required, ...list } as ApiPropertyOptions;
 }
 
-/** A query parameter that may occur once. */
-export function QueryField(rule: Rule, options: Omit<FieldOptions, 'nullable'>): PropertyDecorator {
-  return applyDecorators(
-    ApiProperty({ ...describe(rule, options), required: false } as ApiPropertyOptions),
-    hold({ ...rule, expected: `${rule.expected}, given once` }, { ...options, optional: true }, (value) =>
-      parse(rule, value),
-    ),
-    ValidateIf((_object, value) => value !== undefined),
+/** Largest identifier: the largest integer that a JSON number carries exactly, 2^53 - 1. */
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_ID };
+export const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
+
+export function Id(options: FieldOptions): PropertyDecorator {
+  return Field(options, ID_SCHEMA, EXPECTED_ID, (shared) => [Passes('id', isId, shared)]);
+}
+
+export function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+interface IntegerOptions extends FieldOptions {
+  min: number;
+  max: number;
+  /** A number in the range that is not valid. */
+  except?: number;
+}
+
+export function Integer({ min, max, except, ...options }: IntegerOptions): PropertyDecorator {
+  const hasGap = except !== undefined;
+  const schema: SchemaObject = { type: 'integer', format: 'int32', minimum: min, maximum: max };
+  return Field(
+    options,
+    { ...schema, ...(hasGap ? { not: { enum: [except] } } : {}) },
+    `an integer from ${min} to ${max}${hasGap ? `, but not ${except}` : ''}`,
+    (shared) => [
+      IsInt(shared),
+      Min(min, shared),
+      Max(max, shared),
+      ...(hasGap ? [NotEquals(except, shared)] : []),
+    ],
   );
 }
 
-/** A query parameter that may be repeated (`?id=1&id=2`), up to `maxItems` times. */
-export function RepeatableQueryField(
-  rule: Rule,
-  options: Omit<FieldOptions, 'nullable'> & { maxItems: number },
+interface TextOptions extends FieldOptions {
+  /** By default 0. */
+  min?: number;
+  max: number;
+  notBlank?: boolean;
+}
+
+/** Text measured in characters (Unicode code points), as JSON Schema counts them; no NUL and no unpaired surrogates. */
+export function Text({ min = 0, max, notBlank = false, ...options }: TextOptions): PropertyDecorator {
+  const length = min === 0 ? `at most ${max} characters` : `${min} to ${max} characters`;
+  const visible = notBlank ? ', at least one of them not white space' : '';
+  const schema: SchemaObject = {
+    type: 'string',
+    ...(min > 0 ? { minLength: min } : {}),
+    maxLength: max,
+    pattern: notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$',
+  };
+  return Field(options, schema, `${length}${visible}, without NUL or unpaired surrogates`, (shared) => [
+    Passes('text', (value) => isText(value, min, max) && (!notBlank || /\S/.test(value)), shared),
+  ]);
+}
+
+/** A validator of our own. */
+export function Passes(
+  name: string,
+  validate: (value: unknown) => boolean,
+  shared: ValidationOptions,
 ): PropertyDecorator {
-  const { maxItems, ...field } = options;
-  const every: Rule = {
-    accepts: (value) =>
-      Array.isArray(value) && value.length <= maxItems && value.every((item) => rule.accepts(item)),
-    expected: `${rule.expected}, given at most ${maxItems} times`,
-    schema: rule.schema,
-  };
-  return applyDecorators(
-    ApiProperty(describeRepeatable(rule, field, maxItems)),
-    hold(every, { ...field, optional: true }, (value) => [value].flat().map((item) => parse(rule, item))),
-    ValidateIf((_object, value) => value !== undefined),
-  );
+  return ValidateBy({ name, validator: { validate } }, shared);
 }
 
-function parse(rule: Rule, value: unknown): unknown {
-  return typeof value === 'string' && rule.parse ? rule.parse(value) : value;
-}
+/** PostgreSQL stores no NUL, and an unpaired surrogate would come back as another character. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-// The fields of a class, as its decorators declare them. class-validator is used only to word the errors: most values are
-// valid, and a direct check is faster.
-
-interface DeclaredField {
-  name: string;
-  /** True for a valid value. */
-  passes: (value: unknown) => boolean;
-  /** Reads the value from a query, where everything is text. */
-  read: (value: unknown) => unknown;
-}
-
-const optionalBodies = new WeakSet<object>();
-const declared = new Map<object, DeclaredField[]>();
-const all = new Map<object, ReadonlyMap<string, DeclaredField>>();
-
-function registerField(shape: object, field: DeclaredField): void {
-  declared.set(shape, [...(declared.get(shape) ?? []), field]);
-}
-
-/** For the class of a body: a request without one is as one with an empty object. */
-export function OptionalBody(): ClassDecorator {
-  return (shape) => void optionalBodies.add(shape);
-}
-
-function isOptionalBody(shape: object): boolean {
-  return optionalBodies.has(shape);
-}
-
-/** The fields of a class and of those that it extends, by name. */
-function declaredFieldsOf(shape: object): ReadonlyMap<string, DeclaredField> {
-  let fields = all.get(shape);
-  if (fields === undefined) {
-    const parent = Object.getPrototypeOf(shape) as object | null;
-    const inherited =
-      parent === null || parent === Function.prototype ? [] : declaredFieldsOf(parent).values();
-    const own = declared.get(shape) ?? [];
-    fields = new Map([...own, ...inherited].map((field) => [field.name, field]));
-    all.set(shape, fields);
+/** `Length` of class-validator does not count variation selectors, which the database does. */
+function isText(value: unknown, min: number, max: number): value is string {
+  // A string has at most as many characters as UTF-16 units, and at least half as many.
+  if (typeof value !== 'string' || value.length < min || value.length > 2 * max) {
+    return false;
   }
-  return fields;
+  return (value.length <= max || [...value].length <= max) && !UNSTORABLE.test(value);
 }
 
-/** How many problems are reported; more would only hide the first ones. */
-const MAX_PROBLEMS = 5;
-
-/**
- * Turns a body or a query into an instance of its class, or refuses it.
- * @throws ApiError 400 `validation_failed`, whose message names each field and its valid values.
- */
-@Injectable()
-export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
-  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
-    if ((type !== 'body' && type !== 'query') || metatype === undefined || metatype === Object) {
-      return value;
-    }
-    if (type === 'body' && value === undefined && isOptionalBody(metatype)) {
-      return validated(metatype as Type<object>, {});
-    }
-    if (type === 'body' && !isJsonObject(value)) {
-      throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
-    }
-    return validated(metatype as Type<object>, value as object, type === 'query');
-  }
+export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
+  const schema: SchemaObject = { type: 'string', enum: [...values] };
+  return Field(options, schema, `one of ${values.join(', ')}`, (shared) => [IsIn(values, shared)]);
 }
 
-function isJsonObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
+  return Field(options, { type: 'boolean' }, 'true or false', (shared) => [IsBoolean(shared)]);
 }
 
-/**
- * An instance of the class with the value's fields.
- * @param isText true if all values are text, as in a query
- * @throws ApiError 400 `validation_failed`
- */
-export function validated<Shape extends object>(shape: Type<Shape>, value: object, isText = false): Shape {
-  const fields = declaredFieldsOf(shape);
-  const instance = new shape() as Record<string, unknown>;
-  const unknown: string[] = [];
-  for (const [name, given] of Object.entries(value)) {
-    const field = fields.get(name);
-    if (field === undefined) {
-      unknown.push(name);
-    } else {
-      instance[name] = isText ? field.read(given) : given;
-    }
-  }
-  if (unknown.length > 0 || ![...fields.values()].every(({ name, passes }) => passes(instance[name]))) {
-    throw new ValidationFailedError(listed(problemsOf(instance, unknown, [...fields.keys()])));
-  }
-  return instance as Shape;
-}
+export const TIMESTAMP_SCHEMA: SchemaObject = {
+  type: 'string',
+  format: 'date-time',
+  maxLength: MAX_TIMESTAMP_LENGTH,
+};
 
-function problemsOf(instance: object, unknown: string[], fields: readonly string[]): string[] {
-  const errors = validateSync(instance, {
-    forbidUnknownValues: true,
-    stopAtFirstError: true,
-    validationError: { target: false, value: false },
-  });
-  return [...unknown.map((name) => unknownField(name, fields)), ...errors.map(messageOf)];
-}
-
-function messageOf(error: ValidationError): string {
-  return Object.values(error.constraints ?? {})[0] ?? 'A value is not valid';
-}
-
-function listed(problems: string[]): string {
-  const more = problems.length > MAX_PROBLEMS ? [`${problems.length - MAX_PROBLEMS} more`] : [];
-  return `${[...problems.slice(0, MAX_PROBLEMS), ...more].join('; ')}.`;
-}
-
-function unknownField(name: string, fields: readonly string[]): string {
-  const allowed = fields.length === 0 ? '' : ` (allowed: ${fields.join(', ')})`;
-  return `${quoted(name)} is not allowed here${allowed}`;
-}
-
-/** A name chosen by the caller, made safe for a message. */
-export function quoted(name: string): string {
-  const short = name.length > 40 ? `${name.slice(0, 40)}…` : name;
-  return JSON.stringify(short.toWellFormed());
-}
-
-@Injectable()
-class IdPipe implements PipeTransform<string, number> {
-  constructor(private readonly name: string) {}
-
-  transform(text: string): number {
-    const id = resourceId.parse!(text);
-    if (!resourceId.accepts(id)) {
-      throw new ValidationFailedError(invalidId(this.name));
-    }
-    return id as number;
-  }
-}
-
-function invalidId(name: string): string {
-  return `${name} must be ${resourceId.expected}.`;
-}
-
-/** Parameter decorator: an identifier in the path, as a number. Anything else is 400 `validation_failed`. */
-export function IdParam(name: string, description: string): ParameterDecorator {
-  return (target, key, index) => {
-    Param(name, new IdPipe(name))(target, key, index);
-    const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
-    ApiParam({ name, description, required: true, schema: { ...resourceId.schema, example: 1 } } as never)(
-      target,
-      key!,
-      descriptor,
-    );
-    Documented({ errors: [errorWith(ValidationFailedError, invalidId(name))] })(target, key!, descriptor);
-  };
-}
-
-/** Documents example bodies of this class, and the error for an empty body if the operation refuses one. */
-export function BodyExamples(shape: Type<object>, examples: Examples): MethodDecorator {
-  const refusal = refusalOf(shape, {});
-  const errors = refusal === undefined ? [] : [errorWith(ValidationFailedError, refusal)];
-  return Documented({ bodies: examples, errors });
-}
-
-function refusalOf(shape: Type<object>, body: object): string | undefined {
-  try {
-    validated(shape, body);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ApiError) {
-      return error.message;
-    }
-    throw error;
-  }
+/** A point in time with an offset (RFC 3339), in the years 0001 to 9999, also in UTC. */
+export function Timestamp(options: FieldOptions): PropertyDecorator {
+  const expected =
+    'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';
+  const isTimestamp = (value: unknown) => typeof value === 'string' && parseTimestamp(value) !== null;
+  return Field(options, TIMESTAMP_SCHEMA, expected, (shared) => [Passes('timestamp', isTimestamp, shared)]);
 }

@@ -9,15 +9,17 @@ export {
 } from './deprecation';
 export * from './errors';
 export {
-  BodyExamples,
+  type FieldOptions,
   Field,
-  IdParam,
-  OptionalBody,
-  QueryField,
-  RepeatableQueryField,
-  RequestValidationPipe,
-  ResponseField,
-  validated,
+  ID_SCHEMA,
+  Id,
+  Integer,
+  OneOf,
+  Passes,
+  TIMESTAMP_SCHEMA,
+  Text,
+  Timestamp,
+  TrueOrFalse,
 } from './fields';
 export { InputGuard, deferBodyParsing, parseJson } from './input.guard';
 export {
@@ -38,23 +40,12 @@ export {
   PageQuery,
   Paged,
   cursorAfter,
-  cursorText,
+  Cursor,
   idBefore,
   pageOf,
 } from './paging';
 export { repairRequestTarget, requestIdOf } from './request-head';
 export { AllowedMethods, WithRouteConfig, routeOf } from './routes';
-export {
-  type Rule,
-  boolean,
-  except,
-  integer,
-  oneOf,
-  parseTimestamp,
-  resourceId,
-  text,
-  timestamp,
-} from './rules';
 export {
   Created,
   IfMatch,
@@ -67,3 +58,5 @@ export {
   representationOf,
 } from './single-resource';
 export { type SocketResponse, takeOverNodeResponses, takeTurn, boundUnreadChunks } from './socket-errors';
+export { parseTimestamp } from './timestamp';
+export { BodyExamples, IdParam, OptionalBody, RequestValidationPipe, validated } from './validation.pipe';

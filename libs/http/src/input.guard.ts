@@ -12,7 +12,7 @@ import {
   UnsupportedMediaTypeError,
   ValidationFailedError,
 } from './errors';
-import { quoted } from './fields';
+import { quoted } from './validation.pipe';
 
 declare module 'fastify' {
   interface FastifyRequest {

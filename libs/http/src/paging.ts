@@ -1,10 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
+import { IsString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
-import { QueryField } from './fields';
+import { Field, type FieldOptions, Integer } from './fields';
 import { Documented } from './operation';
 import { routeOf } from './routes';
-import { type Rule, integer } from './rules';
 import { JSON_TYPE, RepresentedBy, asSingleResource } from './single-resource';
 
 export const InvalidCursorError = defineError({
@@ -49,22 +49,25 @@ export function idBefore(cursor: string | undefined, kind: CursorKind = 'after')
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 20;
 
-export const cursorText: Rule = {
-  accepts: (value) => typeof value === 'string',
-  expected: 'a cursor',
-  schema: { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' },
-};
+/** The query parameter that says where a page starts. */
+export function Cursor(options: FieldOptions): PropertyDecorator {
+  const schema = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' };
+  return Field({ ...options, times: 1 }, schema, 'a cursor', (shared) => [IsString(shared)]);
+}
 
 /** The query parameters of every list. */
 export class PageQuery {
-  @QueryField(integer({ min: 1, max: MAX_PAGE_SIZE }), {
+  @Integer({
+    min: 1,
+    max: MAX_PAGE_SIZE,
+    times: 1,
     description: 'Maximum number of entries on a page.',
     default: DEFAULT_PAGE_SIZE,
     example: 20,
   })
   limit?: number;
 
-  @QueryField(cursorText, {
+  @Cursor({
     description: 'Where the page starts. Opaque: use the one from the `Link` header of the previous page.',
     example: cursorAfter(20),
   })

@@ -1,31 +1,30 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import { ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Operation, resourceId, ResponseField, text, timestamp } from '#libs/http';
+import { Id, Operation, Text, Timestamp } from '#libs/http';
 import { RequiresKey } from './api-key.guard';
 import { type KeyHolder, type Scope, SCOPES } from './caller';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })
 export class KeyDto {
-  @ResponseField(resourceId, {
+  @Id({
     description: 'Identifier of the key. It stays the same for the life of the key.',
     example: 1,
   })
   id!: number;
 
-  @ResponseField(text({ min: 4, max: 4 }), {
-    description: 'The last four characters of the key.',
-    example: 'x7Qa',
-  })
+  @Text({ min: 4, max: 4, description: 'The last four characters of the key.', example: 'x7Qa' })
   endsWith!: string;
 
-  @ResponseField(text({ min: 1, max: 100 }), {
+  @Text({
+    min: 1,
+    max: 100,
     description: 'Name of the client. All its keys share its limits.',
     example: 'acme',
   })
   client!: string;
 
-  @ResponseField(text({ min: 1, max: 100 }), { description: 'The plan of the client.', example: 'free' })
+  @Text({ min: 1, max: 100, description: 'The plan of the client.', example: 'free' })
   plan!: string;
 
   @ApiProperty({
@@ -38,20 +37,20 @@ export class KeyDto {
   })
   scopes!: readonly Scope[];
 
-  @ResponseField(timestamp, {
+  @Timestamp({
     description: 'When the key was issued.',
     example: '2026-11-01T08:00:00.000Z',
   })
   createdAt!: string;
 
-  @ResponseField(timestamp, {
+  @Timestamp({
     description: 'When the key stops working. Absent for a key that does not expire.',
     example: '2027-11-01T08:00:00.000Z',
     optional: true,
   })
   expiresAt?: string;
 
-  @ResponseField(timestamp, {
+  @Timestamp({
     description:
       'When the overlap of a rotation ends. Present only for a key that has been replaced: switch to the new key before then.',
     example: '2026-11-22T09:30:00.000Z',

@@ -1,9 +1,9 @@
 // One line of a catalogue file: its fields and their validation, and its columns in the database.
 import { columnNames } from '#libs/database';
-import { ApiError, ValidationFailedError, Field, resourceId, oneOf, validated } from '#libs/http';
-import { CATEGORY_COLUMNS, categoryFields } from '../categories';
-import { FIRST_QUANTITY, stockQuantity } from '../inventory';
-import { PET_COLUMNS, PET_DEFAULTS, type PetStatus, petFields } from '../pets';
+import { ApiError, Id, Integer, OneOf, ValidationFailedError, validated } from '#libs/http';
+import { CATEGORY_COLUMNS, NewCategoryDto } from '../categories';
+import { FIRST_QUANTITY, STOCK_COUNT } from '../inventory';
+import { NewPetDto, PET_COLUMNS, PET_DEFAULTS } from '../pets';
 
 export interface CategoryRecord {
   kind: 'category';
@@ -25,42 +25,31 @@ export type CatalogueLine = { record: CategoryRecord | PetRecord } | { problem: 
 
 const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
 const NO_CATEGORIES = 'kind must be pet: these pets go into categories that are there already.';
-const kind = oneOf(['category', 'pet']);
+const KINDS = ['category', 'pet'];
 
-class CategoryLine {
-  @Field(kind, { description: 'That it is a category.' })
+class CategoryLine extends NewCategoryDto {
+  @OneOf(KINDS, { description: 'That it is a category.' })
   kind!: 'category';
 
-  @Field(resourceId, {
-    description: 'What the pets of the file call the category by; the store gives it another.',
-  })
+  @Id({ description: 'What the pets of the file call the category by; the store gives it another.' })
   id!: number;
-
-  @Field(categoryFields.name, { description: 'Its name.' })
-  name!: string;
-
-  @Field(categoryFields.description, { description: 'A short description.', optional: true })
-  description?: string;
 }
 
-class PetLine {
-  @Field(kind, { description: 'That it is a pet.' })
+class StockedPet extends NewPetDto {
+  @Integer({
+    ...STOCK_COUNT,
+    description: 'Units in stock, those of a new pet when left out.',
+    optional: true,
+  })
+  quantity?: number;
+}
+
+class PetLine extends StockedPet {
+  @OneOf(KINDS, { description: 'That it is a pet.' })
   kind!: 'pet';
 
-  @Field(resourceId, { description: 'Its id where it comes from; means nothing here.', optional: true })
+  @Id({ description: 'Its id where it comes from; means nothing here.', optional: true })
   id?: number;
-
-  @Field(petFields.name, { description: 'Its name.' })
-  name!: string;
-
-  @Field(resourceId, { description: 'Its category.' })
-  categoryId!: number;
-
-  @Field(petFields.status, { description: 'Its status, `available` when left out.', optional: true })
-  status?: PetStatus;
-
-  @Field(stockQuantity, { description: 'Units in stock, those of a new pet when left out.', optional: true })
-  quantity?: number;
 }
 
 /** A pet as in its line, with defaults filled in. */

@@ -1,22 +1,20 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { defineError, Field, PageQuery, QueryField, resourceId, ResponseField, text } from '#libs/http';
+import { defineError, Id, PageQuery, Text } from '#libs/http';
 import type { Category } from './category.entity';
-
-/** Validation of a category's fields, for requests and imports. */
-export const categoryFields = {
-  name: text({ min: 1, max: 200, notBlank: true }),
-  description: text({ min: 0, max: 2_000 }),
-};
 
 @ApiSchema({ name: 'NewCategory', description: 'The body to create or replace a category.' })
 export class NewCategoryDto {
-  @Field(categoryFields.name, {
+  @Text({
+    min: 1,
+    max: 200,
+    notBlank: true,
     description: 'Category name (for instance a kind of animal).',
     example: 'Dogs',
   })
   name!: string;
 
-  @Field(categoryFields.description, {
+  @Text({
+    max: 2_000,
     description: 'Short description of the category.',
     example: 'Loyal, loud and always hungry.',
     optional: true,
@@ -28,26 +26,16 @@ export class NewCategoryDto {
   name: 'Category',
   description: 'A category that animals belong to. `description` is left out if it is not set.',
 })
-export class CategoryDto {
-  @ResponseField(categoryFields.name, {
-    description: 'Category name (for instance a kind of animal).',
-    example: 'Dogs',
-  })
-  name!: string;
-
-  @ResponseField(categoryFields.description, {
-    description: 'Short description of the category.',
-    example: 'Loyal, loud and always hungry.',
-    optional: true,
-  })
-  description?: string;
-
-  @ResponseField(resourceId, { description: 'Unique identifier assigned on creation.', example: 1 })
+export class CategoryDto extends NewCategoryDto {
+  @Id({ description: 'Unique identifier assigned on creation.', example: 1 })
   id!: number;
 }
 
 export class ListCategoriesQuery extends PageQuery {
-  @QueryField(text({ min: 1, max: 200 }), {
+  @Text({
+    min: 1,
+    max: 200,
+    times: 1,
     description: 'Only categories whose name starts with this text, ignoring case.',
     example: 'do',
   })

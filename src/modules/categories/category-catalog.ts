@@ -16,7 +16,7 @@ export const CategoryCatalog = {
   all: `SELECT id, ${COLUMNS} FROM categories`,
 
   /**
-   * Inserts the rows of a query (columns valid by `categoryFields`; more columns are allowed) in order.
+   * Inserts the rows of a query (columns as valid as in `NewCategoryDto`; more columns are allowed) in order.
    * Keeps them in a temporary table of this name, with their new `id`.
    * @returns the number of rows
    */

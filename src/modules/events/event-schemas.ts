@@ -1,6 +1,6 @@
 // Events in the OpenAPI document: one schema for each resource, and `Event`, which is one of them.
 import type { SchemaObject } from '@nestjs/swagger';
-import { timestamp } from '#libs/http';
+import { TIMESTAMP_SCHEMA } from '#libs/http';
 import { EVENT_TYPES } from './event-blocks';
 import type { EventDto } from './events.dto';
 
@@ -30,7 +30,7 @@ function eventSchema({ prefix, data }: (typeof RESOURCES)[number]): SchemaObject
       },
       type: { type: 'string', enum: types, description: TYPE, example: types[0] },
       timestamp: {
-        ...timestamp.schema,
+        ...TIMESTAMP_SCHEMA,
         description: 'When it happened, in UTC, to the microsecond.',
         example: '2026-11-21T09:30:00.123456Z',
       },

@@ -1,36 +1,23 @@
 import { ApiSchema } from '@nestjs/swagger';
-import {
-  defineError,
-  except,
-  Field,
-  integer,
-  oneOf,
-  PageQuery,
-  RepeatableQueryField,
-  resourceId,
-  ResponseField,
-} from '#libs/http';
+import { defineError, Id, Integer, OneOf, PageQuery } from '#libs/http';
 import { PET_STATUSES, type PetStatus } from '../pets';
 import type { InventoryItem } from './stock.entity';
 
 /** The maximum of an `integer` column. */
 export const MAX_QUANTITY = 2_147_483_647;
 
-/** Validation of a stock count, for requests and imports. */
-export const stockQuantity = integer({ min: 0, max: MAX_QUANTITY });
-
-const anyDelta = integer({ min: -MAX_QUANTITY, max: MAX_QUANTITY });
-const delta = except(anyDelta, 0, `${anyDelta.expected}, but not 0`);
+/** The valid stock counts. */
+export const STOCK_COUNT = { min: 0, max: MAX_QUANTITY };
 
 @ApiSchema({ name: 'InventoryItem', description: 'The stock of one animal.' })
 export class InventoryItemDto {
-  @ResponseField(resourceId, { description: 'Identifier of the animal the entry tracks.', example: 1 })
+  @Id({ description: 'Identifier of the animal the entry tracks.', example: 1 })
   petId!: number;
 
-  @ResponseField(stockQuantity, { description: 'Current stock count.', example: 3 })
+  @Integer({ ...STOCK_COUNT, description: 'Current stock count.', example: 3 })
   quantity!: number;
 
-  @ResponseField(oneOf(PET_STATUSES), {
+  @OneOf(PET_STATUSES, {
     description: 'Status of the animal.',
     example: 'available',
     enumName: 'PetStatus',
@@ -40,13 +27,16 @@ export class InventoryItemDto {
 
 @ApiSchema({ name: 'InventoryUpdate', description: 'The body to set a stock count.' })
 export class InventoryUpdateDto {
-  @Field(stockQuantity, { description: 'The new stock count.', example: 3 })
+  @Integer({ ...STOCK_COUNT, description: 'The new stock count.', example: 3 })
   quantity!: number;
 }
 
 @ApiSchema({ name: 'InventoryAdjustment', description: 'The body to adjust a stock count.' })
 export class InventoryAdjustmentDto {
-  @Field(delta, {
+  @Integer({
+    min: -MAX_QUANTITY,
+    max: MAX_QUANTITY,
+    except: 0,
     description: 'Units to add to the stock, or to remove if negative. Not 0.',
     example: -2,
   })
@@ -54,10 +44,10 @@ export class InventoryAdjustmentDto {
 }
 
 export class ListInventoryQuery extends PageQuery {
-  @RepeatableQueryField(oneOf(PET_STATUSES), {
+  @OneOf(PET_STATUSES, {
+    times: PET_STATUSES.length,
     description: 'Only entries of pets with one of these statuses.',
     example: ['available'],
-    maxItems: PET_STATUSES.length,
     enumName: 'PetStatus',
   })
   status?: PetStatus[];

@@ -35,7 +35,7 @@ export const StockReservations = {
   /** The stock of all pets, deleted ones too, as a query to build on. */
   all: `SELECT pet_id, quantity FROM inventory`,
 
-  /** Inserts the stock of new pets: the rows of a query with `pet_id` and `quantity`, valid by `stockQuantity`. */
+  /** Inserts the stock of new pets: the rows of a query with `pet_id` and `quantity`, within `STOCK_COUNT`. */
   async insertAll(transaction: Transaction, query: string): Promise<void> {
     await transaction.query(
       `INSERT INTO inventory (pet_id, quantity) SELECT pet_id, quantity FROM (${query}) AS entered`,

@@ -1,42 +1,38 @@
 import { ApiSchema } from '@nestjs/swagger';
-import {
-  boolean,
-  defineError,
-  Field,
-  integer,
-  PageQuery,
-  parseTimestamp,
-  QueryField,
-  resourceId,
-  ResponseField,
-  timestamp,
-} from '#libs/http';
+import { defineError, Id, Integer, PageQuery, parseTimestamp, Timestamp, TrueOrFalse } from '#libs/http';
 import type { Order } from './order.entity';
 
-const quantity = integer({ min: 1, max: 2_147_483_647 });
-
-const ID = { description: 'Unique order identifier.', example: 1 };
 const PET_ID = { description: 'Identifier of the animal in the order.', example: 1 };
-const QUANTITY = { description: 'Number of units ordered.', example: 1 };
-const SHIP_DATE = { description: 'Expected or actual ship date.', example: '2026-11-24T09:30:00.000Z' };
-const COMPLETE = { description: 'Whether the order has been fulfilled.', example: false };
+const QUANTITY = {
+  min: 1,
+  max: 2_147_483_647,
+  description: 'Number of units ordered.',
+  example: 1,
+  optional: true,
+};
+const SHIP_DATE = {
+  description: 'Expected or actual ship date.',
+  example: '2026-11-24T09:30:00.000Z',
+  optional: true,
+};
+const COMPLETE = {
+  description: 'Whether the order has been fulfilled.',
+  example: false,
+  optional: true,
+};
 
 @ApiSchema({ name: 'NewOrder', description: 'The body to place an order.' })
 export class NewOrderDto {
-  @Field(resourceId, PET_ID)
+  @Id(PET_ID)
   petId!: number;
 
-  @Field(quantity, { ...QUANTITY, description: 'Number of units ordered. Default: 1.', optional: true })
+  @Integer({ ...QUANTITY, description: 'Number of units ordered. Default: 1.' })
   quantity?: number;
 
-  @Field(timestamp, { ...SHIP_DATE, optional: true })
+  @Timestamp(SHIP_DATE)
   shipDate?: string;
 
-  @Field(boolean, {
-    ...COMPLETE,
-    description: 'Whether the order has been fulfilled. Default: false.',
-    optional: true,
-  })
+  @TrueOrFalse({ ...COMPLETE, description: 'Whether the order has been fulfilled. Default: false.' })
   complete?: boolean;
 }
 
@@ -45,19 +41,17 @@ export class NewOrderDto {
   description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
 })
 export class OrderPatchDto {
-  @Field(timestamp, {
+  @Timestamp({
     ...SHIP_DATE,
     description: 'Expected or actual ship date. Null removes it.',
-    optional: true,
     nullable: true,
   })
   shipDate?: string | null;
 
-  @Field(boolean, {
+  @TrueOrFalse({
     ...COMPLETE,
     description: 'Whether the order has been fulfilled. True is final.',
     example: true,
-    optional: true,
   })
   complete?: boolean;
 }
@@ -67,27 +61,28 @@ export class OrderPatchDto {
   description: 'An order for an animal. `shipDate` is left out if it is not set.',
 })
 export class OrderDto {
-  @ResponseField(resourceId, { ...ID, optional: true })
+  @Id({ description: 'Unique order identifier.', example: 1, optional: true })
   id!: number;
 
-  @ResponseField(resourceId, { ...PET_ID, optional: true })
+  @Id({ ...PET_ID, optional: true })
   petId!: number;
 
-  @ResponseField(quantity, { ...QUANTITY, optional: true })
+  @Integer(QUANTITY)
   quantity!: number;
 
-  @ResponseField(timestamp, { ...SHIP_DATE, optional: true })
+  @Timestamp(SHIP_DATE)
   shipDate?: string;
 
-  @ResponseField(boolean, { ...COMPLETE, optional: true })
+  @TrueOrFalse(COMPLETE)
   complete!: boolean;
 }
 
 export class ListOrdersQuery extends PageQuery {
-  @QueryField(resourceId, { description: 'Only orders for this pet.', example: 1 })
+  @Id({ times: 1, description: 'Only orders for this pet.', example: 1 })
   petId?: number;
 
-  @QueryField(boolean, {
+  @TrueOrFalse({
+    times: 1,
     description: 'Only fulfilled orders (true) or only open ones (false).',
     example: false,
   })

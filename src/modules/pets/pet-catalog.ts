@@ -26,7 +26,7 @@ export const PetCatalog = {
   all: `SELECT id, category_id, ${COLUMNS} FROM pets WHERE deleted_at IS NULL`,
 
   /**
-   * Inserts the rows of a query (columns valid by `petFields`, and `category_id`; more are allowed) in order. Keeps them in
+   * Inserts the rows of a query (columns as valid as in `NewPetDto`, and `category_id`; more are allowed) in order. Keeps them in
    * a temporary table of this name, with their new `id`. Does not call PetLifecycle: the caller inserts their stock.
    * @returns the number of rows
    */

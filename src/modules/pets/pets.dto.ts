@@ -2,43 +2,34 @@ import { ApiSchema } from '@nestjs/swagger';
 import {
   DEFAULT_PAGE_SIZE,
   defineError,
-  Field,
-  integer,
+  Id,
+  Integer,
   MAX_PAGE_SIZE,
-  oneOf,
+  OneOf,
   PageQuery,
-  QueryField,
-  RepeatableQueryField,
-  resourceId,
-  ResponseField,
-  text,
+  Text,
 } from '#libs/http';
 import { PET_DEFAULTS, PET_STATUSES, type PetStatus } from './pet-status';
 import type { Pet } from './pet.entity';
 
-/** Validation of a pet's fields, for requests and imports. */
-export const petFields = {
-  name: text({ min: 1, max: 200, notBlank: true }),
-  status: oneOf(PET_STATUSES),
-};
-
-const NAME = { description: "The animal's name.", example: 'Rex' };
+const NAME = { min: 1, max: 200, notBlank: true, description: "The animal's name.", example: 'Rex' };
 const CATEGORY_ID = { description: 'Identifier of the category the animal belongs to.', example: 1 };
-const STATUS = { description: 'Status of the animal.', example: 'available', enumName: 'PetStatus' };
+const STATUS = {
+  description: 'Status of the animal.',
+  example: 'available',
+  optional: true,
+  enumName: 'PetStatus',
+};
 
 @ApiSchema({ name: 'NewPet', description: 'The body to create or replace a pet.' })
 export class NewPetDto {
-  @Field(petFields.name, NAME)
+  @Text(NAME)
   name!: string;
 
-  @Field(resourceId, CATEGORY_ID)
+  @Id(CATEGORY_ID)
   categoryId!: number;
 
-  @Field(petFields.status, {
-    ...STATUS,
-    description: 'Status of the animal. Default: `available`.',
-    optional: true,
-  })
+  @OneOf(PET_STATUSES, { ...STATUS, description: 'Status of the animal. Default: `available`.' })
   status?: PetStatus;
 }
 
@@ -47,33 +38,30 @@ export class NewPetDto {
   description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
 })
 export class PetPatchDto {
-  @Field(petFields.name, { ...NAME, optional: true })
+  @Text({ ...NAME, optional: true })
   name?: string;
 
-  @Field(resourceId, { ...CATEGORY_ID, optional: true })
+  @Id({ ...CATEGORY_ID, optional: true })
   categoryId?: number;
 
-  @Field(petFields.status, { ...STATUS, optional: true })
+  @OneOf(PET_STATUSES, STATUS)
   status?: PetStatus;
 }
 
 @ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
-export class PetDto {
-  @ResponseField(petFields.name, NAME)
-  name!: string;
+export class PetDto extends NewPetDto {
+  @OneOf(PET_STATUSES, STATUS)
+  override status!: PetStatus;
 
-  @ResponseField(resourceId, CATEGORY_ID)
-  categoryId!: number;
-
-  @ResponseField(petFields.status, { ...STATUS, optional: true })
-  status!: PetStatus;
-
-  @ResponseField(resourceId, { description: 'Unique identifier assigned on creation.', example: 1 })
+  @Id({ description: 'Unique identifier assigned on creation.', example: 1 })
   id!: number;
 }
 
 export class ListPetsQuery extends PageQuery {
-  @QueryField(integer({ min: 1, max: MAX_PAGE_SIZE }), {
+  @Integer({
+    min: 1,
+    max: MAX_PAGE_SIZE,
+    times: 1,
     description:
       'Maximum number of entries on a page. With `id`, the default is 100, so that all of them are on it.',
     default: DEFAULT_PAGE_SIZE,
@@ -81,28 +69,27 @@ export class ListPetsQuery extends PageQuery {
   })
   override limit?: number;
 
-  @RepeatableQueryField(petFields.status, {
+  @OneOf(PET_STATUSES, {
+    times: PET_STATUSES.length,
     description: 'Only pets with one of these statuses.',
     example: ['available', 'pending'],
-    maxItems: PET_STATUSES.length,
     enumName: 'PetStatus',
   })
   status?: PetStatus[];
 
-  @QueryField(resourceId, { description: 'Only pets of this category.', example: 1 })
+  @Id({ times: 1, description: 'Only pets of this category.', example: 1 })
   categoryId?: number;
 
-  @QueryField(text({ min: 1, max: 200 }), {
+  @Text({
+    min: 1,
+    max: 200,
+    times: 1,
     description: 'Only pets whose name starts with this text, ignoring case.',
     example: 're',
   })
   name?: string;
 
-  @RepeatableQueryField(resourceId, {
-    description: 'Only pets with one of these ids.',
-    maxItems: 100,
-    example: [1, 2],
-  })
+  @Id({ times: 100, description: 'Only pets with one of these ids.', example: [1, 2] })
   id?: number[];
 }
 

@@ -1,48 +1,49 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { ResponseField, QueryField, boolean, integer, oneOf, timestamp } from '#libs/http';
+import { Integer, OneOf, Timestamp, TrueOrFalse } from '#libs/http';
 import { USAGE_DAYS } from './quotas.entity';
 import { PLANS } from './rules/plans';
 
-const count = integer({ min: 0, max: 2_147_483_647 });
+const COUNT = { min: 0, max: 2_147_483_647 };
 
 @ApiSchema({ name: 'RateLimitWindow', description: 'The state of one window.' })
 export class RateLimitWindowDto {
-  @ResponseField(count, { description: 'Requests that the window allows.', example: 60 })
+  @Integer({ ...COUNT, description: 'Requests that the window allows.', example: 60 })
   limit!: number;
 
-  @ResponseField(count, { description: 'Requests left in the window.', example: 59 })
+  @Integer({ ...COUNT, description: 'Requests left in the window.', example: 59 })
   remaining!: number;
 
-  @ResponseField(timestamp, { description: 'When the window ends.', example: '2026-11-21T09:31:00.000Z' })
+  @Timestamp({ description: 'When the window ends.', example: '2026-11-21T09:31:00.000Z' })
   resetAt!: string;
 }
 
 @ApiSchema({ name: 'RateLimitBan', description: 'The ban state of a key.' })
 export class RateLimitBanDto {
-  @ResponseField(boolean, { description: 'Whether the key is banned now.', example: false })
+  @TrueOrFalse({ description: 'Whether the key is banned now.', example: false })
   banned!: boolean;
 
-  @ResponseField(timestamp, {
+  @Timestamp({
     description: 'When the ban ends. Present only during a ban.',
     example: '2026-11-21T09:33:00.000Z',
     optional: true,
   })
   until?: string;
 
-  @ResponseField(count, {
+  @Integer({
+    ...COUNT,
     description:
       'Refused requests left before the next ban, counted from one second after the first 429. Waiting for `Retry-After` resets the count.',
     example: 11,
   })
   refusalsBeforeBan!: number;
 
-  @ResponseField(count, { description: 'How long the next ban would last, in seconds.', example: 120 })
+  @Integer({ ...COUNT, description: 'How long the next ban would last, in seconds.', example: 120 })
   nextBanSeconds!: number;
 }
 
 @ApiSchema({ name: 'RateLimitStatus', description: 'The rate limit status of a client and its key.' })
 export class RateLimitStatusDto {
-  @ResponseField(oneOf(PLANS), { description: 'The plan of the client.', example: 'free' })
+  @OneOf(PLANS, { description: 'The plan of the client.', example: 'free' })
   plan!: string;
 
   @ApiProperty({ description: 'The window of 60 seconds.', type: RateLimitWindowDto })
@@ -66,7 +67,7 @@ export class UsageDayDto {
   })
   date!: string;
 
-  @ResponseField(count, { description: 'Requests counted on that day.', example: 42 })
+  @Integer({ ...COUNT, description: 'Requests counted on that day.', example: 42 })
   requests!: number;
 }
 
@@ -81,7 +82,10 @@ export class UsageDto {
 }
 
 export class UsageQuery {
-  @QueryField(integer({ min: 1, max: USAGE_DAYS }), {
+  @Integer({
+    min: 1,
+    max: USAGE_DAYS,
+    times: 1,
     description: 'Number of days, including today.',
     default: 30,
     example: 7,

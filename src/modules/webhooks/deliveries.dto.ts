@@ -1,17 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
-import {
-  PageQuery,
-  ResponseField,
-  QueryField,
-  resourceId,
-  integer,
-  oneOf,
-  text,
-  timestamp,
-} from '#libs/http';
+import { Id, Integer, OneOf, PageQuery, Text, Timestamp } from '#libs/http';
 import { DELIVERY_STATUSES, type DeliveryStatus, type Webhook, type WebhookDelivery } from './webhook.entity';
 
-const status = oneOf(DELIVERY_STATUSES);
 const STATUS = {
   description:
     'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
@@ -24,48 +14,51 @@ const AT = '2026-11-21T09:30:00.000Z';
   description: 'One event on its way to one webhook. Fields that do not apply are left out.',
 })
 export class DeliveryDto {
-  @ResponseField(resourceId, { description: 'Unique delivery identifier.', example: 1 })
+  @Id({ description: 'Unique delivery identifier.', example: 1 })
   id!: number;
 
-  @ResponseField(text({ min: 1, max: 100 }), {
+  @Text({
+    min: 1,
+    max: 100,
     description: 'The event’s id, which is the `webhook-id` of the request.',
     example: 'evt_1',
   })
   eventId!: string;
 
-  @ResponseField(text({ min: 1, max: 100 }), { description: 'The event’s type.', example: 'order.placed' })
+  @Text({ min: 1, max: 100, description: 'The event’s type.', example: 'order.placed' })
   type!: string;
 
-  @ResponseField(status, { ...STATUS, example: 'delivered' })
+  @OneOf(DELIVERY_STATUSES, { ...STATUS, example: 'delivered' })
   status!: DeliveryStatus;
 
-  @ResponseField(integer({ min: 0, max: 2_147_483_647 }), {
-    description: 'How many attempts were made.',
-    example: 1,
-  })
+  @Integer({ min: 0, max: 2_147_483_647, description: 'How many attempts were made.', example: 1 })
   attempts!: number;
 
-  @ResponseField(timestamp, { description: 'When the delivery was created.', example: AT })
+  @Timestamp({ description: 'When the delivery was created.', example: AT })
   createdAt!: string;
 
-  @ResponseField(timestamp, { description: 'When the last attempt ended.', example: AT, optional: true })
+  @Timestamp({ description: 'When the last attempt ended.', example: AT, optional: true })
   lastAttemptAt?: string;
 
-  @ResponseField(timestamp, {
+  @Timestamp({
     description: 'When the next attempt is due; left out while the webhook is disabled.',
     example: AT,
     optional: true,
   })
   nextAttemptAt?: string;
 
-  @ResponseField(integer({ min: 100, max: 999 }), {
+  @Integer({
+    min: 100,
+    max: 999,
     description: 'The status of the last response, if there was one.',
     example: 200,
     optional: true,
   })
   responseStatus?: number;
 
-  @ResponseField(text({ min: 0, max: 300 }), {
+  @Text({
+    min: 0,
+    max: 300,
     description: 'Why the last attempt failed.',
     example: 'The response was 500.',
     optional: true,
@@ -74,7 +67,7 @@ export class DeliveryDto {
 }
 
 export class ListDeliveriesQuery extends PageQuery {
-  @QueryField(status, { description: 'Only deliveries with this status.', example: 'failed' })
+  @OneOf(DELIVERY_STATUSES, { times: 1, description: 'Only deliveries with this status.', example: 'failed' })
   status?: DeliveryStatus;
 }
 

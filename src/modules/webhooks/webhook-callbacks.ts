@@ -1,6 +1,6 @@
 // Deliveries in the OpenAPI document, as callbacks of createWebhook.
 import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import { resourceId, timestamp } from '#libs/http';
+import { ID_SCHEMA, TIMESTAMP_SCHEMA } from '#libs/http';
 import { EVENT_EXAMPLE } from '../events';
 
 type Callbacks = NonNullable<OperationObject['callbacks']>;
@@ -60,7 +60,7 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
         example: 'webhook.test',
       },
       timestamp: {
-        ...timestamp.schema,
+        ...TIMESTAMP_SCHEMA,
         description: 'When the test was requested.',
         example: '2026-11-21T09:30:00.000Z',
       },
@@ -69,7 +69,7 @@ export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
         description: 'The webhook that is tested.',
         required: ['webhookId'],
         properties: {
-          webhookId: { ...resourceId.schema, description: 'Identifier of the webhook.', example: 1 },
+          webhookId: { ...ID_SCHEMA, description: 'Identifier of the webhook.', example: 1 },
         },
       },
     },

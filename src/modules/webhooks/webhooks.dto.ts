@@ -1,50 +1,72 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, IsIn } from 'class-validator';
 import {
-  ResponseField,
   Field,
+  type FieldOptions,
+  Id,
   OptionalBody,
-  type Rule,
-  boolean,
-  defineError,
-  resourceId,
-  text,
-  timestamp,
   PageQuery,
+  Passes,
+  Text,
+  Timestamp,
+  TrueOrFalse,
+  defineError,
 } from '#libs/http';
 import { EVENT_TYPES } from '../events';
 import type { Webhook } from './webhook.entity';
 
-const url = text({ min: 1, max: 2_000 });
-const description = text({ min: 0, max: 2_000 });
-const secret: Rule = {
-  accepts: (value) => typeof value === 'string' && isSecret(value),
-  expected: 'whsec_ followed by 24 to 64 random bytes in base64',
-  schema: { type: 'string', minLength: 38, maxLength: 94, pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' },
+const TYPES_SCHEMA = {
+  type: 'array',
+  minItems: 1,
+  maxItems: EVENT_TYPES.length,
+  uniqueItems: true,
+  items: { type: 'string', enum: [...EVENT_TYPES] },
 };
-const types: Rule = {
-  accepts: (value) =>
-    Array.isArray(value) &&
-    value.length >= 1 &&
-    new Set(value).size === value.length &&
-    value.every((type) => (EVENT_TYPES as readonly unknown[]).includes(type)),
-  expected: `a list of one or more types, none of them twice: ${EVENT_TYPES.join(', ')}`,
-  schema: {
-    type: 'array',
-    minItems: 1,
-    maxItems: EVENT_TYPES.length,
-    uniqueItems: true,
-    items: { type: 'string', enum: [...EVENT_TYPES] },
-  },
-};
+const EXPECTED_TYPES = `a list of one or more types, none of them twice: ${EVENT_TYPES.join(', ')}`;
+
+function Types(options: FieldOptions, expected = EXPECTED_TYPES): PropertyDecorator {
+  return Field(options, TYPES_SCHEMA, expected, (shared) => [
+    IsArray(shared),
+    ArrayMinSize(1, shared),
+    // First, because ArrayUnique compares each with each.
+    ArrayMaxSize(EVENT_TYPES.length, shared),
+    ArrayUnique(shared),
+    IsIn(EVENT_TYPES, { ...shared, each: true }),
+  ]);
+}
+
+function Secret(options: FieldOptions): PropertyDecorator {
+  const schema = { type: 'string', minLength: 38, maxLength: 94, pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' };
+  const expected = 'whsec_ followed by 24 to 64 random bytes in base64';
+  return Field(options, schema, expected, (shared) => [Passes('secret', isSecret, shared)]);
+}
+
+/** Only canonical base64, so that no receiver decodes a different key. */
+function isSecret(value: unknown): boolean {
+  if (typeof value !== 'string') {
+    return false;
+  }
+  const encoded = value.slice('whsec_'.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  const isOneSpelling = value.startsWith('whsec_') && bytes.toString('base64') === encoded;
+  return isOneSpelling && bytes.length >= 24 && bytes.length <= 64;
+}
 
 const URL_FIELD = {
+  min: 1,
+  max: 2_000,
   description:
     'Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.',
   example: 'https://shop.example/events',
 };
-const TYPES = { description: 'Types of events to send.', example: ['order.placed', 'order.completed'] };
-const DESCRIPTION = { description: 'Your own note about the webhook.', example: 'Packing list printer' };
+const DESCRIPTION = {
+  max: 2_000,
+  description: 'Your own note about the webhook.',
+  example: 'Packing list printer',
+  optional: true,
+};
 const ENABLED = { description: 'Whether events are sent.', example: true };
+const TYPES = { description: 'Types of events to send.', example: ['order.placed', 'order.completed'] };
 const SECRET = {
   description: 'The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.',
   example: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
@@ -57,29 +79,29 @@ const OWN_SECRET = {
 
 @ApiSchema({ name: 'NewWebhook', description: 'The body to create a webhook.' })
 export class NewWebhookDto {
-  @Field(url, URL_FIELD)
+  @Text(URL_FIELD)
   url!: string;
 
-  @Field(
-    { ...types, expected: `${types.expected}; or left out, for all types` },
+  @Types(
     { ...TYPES, description: 'Types of events to send. Default: all.', optional: true },
+    `${EXPECTED_TYPES}; or left out, for all types`,
   )
   types?: string[];
 
-  @Field(description, { ...DESCRIPTION, optional: true })
+  @Text(DESCRIPTION)
   description?: string;
 
-  @Field(boolean, { ...ENABLED, description: 'Whether events are sent. Default: true.', optional: true })
+  @TrueOrFalse({ ...ENABLED, description: 'Whether events are sent. Default: true.', optional: true })
   enabled?: boolean;
 
-  @Field(secret, OWN_SECRET)
+  @Secret(OWN_SECRET)
   secret?: string;
 }
 
 @OptionalBody()
 @ApiSchema({ name: 'SecretRotation', description: 'The body to rotate a secret, which may be left out.' })
 export class SecretRotationDto {
-  @Field(secret, OWN_SECRET)
+  @Secret(OWN_SECRET)
   secret?: string;
 }
 
@@ -88,26 +110,20 @@ export class SecretRotationDto {
   description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
 })
 export class WebhookPatchDto {
-  @Field(url, { ...URL_FIELD, optional: true })
+  @Text({ ...URL_FIELD, optional: true })
   url?: string;
 
-  @Field(types, {
-    ...TYPES,
-    description: 'Types of events to send. Null means all.',
-    optional: true,
-    nullable: true,
-  })
+  @Types({ ...TYPES, description: 'Types of events to send. Null means all.', nullable: true })
   types?: string[] | null;
 
-  @Field(description, {
+  @Text({
     ...DESCRIPTION,
     description: 'Your own note about the webhook. Null removes it.',
-    optional: true,
     nullable: true,
   })
   description?: string | null;
 
-  @Field(boolean, {
+  @TrueOrFalse({
     ...ENABLED,
     description:
       'Whether events are sent. Events that happen while it is false are not sent later; pending deliveries continue when it is true again.',
@@ -121,29 +137,31 @@ export class WebhookPatchDto {
   description: 'A URL that receives the events of the store. `types` is left out if all are sent.',
 })
 export class WebhookDto {
-  @ResponseField(resourceId, { description: 'Unique webhook identifier.', example: 1 })
+  @Id({ description: 'Unique webhook identifier.', example: 1 })
   id!: number;
 
-  @ResponseField(url, URL_FIELD)
+  @Text(URL_FIELD)
   url!: string;
 
-  @ResponseField(types, { ...TYPES, optional: true })
+  @Types({ ...TYPES, optional: true })
   types?: string[];
 
-  @ResponseField(description, { ...DESCRIPTION, optional: true })
+  @Text(DESCRIPTION)
   description?: string;
 
-  @ResponseField(boolean, ENABLED)
+  @TrueOrFalse(ENABLED)
   enabled!: boolean;
 
-  @ResponseField(text({ min: 0, max: 500 }), {
+  @Text({
+    min: 0,
+    max: 500,
     description: 'Why the service disabled the webhook; left out if it did not.',
     example: 'The receiver responded 410 Gone.',
     optional: true,
   })
   disabledReason?: string;
 
-  @ResponseField(timestamp, { description: 'When it was created.', example: '2026-11-21T09:30:00.000Z' })
+  @Timestamp({ description: 'When it was created.', example: '2026-11-21T09:30:00.000Z' })
   createdAt!: string;
 }
 
@@ -152,7 +170,7 @@ export class WebhookDto {
   description: 'A webhook with its signing secret, which is shown once.',
 })
 export class WebhookWithSecretDto extends WebhookDto {
-  @ResponseField(secret, SECRET)
+  @Secret(SECRET)
   secret!: string;
 }
 
@@ -169,14 +187,6 @@ export function toWebhookDto(webhook: Webhook): WebhookDto {
     ...(disabledReason === null ? {} : { disabledReason }),
     createdAt: createdAt.toISOString(),
   };
-}
-
-/** Only canonical base64, so that no receiver decodes a different key. */
-function isSecret(value: string): boolean {
-  const encoded = value.slice('whsec_'.length);
-  const bytes = Buffer.from(encoded, 'base64');
-  const isOneSpelling = value.startsWith('whsec_') && bytes.toString('base64') === encoded;
-  return isOneSpelling && bytes.length >= 24 && bytes.length <= 64;
 }
 
 /** Per client. */

@@ -1,0 +1,188 @@
+import { Id, Integer, OneOf, Text, Timestamp, TrueOrFalse, validated } from '#libs/http';
+
+const DOG = '🐕';
+const ANY = { description: '' };
+const optional = { ...ANY, optional: true };
+
+class Body {
+  @Text({ ...ANY, min: 1, max: 5 })
+  name!: string;
+
+  @Id(optional)
+  owner?: number;
+
+  @Id({ ...ANY, nullable: true })
+  removable?: number | null;
+}
+
+class Query {
+  @Id({ ...ANY, times: 1 })
+  limit: number = 20;
+
+  @Id({ ...ANY, times: 2 })
+  id?: number[];
+}
+
+class MoreQuery extends Query {
+  @Id({ ...ANY, times: 1 })
+  owner?: number;
+
+  @TrueOrFalse({ ...ANY, times: 1 })
+  done?: boolean;
+}
+
+function refusalOf(shape: new () => object, value: object, isText = false): unknown {
+  try {
+    return validated(shape, value, isText);
+  } catch (error) {
+    return { ...(error as object), message: (error as Error).message };
+  }
+}
+
+/** Which of the values a field with this decorator accepts. */
+function accepted(decorator: PropertyDecorator, values: readonly unknown[]): unknown[] {
+  class Shape {
+    value?: unknown;
+  }
+  decorator(Shape.prototype, 'value');
+  return values.filter((value) => refusalOf(Shape, { value }) instanceof Shape);
+}
+
+describe('a body', () => {
+  it('becomes an instance with exactly the fields that were sent', () => {
+    const body = validated(Body, { name: 'Rex', removable: null });
+    expect(body).toBeInstanceOf(Body);
+    expect({ ...body }).toEqual({ name: 'Rex', removable: null });
+  });
+
+  test.each([
+    [{}, 'name is required and must be 1 to 5 characters, without NUL or unpaired surrogates.'],
+    [{ name: 'Rexxxx' }, 'name must be 1 to 5 characters, without NUL or unpaired surrogates.'],
+    [{ name: 'Rex', owner: null }, 'owner must be an integer from 1 to 9007199254740991.'],
+    [{ name: 'Rex', removable: 0 }, 'removable must be an integer from 1 to 9007199254740991, or null.'],
+    [{ name: 'Rex', age: 3 }, '"age" is not allowed here (allowed: name, owner, removable).'],
+  ])('%j is rejected with a message that names the field and what is expected', (body, message) => {
+    expect(refusalOf(Body, body)).toMatchObject({ status: 400, code: 'validation_failed', message });
+  });
+
+  test.each(['toString', 'constructor', 'hasOwnProperty', 'valueOf', '__proto__', 'isPrototypeOf'])(
+    'rejects the field %s, which every object inherits',
+    (name) => {
+      const body = JSON.parse(`{"name": "Rex", "${name}": 1}`) as object;
+      const message = `"${name}" is not allowed here (allowed: name, owner, removable).`;
+      expect(refusalOf(Body, body)).toMatchObject({ status: 400, message });
+    },
+  );
+
+  it('rejects an unknown field, with its name shortened and escaped', () => {
+    const refusal = refusalOf(Body, { name: 'Rex', [`"\n\ud800${'x'.repeat(100)}`]: 1 }) as Error;
+    expect(refusal.message).toContain(`"\\"\\n\ufffd${'x'.repeat(37)}…" is not allowed here`);
+  });
+
+  it('reports at most five problems, unknown fields first, and how many more there are', () => {
+    const { message } = refusalOf(Body, { a: 1, b: 1, c: 1, d: 1, name: 1, owner: 1.5, e: 1 }) as Error;
+    const names = message.split('; ').map((problem) => problem.split(' ')[0]);
+    expect(names).toEqual(['"a"', '"b"', '"c"', '"d"', '"e"', '2']);
+    expect(message).toMatch(/; 2 more\.$/);
+  });
+
+  it('rejects a value nested as deeply as 64 KiB allow', () => {
+    const deep = JSON.parse('['.repeat(32_000) + ']'.repeat(32_000)) as unknown;
+    expect(refusalOf(Body, { name: deep })).toMatchObject({ status: 400, code: 'validation_failed' });
+  });
+});
+
+describe('a query', () => {
+  test.each([
+    [{}, { limit: 20 }],
+    [{ limit: '7' }, { limit: 7 }],
+    [{ id: '1' }, { limit: 20, id: [1] }],
+    [
+      { id: ['1', '2'], owner: '3', done: 'false' },
+      { limit: 20, id: [1, 2], owner: 3, done: false },
+    ],
+  ])('%j is read as %j', (sent, read) => {
+    expect({ ...validated(MoreQuery, sent, true) }).toEqual(read);
+  });
+
+  test.each([
+    [{ limit: ['1', '2'] }, /^limit must be .*, given once\.$/],
+    [{ limit: '' }, /^limit must be an integer/],
+    [{ id: ['1', '2', '3'] }, /^id must be .*, given at most 2 times\.$/],
+    [{ id: ['1', 'x'] }, /^id must be an integer/],
+    [{ done: '1' }, /^done must be true or false, given once\.$/],
+    [{ page: '1' }, /^"page" is not allowed here \(allowed: owner, done, limit, id\)\.$/],
+    [{ toString: '1' }, /^"toString" is not allowed here/],
+  ])('%j is rejected', (sent, message) => {
+    expect(refusalOf(MoreQuery, sent, true)).toMatchObject({
+      code: 'validation_failed',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('has one way to write a number', () => {
+    const bad =
+      '|0|01|+1|-1|1.0|1e2|0x1| 1|1 |1\n|١|9007199254740992|9007199254740993|10000000000000000000000|NaN';
+    const isRead = (limit: string) => refusalOf(Query, { limit }, true) instanceof Query;
+    expect(['1', '9007199254740991', ...bad.split('|')].filter(isRead)).toEqual(['1', '9007199254740991']);
+  });
+});
+
+describe('text', () => {
+  const name = Text({ ...ANY, min: 1, max: 200, notBlank: true });
+
+  test.each([
+    ['one character', 'a'],
+    ['200 characters', 'a'.repeat(200)],
+    ['200 characters of two UTF-16 units each', DOG.repeat(200)],
+    ['white space around something', ' a '],
+  ])('accepts %s', (_what, value) => expect(accepted(name, [value])).toEqual([value]));
+
+  test.each([
+    ['nothing', ''],
+    ['201 characters', 'a'.repeat(201)],
+    ['201 characters of two UTF-16 units each', DOG.repeat(201)],
+    ['199 characters of two UTF-16 units and two of one', DOG.repeat(199) + 'ab'],
+    ['150 characters with a variation selector each', 'a\ufe0f'.repeat(150)],
+    ['blanks', '  \t\n'],
+    ['white space beyond ASCII', '\u00a0\u2003\u3000'],
+    ['NUL', 'a\0b'],
+    ['an unpaired high surrogate', 'a\ud83d'],
+    ['an unpaired low surrogate', '\udc15a'],
+    ['surrogates the wrong way round', '\udc15\ud83d'],
+    ['a number', 1],
+    ['null', null],
+    ['an array', ['a']],
+  ])('rejects %s', (_what, value) => expect(accepted(name, [value])).toEqual([]));
+
+  it('accepts empty and blank text where allowed', () => {
+    const good = ['', ' ', DOG.repeat(2_000)];
+    expect(accepted(Text({ ...ANY, max: 2_000 }), good)).toEqual(good);
+  });
+});
+
+const NOT_IDS = [0, -1, 1.5, 2 ** 53, Infinity, NaN, '1', null, undefined, true, [1], {}];
+test.each([
+  ['id', Id(ANY), [1, 42, Number.MAX_SAFE_INTEGER], NOT_IDS],
+  ['integer in its bounds', Integer({ ...ANY, min: 0, max: 10 }), [0, 10], [-1, 11, 1.5, '1', 1e400, null]],
+  ['integer but one', Integer({ ...ANY, min: -1, max: 1, except: 0 }), [-1, 1], [0, 2]],
+  ['value of a list', OneOf(['a', 'b'], ANY), ['a', 'b'], ['c', 'A', '', 1, null, ['a']]],
+  ['true or false', TrueOrFalse(ANY), [true, false], ['true', 1, 0, null]],
+])('%s', (_what, decorator, good, bad) => {
+  expect(accepted(decorator, [...good, ...bad])).toEqual(good);
+});
+
+it('A timestamp is RFC 3339 with an offset, of a day that there is, in the years 0001 to 9999 in UTC', () => {
+  const good = [
+    '2026-11-21T09:30:00Z 2026-11-21T09:30:00.1234567890+02:00 2026-11-21t09:30:00z 2028-02-29T00:00:00-12:30',
+    '2016-12-31T23:59:60Z 1990-12-31T15:59:60.5-08:00',
+    '0001-01-01T00:00:00Z 9999-12-31T23:59:59.999Z',
+  ].flatMap((line) => line.split(' '));
+  const bad = [
+    '2026-11-21 2026-11-21T09:30:00 2026-02-29T00:00:00Z 2026-11-31T00:00:00Z 2026-13-01T00:00:00Z',
+    '2026-11-21T24:00:00Z 2026-11-21T09:60:00Z 2026-11-21T09:30:60Z 2026-11-21T09:30:00+24:00 0000-12-31T23:59:59Z',
+    '2026-11-21T23:59:60Z 2016-12-31T23:59:60+01:00 2016-12-31T23:59:61Z 9999-12-31T23:59:60Z',
+    '0001-01-01T00:00:00+00:01 9999-12-31T23:59:59-00:01 +12026-11-21T09:30:00Z',
+  ].flatMap((line) => line.split(' '));
+  expect(accepted(Timestamp(ANY), [...good, ...bad, '2026-11-21 09:30:00Z', 1795253400, null])).toEqual(good);
+});
