@@ -96,13 +96,6 @@ describe('import', () => {
     expect(printed).toEqual({ categories: 0, pets: 1, repeated: 0, skipped: 0 });
   });
 
-  it.each([
-    ['a missing file', 'nowhere.ndjson', /cannot read nowhere\.ndjson: no such file or directory/],
-    ['a folder', '.', /\. is a folder, not a file/],
-  ])('reports in one line that it cannot read %s', async (_what, file, line) => {
-    expect(await run('import', file)).toEqual(complaint(1, line));
-  });
-
   it('reports in one line that standard input is a folder', async () => {
     const command = `"${process.execPath}" "${petstoreScript()}" import < "${folder}"`;
     await expect(promisify(exec)(command, { env: cleanEnvironment(environment) })).rejects.toMatchObject({
@@ -152,17 +145,6 @@ describe('export', () => {
     expect(readFileSync(path(file), 'utf8')).toBe('mine');
     expect((await run('export', '--force', file)).code).toBe(0);
     expect(readFileSync(path(file), 'utf8')).toBe(written);
-  });
-
-  it.each([
-    [
-      'into a missing folder',
-      'nowhere/x.ndjson',
-      /cannot write nowhere\/x\.ndjson: no such file or directory/,
-    ],
-    ['over a folder', '.', /\. is not a file/],
-  ])('reports in one line that it cannot write %s', async (_what, file, line) => {
-    expect(await run('export', '--force', file)).toEqual(complaint(1, line));
   });
 
   it('ends quietly when its reader closes the pipe', async () => {

@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { complaint, petstore } from '../../support/command-line';
 import { read } from '../../support/files';
+import { installation } from '../../support/installation';
 import { leavesOf, registeredCommands } from './support/registered-commands';
 
 /** Nothing here comes as far as a database: this one would be refused. */
@@ -85,4 +90,71 @@ it('openapi prints the document, as JSON and as YAML, without server and databas
   expect(Object.keys(document)).toContain('paths');
   expect(yaml.stdout).toMatch(/^openapi: 3\.0\.3\n/);
   expect(parse(yaml.stdout)).toEqual(document);
+});
+
+it('the built program has its progress bar', () => {
+  const script = `
+    const stream = Object.assign(new (require('node:stream').PassThrough)(), { isTTY: true, columns: 120 });
+    stream.pipe(process.stdout);
+    const { withProgress } = require(process.argv[1]);
+    withProgress({ title: 'Moving', noun: 'lines', stream }, async (show) => {
+      show({ done: 1, total: 2, count: 1 });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    });`;
+  const file = join(installation(), 'dist/src/cli/output/progress.js');
+  const text = execFileSync(process.execPath, ['-e', script, file], { encoding: 'utf8' });
+  expect(text).toContain('Moving [==========----------] 50%');
+});
+
+/** Commands that need no database: the server makes one, and these never ask for one. */
+const WITHOUT_DATABASE = new Set(['serve', 'openapi', 'completion', 'version', 'db restore']);
+/** What commands are called with where they need it. */
+const VALUES: Readonly<Record<string, string>> = {
+  name: 'acme',
+  client: 'acme',
+  plan: 'pro',
+  to: 'postgres://a@127.0.0.1:1/x',
+};
+const ANYTHING = '1';
+
+async function commandLines(): Promise<string[][]> {
+  const leaves = leavesOf(await registeredCommands()).filter(({ path }) => !WITHOUT_DATABASE.has(path));
+  return leaves.map(({ path, command }) => [
+    ...path.split(' '),
+    ...command.registeredArguments
+      .filter(({ required }) => required)
+      .map((argument) => VALUES[argument.name()] ?? ANYTHING),
+    ...command.options
+      .filter(({ mandatory }) => mandatory)
+      .flatMap((option) => [option.long!, VALUES[option.attributeName()] ?? ANYTHING]),
+    ...command.options.filter(({ long }) => long === '--yes').map(({ long }) => long!),
+  ]);
+}
+
+describe('a command without DATABASE_URL', () => {
+  it('other than serve creates no database: it reports in one line that there is none, and how to create one', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'petstore-usage-'));
+    const lines = await commandLines();
+    expect(lines.length).toBeGreaterThan(20);
+    for (const line of lines) {
+      const outcome = await petstore(line, { DATA_DIR: '.petstore' }, { cwd });
+      const { code, stderr } = outcome;
+      expect({ line, code, stderr }).toEqual({
+        line,
+        code: 1,
+        stderr: expect.stringMatching(
+          /^petstore: There is no database in [^\n]+: [^\n]+ serve[^\n]*\n$/,
+        ) as string,
+      });
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+    rmSync(cwd, { recursive: true });
+  });
+
+  it('reports in one line that DATA_DIR is a file', async () => {
+    const DATA_DIR = __filename;
+    expect(await petstore(['clients', 'list'], { DATA_DIR })).toEqual(
+      complaint(1, /is a file and not a folder/),
+    );
+  });
 });

@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os';
+import { detailsInShort } from '../../../src/cli/audit.command';
 import { operator } from '../../../src/cli/command/operator';
 
 const here = `${userInfo().username}@${hostname()}`;
@@ -27,4 +28,14 @@ test('a user without a name is recorded by number', () => {
   } finally {
     nameless.mockRestore();
   }
+});
+
+test.each([
+  [{}, null],
+  [{ plan: 'free', perMinute: null }, 'plan free'],
+  [{ plan: { before: 'free', after: 'pro' }, perDay: { before: null, after: null } }, 'plan free → pro'],
+  [{ expiresAt: { before: null, after: '2030-01-01' } }, 'expiresAt - → 2030-01-01'],
+  [{ scopes: ['read', 'write'], overlapSeconds: 0 }, 'scopes read+write, overlapSeconds 0'],
+])('people see details in short: %j', (details, text) => {
+  expect(detailsInShort(details)).toBe(text);
 });

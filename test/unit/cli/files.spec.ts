@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { CommandFailure } from '../../../src/cli/command/failure';
-import { readInput, writeFile } from '../../../src/cli/command/files';
+import { openInput, readInput, writeFile } from '../../../src/cli/command/files';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-output-'));
 const path = (name: string) => join(folder, name);
@@ -78,9 +78,13 @@ describe('a file that is written', () => {
     expect(readFileSync(path('late'), 'utf8')).toBe('mine');
   });
 
-  it('cannot replace a folder, and the message names the way to standard output', async () => {
-    const written = writeFile(folder, { overwrite: true }, () => Promise.resolve());
-    await expect(written).rejects.toThrow(/is not a file\. Use - for standard output\.$/);
+  it('cannot replace a folder or be in none, and the message says so in one line', async () => {
+    const written = (file: string) => writeFile(file, { overwrite: true }, () => Promise.resolve());
+    await expect(written(folder)).rejects.toThrow(/is not a file\. Use - for standard output\.$/);
+    const nowhere = path('nowhere/x');
+    await expect(written(nowhere)).rejects.toEqual(
+      new CommandFailure(`cannot write ${nowhere}: no such file or directory.`),
+    );
   });
 
   it.each([
@@ -113,6 +117,12 @@ async function read(stream: Readable, signal = new AbortController().signal) {
 }
 
 describe('a file that is read', () => {
+  it('has to be there and no folder, which is reported in one line', async () => {
+    const missing = new CommandFailure('cannot read nowhere.ndjson: no such file or directory.');
+    await expect(openInput('nowhere.ndjson')).rejects.toEqual(missing);
+    await expect(openInput('.')).rejects.toEqual(new CommandFailure('. is a folder, not a file.'));
+  });
+
   it('is read to its end, which is reported', async () => {
     const stream = Readable.from([Buffer.from('ab'), Buffer.from('c')]);
     expect(await read(stream)).toEqual({ text: 'abc', reported: [[2], [3], [3, 3]] });
