@@ -1,111 +1,147 @@
-import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import fc from 'fast-check';
+import { type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
+import { type Outcome, type Step, StoreModel } from './store-model';
 import { useStore } from '../../support/use-service';
 
-/** The rules of the store, a sentence at a time: what orders do to the stock and to the pet's status. */
+const anyStatus = fc.constantFrom<Pet['status']>('available', 'pending', 'sold');
+const anOrderChange = fc.record({
+  do: fc.constantFrom('complete' as const, 'reopen' as const, 'cancel' as const),
+  order: fc.nat(3),
+});
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: aPlacing() },
+  { weight: 6, arbitrary: anOrderChange },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('set' as const), quantity: fc.nat(6) }) },
+  { weight: 3, arbitrary: anAdjustment() },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('change status' as const), status: anyStatus }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: 'delete' }) },
+);
+
+function aPlacing(): fc.Arbitrary<Step> {
+  const quantity = fc.integer({ min: 1, max: 3 });
+  return fc.record({ do: fc.constant('place' as const), quantity, complete: fc.boolean() });
+}
+
+function anAdjustment(): fc.Arbitrary<Step> {
+  const delta = fc.integer({ min: -3, max: 3 }).filter((units) => units !== 0);
+  return fc.record({ do: fc.constant('adjust' as const), delta });
+}
+
+/** Begins with some stock, or hardly any order would ever be placed. */
+const anyHistory = fc
+  .tuple(fc.integer({ min: 0, max: 6 }), fc.array(anyStep, { minLength: 10, maxLength: 18 }))
+  .map(([quantity, steps]): Step[] => [{ do: 'set', quantity }, ...steps]);
+
+const open = (quantity = 1): Step => ({ do: 'place', quantity, complete: false });
+const sale: Step = { do: 'place', quantity: 1, complete: true };
+const complete = (order: number): Step => ({ do: 'complete', order });
+const cancel = (order: number): Step => ({ do: 'cancel', order });
+const byHand = (status: Pet['status']): Step => ({ do: 'change status', status });
+
+/** The rules, a sentence at a time: what happens to an available pet with this stock, and what it has then. */
+const RULES: [rule: string, stock: number, steps: Step[], left: number, status: Pet['status'] | 'deleted'][] =
+  [
+    ['a pet stays available while an order leaves units', 3, [open(2)], 1, 'available'],
+    ['a pet becomes pending when an order takes its last unit', 3, [open(2), open()], 0, 'pending'],
+    ['a pet is not sold while an order is open', 2, [open(), open(), complete(0)], 0, 'pending'],
+    [
+      'a pet is sold when its last open order is completed',
+      2,
+      [open(), open(), complete(0), complete(1)],
+      0,
+      'sold',
+    ],
+    ['a pet is not sold while stock is left', 2, [open(), complete(0)], 1, 'available'],
+    ['an order placed complete takes the stock and sells the pet', 1, [sale], 0, 'sold'],
+    [
+      'an order placed complete leaves the pet pending while another is open',
+      2,
+      [open(), sale],
+      0,
+      'pending',
+    ],
+    ['a cancelled order makes a pending pet available', 1, [open(), cancel(0)], 1, 'available'],
+    [
+      'a cancelled order of a pet sold by hand returns its units',
+      2,
+      [open(), byHand('sold'), cancel(0)],
+      2,
+      'sold',
+    ],
+    ['completing an order again sells nothing', 1, [sale, byHand('available'), complete(0)], 0, 'available'],
+    ['a restocked pet is not sold', 1, [open(), { do: 'adjust', delta: 1 }, complete(0)], 1, 'available'],
+    ['a change by hand leaves the stock', 4, [byHand('pending'), byHand('sold')], 4, 'sold'],
+    ['a pet with open orders cannot be deleted', 3, [open(), { do: 'delete' }], 2, 'available'],
+    ['a pet without open orders can be deleted', 3, [open(), complete(0), { do: 'delete' }], 2, 'deleted'],
+  ];
+
 describe('the store', () => {
-  const { service, caller, arrange } = useStore();
+  const { caller, arrange } = useStore();
 
-  const complete = (id: number) => caller.patch<Order>(`/store/orders/${id}`, { complete: true });
-  const cancel = (id: number) => caller.delete(`/store/orders/${id}`);
-  const petWith = async (stock: number) => (await arrange.pet(aPet(), stock)).id;
-  const expectStock = async (petId: number, quantity: number, status: string) => {
-    const { body } = await caller.get<InventoryItem>(`/store/inventory/${petId}`);
-    expect(body).toEqual({ petId, quantity, status });
-  };
-
-  it('a pet becomes pending only when an order takes its last unit', async () => {
-    const petId = await petWith(3);
-    await arrange.order(petId, { quantity: 2 });
-    await expectStock(petId, 1, 'available');
-    await arrange.order(petId);
-    await expectStock(petId, 0, 'pending');
-  });
-
-  it('a pet is sold when its last open order is completed and no stock is left', async () => {
-    const petId = await petWith(2);
-    const [first, second] = [await arrange.order(petId), await arrange.order(petId)];
-    await complete(first.id);
-    await expectStock(petId, 0, 'pending');
-    await complete(second.id);
-    await expectStock(petId, 0, 'sold');
-  });
-
-  it('a pet is not sold while stock is left', async () => {
-    const petId = await petWith(2);
-    await complete((await arrange.order(petId)).id);
-    await expectStock(petId, 1, 'available');
-  });
-
-  it('an order placed complete takes the stock and sells the pet in one step', async () => {
-    const petId = await petWith(1);
-    await arrange.order(petId, { complete: true });
-    await expectStock(petId, 0, 'sold');
-  });
-
-  it('an order placed complete leaves the pet pending while another order is open', async () => {
-    const petId = await petWith(2);
-    const open = await arrange.order(petId);
-    await arrange.order(petId, { complete: true });
-    await expectStock(petId, 0, 'pending');
-    await complete(open.id);
-    await expectStock(petId, 0, 'sold');
-  });
-
-  it('a cancelled order makes a pending pet available again', async () => {
-    const petId = await petWith(1);
-    await cancel((await arrange.order(petId)).id);
-    await expectStock(petId, 1, 'available');
-    await arrange.order(petId);
-    await expectStock(petId, 0, 'pending');
-  });
-
-  it('a cancelled order of a pet that was manually sold returns its units and leaves it sold', async () => {
-    const petId = await petWith(2);
-    const order = await arrange.order(petId);
-    await caller.patch(`/pets/${petId}`, { status: 'sold' });
-    await cancel(order.id);
-    await expectStock(petId, 2, 'sold');
-  });
-
-  it('completing an order again or changing its ship date sells nothing', async () => {
-    const petId = await petWith(1);
-    const order = await arrange.order(petId, { complete: true });
-    await caller.patch(`/pets/${petId}`, { status: 'available' });
-    await complete(order.id);
-    await caller.patch(`/store/orders/${order.id}`, { shipDate: '2026-12-01T00:00:00Z' });
-    await expectStock(petId, 0, 'available');
-  });
-
-  it('completing a waiting order does not sell a restocked pet', async () => {
-    const petId = await petWith(1);
-    const order = await arrange.order(petId);
-    await caller.post(`/store/inventory/${petId}/adjustments`, { delta: 1 });
-    await complete(order.id);
-    await expectStock(petId, 1, 'available');
-  });
-
-  it('a manual status change leaves the stock unchanged', async () => {
-    const petId = await petWith(4);
-    for (const status of ['pending', 'sold', 'available']) {
-      await caller.patch(`/pets/${petId}`, { status });
-      await expectStock(petId, 4, status);
+  /** Takes one step through the interface; remembers the orders that it placed. */
+  async function take(step: Step, petId: number, orders: number[]): Promise<Outcome> {
+    const answer = await send(step, petId, orders);
+    if (answer.status >= 400) {
+      return (answer.body as { code: string }).code;
     }
+    if (step.do === 'place') {
+      orders.push((answer.body as Order).id);
+    }
+    return answer.status;
+  }
+
+  function send(step: Step, petId: number, orders: number[]) {
+    const order = 'order' in step ? (orders[step.order % orders.length] ?? 999_999_999) : 0;
+    switch (step.do) {
+      case 'set':
+        return caller.put<unknown>(`/store/inventory/${petId}`, { quantity: step.quantity });
+      case 'adjust':
+        return caller.post<unknown>(`/store/inventory/${petId}/adjustments`, { delta: step.delta });
+      case 'place':
+        return caller.post<unknown>('/store/orders', {
+          petId,
+          quantity: step.quantity,
+          complete: step.complete,
+        });
+      case 'complete':
+      case 'reopen':
+        return caller.patch<unknown>(`/store/orders/${order}`, { complete: step.do === 'complete' });
+      case 'cancel':
+        return caller.delete<unknown>(`/store/orders/${order}`);
+      case 'change status':
+        return caller.patch<unknown>(`/pets/${petId}`, { status: step.status });
+      case 'delete':
+        return caller.delete<unknown>(`/pets/${petId}`);
+    }
+  }
+
+  it.each(RULES)('%s', async (_rule, stock, steps, left, status) => {
+    const model = new StoreModel('available');
+    await followed(model, [{ do: 'set', quantity: stock }, ...steps]);
+    expect([model.stock, model.deleted ? 'deleted' : model.status]).toEqual([left, status]);
   });
 
-  it('a pet with open orders cannot be deleted; without them it can, and its row stays', async () => {
-    const petId = await petWith(3);
-    const [open, cancelled] = [await arrange.order(petId), await arrange.order(petId)];
-    await cancel(cancelled.id);
-    const refused = await caller.delete(`/pets/${petId}`);
-    expect(refused.body).toMatchObject({ code: 'pet_has_open_orders', status: 409 });
-    await complete(open.id);
-    expect((await caller.delete(`/pets/${petId}`)).status).toBe(204);
-    expect((await caller.get(`/store/inventory/${petId}`)).status).toBe(404);
-    const { rows } = await service.database.pool.query(
-      `SELECT deleted_at IS NOT NULL AS deleted, inventory.quantity FROM pets
-       JOIN inventory ON pet_id = id WHERE id = $1`,
-      [petId],
+  it('follows its rules for every sequence of operations', async () => {
+    const property = fc.asyncProperty(anyStatus, anyHistory, (status, steps) =>
+      followed(new StoreModel(status), steps),
     );
-    expect(rows).toEqual([{ deleted: true, quantity: 2 }]);
+    await fc.assert(property, { numRuns: 12 });
   });
+
+  /** Compares the service with the model, after each step. */
+  async function followed(model: StoreModel, steps: readonly Step[]): Promise<void> {
+    const builders = { available: aPet(), pending: aPet().pending(), sold: aPet().sold() };
+    const { id: petId } = await arrange.pet(builders[model.status]);
+    const orders: number[] = [];
+    for (const step of steps) {
+      const expected = model.take(step);
+      expect(await take(step, petId, orders)).toBe(expected);
+      const item = await caller.get<InventoryItem>(`/store/inventory/${petId}`);
+      expect(item).toMatchObject(
+        model.deleted
+          ? { status: 404 }
+          : { status: 200, body: { petId, quantity: model.stock, status: model.status } },
+      );
+    }
+  }
 });
