@@ -1,5 +1,4 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ConfigModule } from '@nestjs/config';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
 import { CommandsModule, DatabaseModule } from '#libs/database';
@@ -28,7 +27,7 @@ import {
 } from './modules/quotas';
 import { WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
-import { type Settings, asConfiguration } from './settings';
+import { SETTINGS, type Settings } from './settings';
 
 /**
  * The path of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). Unknown
@@ -116,6 +115,8 @@ export class AppModule {
   }
 }
 
+class SettingsModule {}
+
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 
 function foundation(
@@ -124,7 +125,12 @@ function foundation(
   actor: Actor,
 ): DynamicModule['imports'] & {} {
   return [
-    ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load: [asConfiguration(settings)] }),
+    {
+      global: true,
+      module: SettingsModule,
+      providers: [{ provide: SETTINGS, useValue: settings }],
+      exports: [SETTINGS],
+    },
     ClockModule,
     database,
     CommandsModule,

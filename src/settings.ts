@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { registerAs } from '@nestjs/config';
 import {
   type Environment,
   EnvironmentError,
@@ -205,10 +204,5 @@ function isPlainNetwork(text: string): boolean {
   return isIP(address) !== 0 && hasPrefix && rest.length === 0;
 }
 
-/** The settings as a configuration for @nestjs/config. */
-export function asConfiguration(settings: Settings) {
-  return registerAs('settings', () => settings);
-}
-
 /** Injection token of the Settings. */
-export const SETTINGS = registerAs('settings', () => ({})).KEY;
+export const SETTINGS = Symbol('settings');

@@ -1,6 +1,5 @@
 import { DataSource } from 'typeorm';
 import { Readiness } from '../../../src/runtime/health';
-import { Dependencies } from '../../../src/runtime/health/dependencies';
 import { eventually } from '../../support/eventually';
 import { useService } from '../../support/use-service';
 
@@ -58,7 +57,8 @@ describe('A database without the migrations of this version', () => {
 
   it('is no longer checked once they are applied', async () => {
     await other.database.pool.query('ALTER TABLE schema_migrations RENAME TO away');
-    expect(await other.app.get(Dependencies).migrations()).toEqual({ migrations: { status: 'up' } });
+    jest.spyOn(performance, 'now').mockReturnValueOnce(Infinity);
+    expect(await other.app.get(Readiness).check()).toMatchObject({ status: 'ok' });
   });
 });
 

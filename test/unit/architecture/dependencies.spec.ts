@@ -66,11 +66,11 @@ const PLANTED = Object.entries<Record<string, string>>({
   'The rules of quotas import only each other': { 'quotas/rules/a': '../stores/quota-store' },
   'Every import can be resolved': { 'src/e': '#libs/http/src/errors' },
   'Domain rules import neither Nest nor TypeORM': {
-    'orders/order-status': '@nestjs/terminus',
-    'pets/pet-status': '@nestjs/terminus',
-    'catalogue/bad-lines': '@nestjs/terminus',
-    'quotas/rules/plans': '@nestjs/terminus',
-    'quotas/rules/decision': '@nestjs/terminus',
+    'orders/order-status': '@nestjs/throttler',
+    'pets/pet-status': '@nestjs/throttler',
+    'catalogue/bad-lines': '@nestjs/throttler',
+    'quotas/rules/plans': '@nestjs/throttler',
+    'quotas/rules/decision': '@nestjs/throttler',
     'quotas/rules/rate-window': 'ioredis',
     'quotas/rules/ban-rules': 'ioredis',
   },
@@ -96,7 +96,7 @@ beforeAll(() => {
 
 it('Every import is allowed', () => {
   const intoOldFiles =
-    /^(src\/(modules\/deprecations|migrations)\/index\.ts|node_modules\/(@nestjs\/terminus|ioredis)\/.*)$/;
+    /^(src\/(modules\/deprecations|migrations)\/index\.ts|node_modules\/(@nestjs\/throttler|ioredis)\/.*)$/;
   const isPlanted = ({ from, to }: Violation) =>
     !existsSync(join(ROOT, from)) || (PLANTED.some(([, file]) => file === from) && intoOldFiles.test(to));
   expect(violations.filter((violation) => !isPlanted(violation))).toEqual([]);
