@@ -92,7 +92,7 @@ it('idle state leaves the memory of a busy service', async () => {
   expect(store.size.clients).toBeGreaterThan(1);
   service.clock.advance(11 * 60_000);
   await busy.get(COUNTED);
-  await store['memory']['sweeper'].runNow();
+  await store['sweeper'].runNow();
   expect(store.size).toMatchObject({ clients: 1, keys: 1 });
 });
 

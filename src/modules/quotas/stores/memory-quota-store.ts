@@ -1,15 +1,52 @@
 import type { OnModuleDestroy } from '@nestjs/common';
-import type { Clock } from '#libs/clock';
+import { LRUCache } from 'lru-cache';
+import { type Clock, RepeatingTask } from '#libs/clock';
+import type { BanState, StoredBan } from '../rules/ban-rules';
 import { type Decision, decide } from '../rules/decision';
 import { shareOf } from '../rules/plans';
-import { type Limits, type WindowState, isDayOver, refund, standings } from '../rules/rate-window';
-import { CallerMemory, type ClientEntry, type KeyEntry } from './caller-memory';
-import type { QuotaRecords } from './quota-records';
-import { QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
+import {
+  type Limits,
+  MINUTE_MS,
+  type WindowState,
+  isDayOver,
+  newWindowState,
+  refund,
+  standings,
+} from '../rules/rate-window';
+import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
+import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
 
-/** Counts in this process, and persists daily counts and bans in the database. */
+const SWEEP_MS = 10_000;
+/** Clients idle for this long are evicted with their keys; their day and bans are in the database. */
+const IDLE_MS = 10 * MINUTE_MS;
+/** Bounded, because clients can use any number of addresses; the least recently used are evicted first. */
+const MAX_ADDRESSES = 200_000;
+
+interface ClientEntry extends WindowState {
+  clientId: number;
+  /** The client's daily count when it was read here. */
+  usedBefore: number;
+  /** The last reset applied to the windows, in unix milliseconds; 0 for none. */
+  resetAt: number;
+  seenAt: number;
+  /** The day must be read again before use, because other processes may have counted. */
+  isStale: boolean;
+}
+
+interface KeyEntry extends BanState {
+  client: ClientEntry;
+  isStale: boolean;
+}
+
+/** Counts in this process, and persists daily counts and bans in the database, from where they are read on first use. */
 export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
-  private readonly memory: CallerMemory;
+  private readonly clients = new Map<number, ClientEntry>();
+  private readonly keys = new Map<number, KeyEntry>();
+  private readonly addresses = new LRUCache<string, WindowState>({ max: MAX_ADDRESSES });
+  private readonly reading = new Map<number, Promise<void>>();
+  private readonly sweeper: RepeatingTask;
+  /** Increases with each change, so that a read which a change has overtaken is repeated. */
+  private changes = 0;
 
   constructor(
     private readonly records: QuotaRecords,
@@ -18,22 +55,28 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     private readonly instances = 1,
   ) {
     super();
-    this.memory = new CallerMemory(records, clock);
+    const work = () => this.evictIdle();
+    this.sweeper = new RepeatingTask({ name: 'Evicting idle counters', work, everyMs: SWEEP_MS }).start();
   }
 
   onModuleDestroy(): void {
-    this.memory.close();
+    void this.sweeper.stop();
+  }
+
+  /** Number of subjects in memory, by kind. */
+  get size(): { clients: number; keys: number; addresses: number } {
+    return { clients: this.clients.size, keys: this.keys.size, addresses: this.addresses.size };
   }
 
   take(subject: Subject): Decision | Promise<Decision> {
     const now = this.clock.now();
     if (subject.kind === 'address') {
-      const windows = this.memory.windowsOf(subject.address, now);
+      const windows = this.windowsOf(subject.address, now);
       return decide(windows, null, this.limitsOf(subject, null, now), now);
     }
-    const key = this.memory.find(subject, now);
+    const key = this.find(subject, now);
     if (key === undefined) {
-      return this.memory.read(subject).then(() => this.take(subject));
+      return this.read(subject).then(() => this.take(subject));
     }
     const { client } = key;
     const decision = decide(client, key, this.limitsOf(subject, client, now), now);
@@ -60,17 +103,32 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.lookAt(subject, () => undefined);
   }
 
-  reloadBans(keyId?: number): Promise<void> {
-    return this.memory.reloadBans(keyId);
+  async reloadBans(keyId?: number): Promise<void> {
+    this.changes += 1;
+    for (const ban of await this.records.bans(keyId)) {
+      const key = this.keys.get(ban.keyId);
+      if (key) {
+        this.setBan(ban.keyId, key, ban);
+      }
+    }
   }
 
-  reloadResets(clientId?: number): Promise<void> {
-    return this.memory.reloadResets(clientId);
+  async reloadResets(clientId?: number): Promise<void> {
+    this.changes += 1;
+    const now = this.clock.now();
+    for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
+      const client = this.clients.get(id);
+      if (client && client.resetAt < resetAt) {
+        Object.assign(client, newWindowState(now), { usedBefore: 0, resetAt });
+      }
+    }
   }
 
   /** Days and bans are read again before use; minutes are kept. */
   reloadDays(): Promise<void> {
-    this.memory.markStale();
+    this.changes += 1;
+    this.clients.forEach((client) => (client.isStale = true));
+    this.keys.forEach((key) => (key.isStale = true));
     return Promise.resolve();
   }
 
@@ -78,32 +136,22 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.records.flush();
   }
 
-  /** Number of subjects in memory, by kind. */
-  get size(): CallerMemory['size'] {
-    return this.memory.size;
-  }
-
   /** Applies a change, if any, and returns the subject's standing. */
   private lookAt(subject: Subject, change: (windows: WindowState) => void): Standing | Promise<Standing> {
     const now = this.clock.now();
-    let windows: WindowState;
-    let key: KeyEntry | null = null;
     if (subject.kind === 'address') {
-      windows = this.memory.windowsOf(subject.address, now);
-    } else {
-      const found = this.memory.find(subject, now);
-      if (found === undefined) {
-        return this.memory.read(subject).then(() => this.lookAt(subject, change));
-      }
-      key = found;
-      windows = found.client;
+      const windows = this.windowsOf(subject.address, now);
+      change(windows);
+      const limits = this.limitsOf(subject, null, now);
+      return { standings: standings(windows, limits, now), bans: null, decidedAt: now };
     }
-    change(windows);
-    return {
-      standings: standings(windows, this.limitsOf(subject, key?.client ?? null, now), now),
-      bans: key && bansOf(key),
-      decidedAt: now,
-    };
+    const key = this.find(subject, now);
+    if (key === undefined) {
+      return this.read(subject).then(() => this.lookAt(subject, change));
+    }
+    change(key.client);
+    const limits = this.limitsOf(subject, key.client, now);
+    return { standings: standings(key.client, limits, now), bans: bansOf(key), decidedAt: now };
   }
 
   /** This instance's share of the subject's limits. */
@@ -116,9 +164,138 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     }
     return shareOf(limits, this.instances, client?.usedBefore ?? 0);
   }
+
+  /** The state of a key and its client; undefined if it must be read first. */
+  private find({ keyId }: ClientSubject, now: number): KeyEntry | undefined {
+    const key = this.keys.get(keyId);
+    if (key === undefined || key.isStale || key.client.isStale) {
+      return undefined;
+    }
+    key.client.seenAt = now;
+    return key;
+  }
+
+  private windowsOf(address: string, now: number): WindowState {
+    let windows = this.addresses.get(address);
+    if (windows === undefined) {
+      windows = newWindowState(now);
+      this.addresses.set(address, windows);
+    }
+    return windows;
+  }
+
+  /** Requests for the same state share one read: a second copy would be a second quota. */
+  private read(subject: ClientSubject): Promise<void> {
+    return shareRead(this.reading, subject.keyId, () => this.readOnce(subject));
+  }
+
+  private async readOnce({ clientId, keyId }: ClientSubject): Promise<void> {
+    let changes: number;
+    let stored: StoredState;
+    do {
+      ({ changes } = this);
+      stored = await this.records.read(clientId, keyId);
+    } while (changes !== this.changes);
+
+    const client = this.clientWith(clientId, stored);
+    const known = this.keys.get(keyId);
+    if (known === undefined) {
+      this.keys.set(keyId, newKeyEntry(client, stored.ban));
+    } else {
+      Object.assign(known, { client, isStale: false });
+      this.setBan(keyId, known, stored.ban);
+    }
+  }
+
+  /** A ban that is not yet written is newer than the database. */
+  private setBan(keyId: number, key: KeyEntry, { level, bannedUntil, byOperator }: StoredBan): void {
+    if (!this.records.hasUnsavedBan(keyId)) {
+      Object.assign(key, { level, bannedUntil, byOperator });
+    }
+  }
+
+  /** The client's entry, with the day as it was read unless it is known already. The minute is kept, unless it was reset. */
+  private clientWith(clientId: number, { day, requests, resetAt }: StoredState): ClientEntry {
+    const now = this.clock.now();
+    let client = this.clients.get(clientId);
+    if (client === undefined) {
+      client = newClientEntry(clientId, now);
+      this.clients.set(clientId, client);
+    }
+    client.seenAt = now;
+    if (client.isStale) {
+      if (resetAt > client.resetAt) {
+        Object.assign(client, newWindowState(now));
+      }
+      if (day !== client.day) {
+        client.dayRefunds = 0;
+      }
+      Object.assign(client, { day, dayCount: requests, usedBefore: requests, resetAt, isStale: false });
+    }
+    return client;
+  }
+
+  private async evictIdle(): Promise<void> {
+    const now = this.clock.now();
+    for (const [address, { minuteStart }] of [...this.addresses.entries()]) {
+      if (now >= minuteStart + MINUTE_MS) {
+        this.addresses.delete(address);
+      }
+    }
+    // Counts that are not yet written would be missing when the client is read again.
+    if (!(await this.records.flush())) {
+      return;
+    }
+    // A running series of refusals is nowhere else.
+    const refused = new Set(
+      [...this.keys.values()].map((key) => (now < key.refusalsUntil ? key.client : null)),
+    );
+    for (const [id, client] of this.clients) {
+      // The absolute difference, so that setting back the clock does not keep entries indefinitely.
+      if (Math.abs(now - client.seenAt) > IDLE_MS && !refused.has(client)) {
+        this.clients.delete(id);
+      }
+    }
+    for (const [id, { client }] of this.keys) {
+      if (!this.clients.has(client.clientId)) {
+        this.keys.delete(id);
+      }
+    }
+  }
 }
 
-function bansOf(key: KeyEntry): NonNullable<Standing['bans']> {
-  const { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator } = key;
+// Flat literals without spread: with 100,000 of them, objects made by spread are several times slower to read.
+
+function newClientEntry(clientId: number, now: number): ClientEntry {
+  const { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds } = newWindowState(now);
+  return {
+    minuteStart,
+    minuteCount,
+    minuteRefunds,
+    day,
+    dayCount,
+    // Refunds are not persisted, so their count restarts with the service.
+    dayRefunds,
+    clientId,
+    usedBefore: 0,
+    resetAt: 0,
+    seenAt: now,
+    isStale: true,
+  };
+}
+
+function newKeyEntry(client: ClientEntry, { level, bannedUntil, byOperator }: StoredBan): KeyEntry {
+  const [refusals, refusedSince, refusalsUntil] = [0, 0, 0];
+  return { client, refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator, isStale: false };
+}
+
+function bansOf({
+  refusals,
+  refusedSince,
+  refusalsUntil,
+  level,
+  bannedUntil,
+  byOperator,
+}: KeyEntry): BanState {
   return { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator };
 }

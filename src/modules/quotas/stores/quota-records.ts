@@ -20,6 +20,11 @@ export interface StoredUsage {
   resetAt: number;
 }
 
+/** What a counter reads on first use. */
+export interface StoredState extends StoredUsage {
+  ban: StoredBan;
+}
+
 interface DayCount {
   clientId: number;
   day: number;
@@ -31,6 +36,20 @@ interface EarnedBan {
   /** Unix milliseconds, as `earnedAt` is. */
   bannedUntil: number;
   earnedAt: number;
+}
+
+/** Reads once for all who ask for the same meanwhile: after an outage all keys are read at once. */
+export function shareRead<Value>(
+  reading: Map<number, Promise<Value>>,
+  id: number,
+  read: () => Promise<Value>,
+): Promise<Value> {
+  let value = reading.get(id);
+  if (value === undefined) {
+    value = read().finally(() => reading.delete(id));
+    reading.set(id, value);
+  }
+  return value;
 }
 
 /** Persists daily counts and bans: written every second and at shutdown. */
@@ -147,7 +166,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /** Today's count and the key's ban, for a counter that does not have them. */
-  async read(clientId: number, keyId: number): Promise<StoredUsage & { ban: StoredBan }> {
+  async read(clientId: number, keyId: number): Promise<StoredState> {
     const [usage, stored] = await Promise.all([this.usageOf(clientId), this.keyBans.findOneBy({ keyId })]);
     return { ...usage, ban: stored ? toStoredBan(stored) : NEVER_BANNED };
   }

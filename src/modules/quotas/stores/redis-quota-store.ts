@@ -1,12 +1,11 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
 import { standings } from '../rules/rate-window';
-import type { QuotaRecords } from './quota-records';
+import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
 import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './quota-script';
 import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
 import { ScriptCalls, type ScriptStep } from './script-calls';
 
-type StoredState = Awaited<ReturnType<QuotaRecords['read']>>;
 type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
 
 /** Steps in flight for bulk updates, so that Redis stays responsive. */
@@ -107,19 +106,11 @@ export class RedisQuotaStore extends QuotaStore {
 
   /** For a client that Redis does not have: passes its day and bans from the database. */
   private async runWithStored(subject: ClientSubject, step: SubjectStep): Promise<StateAfter> {
-    const { day, requests, ban, resetAt } = await this.stored(subject);
+    const { clientId, keyId } = subject;
+    const read = () => this.records.read(clientId, keyId);
+    const { day, requests, ban, resetAt } = await shareRead(this.reading, keyId, read);
     const stored = [day, requests, ban.level, ban.bannedUntil, Number(ban.byOperator), resetAt];
     return toState(await this.call(subject, step, stored), true);
-  }
-
-  /** Concurrent requests share one read: after an outage all keys need it at once. */
-  private stored({ clientId, keyId }: ClientSubject): Promise<StoredState> {
-    let reading = this.reading.get(keyId);
-    if (reading === undefined) {
-      reading = this.records.read(clientId, keyId).finally(() => this.reading.delete(keyId));
-      this.reading.set(keyId, reading);
-    }
-    return reading;
   }
 
   private call(
