@@ -3,7 +3,7 @@ import { Command } from 'nest-commander';
 import { AuditTrail, type RecordedEntry } from '../modules/audit';
 import { ClientsService, KeysService } from '../modules/auth';
 import { ListingCommand } from './command/command';
-import { Value, anyText, keyReference, pastInstant, wholeNumber } from './command/option';
+import { Limit, Value, anyText, keyReference, pastInstant } from './command/option';
 import { type Row, isForPeople, printMany } from './output/output';
 
 @Command({ name: 'audit', description: 'show who changed which client or key, newest first' })
@@ -27,8 +27,7 @@ export class AuditCommand extends ListingCommand {
   @Value('--since <when>', 'only entries since a day, a time, or 90s, 10m, 2h or 7d ago', pastInstant)
   since?: Date;
 
-  @Value('--limit <entries>', 'maximum number of entries', wholeNumber(1, 10_000), { defaultValue: 50 })
-  limit!: number;
+  @Limit('entries', 10_000, 50) limit!: number;
 
   async run(): Promise<void> {
     const { client, key, action: actionPrefix, since, limit } = this;

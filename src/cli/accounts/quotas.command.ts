@@ -7,7 +7,7 @@ import { PETSTORE, terminalOf } from '../../runtime/messages';
 import { CommandGroup, ConfirmedCommand, ListingCommand, ReportingCommand } from '../command/command';
 import { CommandFailure, UsageError } from '../command/failure';
 import { confirm, interruptible } from '../command/operator';
-import { Days, Flag, Value, wholeNumber } from '../command/option';
+import { Days, Flag, Limit } from '../command/option';
 import { counted, isForPeople, print, printDone, printMany, printOne } from '../output/output';
 import { barLines } from '../output/table';
 
@@ -91,8 +91,7 @@ export class TopQuotasCommand extends ListingCommand {
   ];
   @Inject() private readonly quotas!: QuotaAdministration;
 
-  @Value('--limit <clients>', 'number of clients', wholeNumber(1, 1_000), { defaultValue: 10 })
-  limit!: number;
+  @Limit('clients', 1_000, 10) limit!: number;
   @Days(1) days!: number;
   @Flag('-w, --watch', 'refresh every two seconds, until Ctrl-C') watch?: boolean;
 

@@ -15,10 +15,10 @@ interface Details<Result> {
   required?: boolean;
 }
 
-type OptionDecorator<Result> = <Key extends string>(command: Partial<Record<Key, Result>>, key: Key) => void;
+type Declaration<Result> = <Key extends string>(command: Partial<Record<Key, Result>>, key: Key) => void;
 
 /** A property that is true if the option is given. */
-export function Flag(flags: string, description: string): OptionDecorator<boolean> {
+export function Flag(flags: string, description: string): Declaration<boolean> {
   return declare(flags, description, () => true);
 }
 
@@ -28,13 +28,18 @@ export function Value<Result>(
   description: string,
   parse: Parser<Result>,
   details?: Details<Result>,
-): OptionDecorator<Result> {
+): Declaration<Result> {
   const name = /--[a-z-]+/.exec(flags)![0];
   return declare(flags, description, (text, before) => parse(text, name, before), details);
 }
 
+/** The number of rows at most. @param noun what the rows are */
+export function Limit(noun: string, max: number, defaultValue: number): Declaration<number> {
+  return Value(`--limit <${noun}>`, `maximum number of ${noun}`, wholeNumber(1, max), { defaultValue });
+}
+
 /** The number of days that a report covers. */
-export function Days(defaultValue: number): OptionDecorator<number> {
+export function Days(defaultValue: number): Declaration<number> {
   return Value('--days <days>', 'number of UTC days, 1 to 90', wholeNumber(1, 90), { defaultValue });
 }
 
@@ -44,7 +49,7 @@ function declare<Result>(
   description: string,
   parse: (text: string, before?: Result) => Result,
   details: Details<Result> = {},
-): OptionDecorator<Result> {
+): Declaration<Result> {
   return (command, key) => {
     const method = { value: parse };
     Object.defineProperty(command, `parse ${key}`, method);

@@ -7,6 +7,10 @@ import { CommandGroup } from '../command/command';
 import { Value, anyText, identifier, someOf } from '../command/option';
 import { type PageRequest, StoreListCommand, StoreShowCommand } from './store-command';
 
+function Statuses(description: string) {
+  return Value('--status <statuses>', description, someOf(PET_STATUSES));
+}
+
 @SubCommand({ name: 'list', description: 'list pets' })
 export class ListPetsCommand extends StoreListCommand {
   protected override readonly examples = [
@@ -17,13 +21,7 @@ export class ListPetsCommand extends StoreListCommand {
   protected override readonly whenEmpty = 'There are no such pets.';
   @Inject() private readonly pets!: PetsService;
 
-  @Value(
-    '--status <statuses>',
-    'only available, pending or sold ones; several: pending,sold',
-    someOf(PET_STATUSES),
-  )
-  status?: PetStatus[];
-
+  @Statuses('only available, pending or sold ones; several: pending,sold') status?: PetStatus[];
   @Value('--category <id>', 'only pets of this category', identifier) category?: number;
   @Value('--name <prefix>', 'only pets whose name starts with this, ignoring case', anyText) name?: string;
 
@@ -36,11 +34,7 @@ export class ListPetsCommand extends StoreListCommand {
 @SubCommand({ name: 'show', arguments: '<id>', description: 'show a pet' })
 export class ShowPetCommand extends StoreShowCommand {
   protected override readonly examples = ['pets show 1'];
-  @Inject() private readonly pets!: PetsService;
-
-  protected override read(id: number) {
-    return this.pets.get(id);
-  }
+  @Inject() protected override readonly entries!: PetsService;
 }
 
 @Command({ name: 'pets', description: 'look at pets', subCommands: [ListPetsCommand, ShowPetCommand] })
@@ -63,11 +57,7 @@ export class ListCategoriesCommand extends StoreListCommand {
 @SubCommand({ name: 'show', arguments: '<id>', description: 'show a category' })
 export class ShowCategoryCommand extends StoreShowCommand {
   protected override readonly examples = ['categories show 1'];
-  @Inject() private readonly categories!: CategoriesService;
-
-  protected override read(id: number) {
-    return this.categories.get(id);
-  }
+  @Inject() protected override readonly entries!: CategoriesService;
 }
 
 @Command({
@@ -83,12 +73,7 @@ export class ListStockCommand extends StoreListCommand {
   protected override readonly whenEmpty = 'There is no such stock.';
   @Inject() private readonly inventory!: InventoryService;
 
-  @Value(
-    '--status <statuses>',
-    'only of available, pending or sold pets; several: pending,sold',
-    someOf(PET_STATUSES),
-  )
-  status?: PetStatus[];
+  @Statuses('only of available, pending or sold pets; several: pending,sold') status?: PetStatus[];
 
   protected override read(page: PageRequest) {
     return this.inventory.list({ ...page, status: this.status });
@@ -98,11 +83,7 @@ export class ListStockCommand extends StoreListCommand {
 @SubCommand({ name: 'show', arguments: '<pet-id>', description: 'show how many of a pet are in stock' })
 export class ShowStockCommand extends StoreShowCommand {
   protected override readonly examples = ['stock show 1'];
-  @Inject() private readonly inventory!: InventoryService;
-
-  protected override read(petId: number) {
-    return this.inventory.get(petId);
-  }
+  @Inject() protected override readonly entries!: InventoryService;
 }
 
 @Command({

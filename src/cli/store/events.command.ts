@@ -13,7 +13,7 @@ import {
 import { printableJson } from '../../runtime/messages';
 import { ReportingCommand } from '../command/command';
 import { interruptible } from '../command/operator';
-import { Flag, Value, identifier, someOf, wholeNumber } from '../command/option';
+import { Flag, Limit, Value, identifier, someOf } from '../command/option';
 import { type Row, isForPeople, print, printMany } from '../output/output';
 
 /** Events read at a time. */
@@ -36,9 +36,7 @@ export class EventsCommand extends ReportingCommand {
   type?: EventType[];
 
   @Value('--pet <id>', 'only events about this pet, its stock and its orders', identifier) pet?: number;
-  @Value('--limit <events>', 'maximum number of events', wholeNumber(1, 10_000), { defaultValue: 20 })
-  limit!: number;
-
+  @Limit('events', 10_000, 20) limit!: number;
   @Flag('--follow', 'keep printing new events until Ctrl-C; --json prints one per line') follow?: boolean;
 
   async run(): Promise<void> {

@@ -28,11 +28,7 @@ export class ListOrdersCommand extends StoreListCommand {
 @SubCommand({ name: 'show', arguments: '<id>', description: 'show an order' })
 export class ShowOrderCommand extends StoreShowCommand {
   protected override readonly examples = ['orders show 1'];
-  @Inject() private readonly orders!: OrdersService;
-
-  protected override read(id: number) {
-    return this.orders.get(id);
-  }
+  @Inject() protected override readonly entries!: OrdersService;
 }
 
 @SubCommand({

@@ -1,7 +1,7 @@
 import { MAX_PAGE_SIZE, type Page, cursorAfter } from '#libs/http';
 import { ListingCommand, ReportingCommand } from '../command/command';
 import { UsageError } from '../command/failure';
-import { Value, identifier, wholeNumber } from '../command/option';
+import { Limit, Value, identifier } from '../command/option';
 import { type Row, counted, isForPeople, printMany, printOne, sorted } from '../output/output';
 
 export interface PageRequest {
@@ -16,9 +16,7 @@ const MAX_ROWS = 100_000;
 export abstract class StoreListCommand extends ListingCommand {
   protected abstract readonly whenEmpty: string;
 
-  @Value('--limit <rows>', 'maximum number of rows', wholeNumber(1, MAX_ROWS), { defaultValue: 50 })
-  limit!: number;
-
+  @Limit('rows', MAX_ROWS, 50) limit!: number;
   @Value('--after <id>', 'only entries with a higher id', identifier) after?: number;
 
   protected abstract read(page: PageRequest): Promise<Page<object>>;
@@ -54,11 +52,11 @@ export abstract class StoreListCommand extends ListingCommand {
 
 /** A command that shows one entry of the store. */
 export abstract class StoreShowCommand extends ReportingCommand {
-  protected abstract read(id: number): Promise<object>;
+  protected abstract readonly entries: { get(id: number): Promise<object> };
 
   async run([text = '']: string[]): Promise<void> {
     const id = identifier(text);
     await this.store.open();
-    await printOne({ ...(await this.read(id)) }, this);
+    await printOne({ ...(await this.entries.get(id)) }, this);
   }
 }
