@@ -11,6 +11,7 @@ import { Webhooks1795550000000 } from './1795550000000-webhooks';
 import { EventBlocks1795600000000 } from './1795600000000-event-blocks';
 import { BansByOperators1795650000000 } from './1795650000000-bans-by-operators';
 import { WebhookProbation1795700000000 } from './1795700000000-webhook-probation';
+import { DayOfDeliveries1795750000000 } from './1795750000000-day-of-deliveries';
 
 /** In the order of execution. */
 export const MIGRATIONS = [
@@ -27,4 +28,5 @@ export const MIGRATIONS = [
   EventBlocks1795600000000,
   BansByOperators1795650000000,
   WebhookProbation1795700000000,
+  DayOfDeliveries1795750000000,
 ];

@@ -1,15 +1,24 @@
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { giveUpSilentConnection, migrate, pooledDriver } from '#libs/database';
+import {
+  IdempotencyRecord,
+  PostgresNames,
+  giveUpSilentConnection,
+  migrate,
+  pooledDriver,
+} from '#libs/database';
+import { AuditRecord } from '../modules/audit/audit-entry.entity';
 import { ApiKey, Client } from '../modules/auth/api-key.entity';
 import { Category } from '../modules/categories/category.entity';
+import { DeprecatedCall } from '../modules/deprecations/deprecated-call.entity';
+import { EventBlock } from '../modules/events/event-block.entity';
 import { InventoryItem, Stock } from '../modules/inventory/stock.entity';
 import { MIGRATIONS } from '../migrations';
 import { Order } from '../modules/orders/order.entity';
 import { Pet } from '../modules/pets/pet.entity';
 import { KeyBan, QuotaReset, UsageDay } from '../modules/quotas/quotas.entity';
-import { Webhook, WebhookDelivery } from '../modules/webhooks/webhook.entity';
+import { DispatchPosition, Webhook, WebhookDelivery } from '../modules/webhooks/webhook.entity';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -38,7 +47,13 @@ export function dataSourceOptions(
       QuotaReset,
       Webhook,
       WebhookDelivery,
+      DispatchPosition,
+      DeprecatedCall,
+      EventBlock,
+      AuditRecord,
+      IdempotencyRecord,
     ],
+    namingStrategy: new PostgresNames(),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,

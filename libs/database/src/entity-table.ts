@@ -1,5 +1,12 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
-import { type DataSource, type EntityTarget, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
+import {
+  type DataSource,
+  DefaultNamingStrategy,
+  type EntityTarget,
+  PrimaryGeneratedColumn,
+  type Table,
+  type ValueTransformer,
+} from 'typeorm';
 import type { SharedRead } from './reads';
 import type { Statement, StoredRow } from './session';
 
@@ -43,7 +50,7 @@ export class EntityTable<Row extends object> {
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
     const metadata = dataSource.getMetadata(entity);
     this.name = metadata.tableName;
-    this.columns = metadata.columns.map(columnOf);
+    this.columns = metadata.columns.filter(({ isSelect }) => isSelect).map(columnOf);
     this.names = this.columns.map(({ name }) => name).join(', ');
   }
 
@@ -183,4 +190,22 @@ export function GeneratedId(): PropertyDecorator {
   // TypeORM supports a transformer here, but the type of the options lacks it.
   const options = { type: 'bigint', generatedIdentity: 'ALWAYS', transformer: int8 } as const;
   return PrimaryGeneratedColumn('identity', options as object);
+}
+
+/** For a column that the database maintains, or a statement of its own: `EntityTable` and repositories leave it alone. */
+export const OF_THE_DATABASE = { select: false, insert: false, update: false } as const;
+
+/** Names constraints as PostgreSQL does for those without a name. */
+export class PostgresNames extends DefaultNamingStrategy {
+  override primaryKeyName(table: Table | string): string {
+    return `${this.getTableName(table)}_pkey`;
+  }
+
+  override foreignKeyName(table: Table | string, columns: string[]): string {
+    return `${this.getTableName(table)}_${columns.join('_')}_fkey`;
+  }
+
+  override uniqueConstraintName(table: Table | string, columns: string[]): string {
+    return `${this.getTableName(table)}_${columns.join('_')}_key`;
+  }
 }

@@ -4,6 +4,7 @@ export { CommandExecutor, CommandsModule } from './commands/command-executor';
 export {
   IdempotencyInProgressError,
   IdempotencyKeyReusedError,
+  IdempotencyRecord,
   isNotKept,
 } from './commands/idempotency-records';
 export { Idempotent, SentBy } from './commands/idempotency.interceptor';
@@ -20,7 +21,7 @@ export {
 } from './commands/state';
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { Database, DatabaseModule, type Transaction } from './database';
-export { GeneratedId, int8, int8ToNumber } from './entity-table';
+export { GeneratedId, OF_THE_DATABASE, PostgresNames, int8, int8ToNumber } from './entity-table';
 export { migrate, migrationStates } from './migrations';
 export { DatabaseUrl, NotificationListener } from './notification-listener';
 export {

@@ -1,9 +1,13 @@
-import { Column, Entity, JoinColumn, ManyToOne, type Relation } from 'typeorm';
+import { Check, Column, Entity, Index, JoinColumn, ManyToOne, type Relation, Unique } from 'typeorm';
 import { GeneratedId, int8 } from '#libs/database';
 import type { Scope } from './caller';
 
 /** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
 @Entity('clients')
+@Unique(['name'])
+@Check('clients_name_check', 'char_length(name) BETWEEN 1 AND 100')
+@Check('clients_per_minute_check', 'per_minute >= 1')
+@Check('clients_per_day_check', 'per_day >= 1')
 export class Client {
   @GeneratedId()
   id!: number;
@@ -20,12 +24,14 @@ export class Client {
   @Column({ name: 'per_day', type: 'int', nullable: true })
   perDay!: number | null;
 
-  @Column({ name: 'created_at', type: 'timestamptz' })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
   createdAt!: Date;
 }
 
 /** A key that identifies a client. Only its digest and its last four characters are stored. */
 @Entity('api_keys')
+@Unique(['digest'])
+@Index('api_keys_by_client', ['clientId', 'id'])
 export class ApiKey {
   @GeneratedId()
   id!: number;
@@ -46,7 +52,7 @@ export class ApiKey {
   @Column('text', { array: true })
   scopes!: Scope[];
 
-  @Column({ name: 'created_at', type: 'timestamptz' })
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
   createdAt!: Date;
 
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })

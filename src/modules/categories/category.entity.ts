@@ -1,7 +1,11 @@
-import { Column, Entity } from 'typeorm';
-import { GeneratedId } from '#libs/database';
+import { Check, Column, Entity, Index } from 'typeorm';
+import { GeneratedId, OF_THE_DATABASE } from '#libs/database';
 
 @Entity('categories')
+@Check('categories_name_check', 'char_length(name) BETWEEN 1 AND 200')
+@Check('categories_description_check', 'char_length(description) <= 2000')
+// Of an expression: in a migration only.
+@Index('categories_name_prefix', { synchronize: false })
 export class Category {
   @GeneratedId()
   id!: number;
@@ -11,4 +15,7 @@ export class Category {
 
   @Column('text', { nullable: true })
   description!: string | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()', ...OF_THE_DATABASE })
+  createdAt?: Date;
 }

@@ -1,10 +1,12 @@
-import { Column, Entity, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
 import { int8 } from '#libs/database';
 import type { PetStatus } from '../pets';
 
 /** The units of a pet in stock. Every pet has one row, from its creation on. */
 @Entity('inventory')
+@Check('inventory_never_below_zero', 'quantity >= 0')
 export class Stock {
+  @ForeignKey('Pet')
   @PrimaryColumn({ name: 'pet_id', type: 'bigint', transformer: int8 })
   petId!: number;
 

@@ -1,12 +1,18 @@
-import { Column, Entity } from 'typeorm';
-import { GeneratedId, int8 } from '#libs/database';
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
 import type { OrderStatus } from './order-status';
 
 @Entity('orders')
+@Check('orders_quantity_check', 'quantity >= 1')
+@Check('orders_check', 'NOT (complete AND cancelled_at IS NOT NULL)')
+@Index('orders_by_complete', ['complete', 'id'], { where: 'cancelled_at IS NULL' })
+// In descending order: in a migration only.
+@Index('orders_by_pet', { synchronize: false })
 export class Order {
   @GeneratedId()
   id!: number;
 
+  @ForeignKey('Pet')
   @Column({ name: 'pet_id', type: 'bigint', transformer: int8 })
   petId!: number;
 
@@ -16,8 +22,11 @@ export class Order {
   @Column({ name: 'ship_date', type: 'timestamptz', nullable: true })
   shipDate!: Date | null;
 
-  @Column('boolean')
+  @Column('boolean', { default: false })
   complete!: boolean;
+
+  @Column({ name: 'placed_at', type: 'timestamptz', default: () => 'now()', ...OF_THE_DATABASE })
+  placedAt?: Date;
 
   @Column({ name: 'cancelled_at', type: 'timestamptz', nullable: true })
   cancelledAt!: Date | null;

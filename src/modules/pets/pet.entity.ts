@@ -1,8 +1,16 @@
-import { Column, Entity } from 'typeorm';
-import { GeneratedId, int8 } from '#libs/database';
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
 import type { PetStatus } from './pet-status';
 
 @Entity('pets')
+@Check('pets_name_check', 'char_length(name) BETWEEN 1 AND 200')
+@Check('pets_status_check', `status IN ('available', 'pending', 'sold')`)
+@Check('pets_check', '(deleted_at IS NULL) = (category_id IS NOT NULL)')
+@Index('pets_in_order', ['id'], { where: 'deleted_at IS NULL' })
+@Index('pets_by_status', ['status', 'id'], { where: 'deleted_at IS NULL' })
+// In descending order, and of an expression: in a migration only.
+@Index('pets_by_category', { synchronize: false })
+@Index('pets_name_prefix', { synchronize: false })
 export class Pet {
   @GeneratedId()
   id!: number;
@@ -11,6 +19,7 @@ export class Pet {
   name!: string;
 
   /** Null only for a deleted pet, whose category is in `formerCategoryId`. */
+  @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
   @Column({ name: 'category_id', type: 'bigint', transformer: int8, nullable: true })
   categoryId!: number | null;
 
@@ -19,6 +28,9 @@ export class Pet {
 
   @Column('text')
   status!: PetStatus;
+
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()', ...OF_THE_DATABASE })
+  createdAt?: Date;
 
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;

@@ -1,10 +1,12 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { int8 } from '#libs/database';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { OF_THE_DATABASE, int8 } from '#libs/database';
 import type { StoredBan } from './rules/ban-rules';
 
 /** The last ban of a key. Kept after its end, because the next ban depends on its level. */
 @Entity('key_bans')
+@Index('key_bans_by_change', ['changedAt'])
 export class KeyBan {
+  @ForeignKey('ApiKey', { onDelete: 'CASCADE' })
   @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: int8 })
   keyId!: number;
 
@@ -14,8 +16,12 @@ export class KeyBan {
   @Column({ name: 'banned_until', type: 'timestamptz' })
   bannedUntil!: Date;
 
-  @Column('boolean', { name: 'by_operator' })
+  @Column('boolean', { name: 'by_operator', default: false })
   byOperator!: boolean;
+
+  /** Kept by a trigger. */
+  @Column({ name: 'changed_at', type: 'timestamptz', default: () => 'now()', ...OF_THE_DATABASE })
+  changedAt?: Date;
 }
 
 export function toStoredBan({ level, bannedUntil, byOperator }: KeyBan): StoredBan {
@@ -27,7 +33,9 @@ export const USAGE_DAYS = 90;
 
 /** The requests of a client on one UTC day, minus refunds. */
 @Entity('usage_days')
+@Index('usage_days_by_day', ['day', 'clientId'])
 export class UsageDay {
+  @ForeignKey('Client', { onDelete: 'CASCADE' })
   @PrimaryColumn({ name: 'client_id', type: 'bigint', transformer: int8 })
   clientId!: number;
 
@@ -42,6 +50,7 @@ export class UsageDay {
 /** The last reset of a client's windows by an operator. */
 @Entity('quota_resets')
 export class QuotaReset {
+  @ForeignKey('Client', { onDelete: 'CASCADE' })
   @PrimaryColumn({ name: 'client_id', type: 'bigint', transformer: int8 })
   clientId!: number;
 

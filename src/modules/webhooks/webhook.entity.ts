@@ -1,5 +1,5 @@
-import { Column, Entity, type ValueTransformer } from 'typeorm';
-import { GeneratedId, int8 } from '#libs/database';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
+import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
 import type { KeptSecret } from './webhook-secrets';
 
 const listOfTypes: ValueTransformer = {
@@ -15,12 +15,15 @@ const keptSecrets: ValueTransformer = {
 /** At most this many deliveries of a webhook are pending; one more disables it. */
 export const MAX_PENDING = 10_000;
 
-/** A client's webhook. Columns that only deliveries use, such as `probing_until`, are not mapped. */
+/** A client's webhook. Commands leave the columns that only deliveries use alone. */
 @Entity('webhooks')
+@Index('webhooks_of_client', ['clientId', 'id'], { where: 'deleted_at IS NULL' })
+@Index('webhooks_enabled', ['id'], { where: 'enabled' })
 export class Webhook {
   @GeneratedId()
   id!: number;
 
+  @ForeignKey('Client', { onDelete: 'CASCADE' })
   @Column({ name: 'client_id', type: 'bigint', transformer: int8 })
   clientId!: number;
 
@@ -50,7 +53,7 @@ export class Webhook {
   pausedUntil!: Date | null;
 
   /** Its receiver has accepted a delivery. Until then it is on probation. */
-  @Column('boolean')
+  @Column('boolean', { default: false })
   proven!: boolean;
 
   /** On probation nothing is sent before: the last attempt failed. */
@@ -67,6 +70,14 @@ export class Webhook {
   /** A deleted webhook is kept, without its secrets, until its deliveries have expired; pending ones end at once. */
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
+
+  /** The end of the lease of the one attempt under way on probation. */
+  @Column({ name: 'probing_until', type: 'timestamptz', nullable: true, ...OF_THE_DATABASE })
+  probingUntil?: Date | null;
+
+  /** The position in the feed after which events are sent to it. Set by a trigger. */
+  @Column({ type: 'bigint', transformer: int8, default: 0, ...OF_THE_DATABASE })
+  since?: number;
 }
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
@@ -74,10 +85,16 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** One event on its way to one webhook. */
 @Entity('webhook_deliveries')
+@Check('webhook_deliveries_status_check', `status IN ('pending', 'delivered', 'failed')`)
+@Index('webhook_deliveries_waiting', ['webhookId', 'dueAt'], { where: `status = 'pending'` })
+@Index('webhook_deliveries_of_webhook', ['webhookId', 'status', 'id'])
+// Of an expression: in a migration only.
+@Index('webhook_deliveries_by_day', { synchronize: false })
 export class WebhookDelivery {
   @GeneratedId()
   id!: number;
 
+  @ForeignKey(() => Webhook, { onDelete: 'CASCADE' })
   @Column({ name: 'webhook_id', type: 'bigint', transformer: int8 })
   webhookId!: number;
 
@@ -114,4 +131,15 @@ export class WebhookDelivery {
   /** Why the last attempt failed. */
   @Column({ type: 'text', nullable: true })
   error!: string | null;
+}
+
+/** A single row: the position in the feed up to which deliveries were created. */
+@Entity('webhook_dispatch')
+@Check('webhook_dispatch_one_check', 'one')
+export class DispatchPosition {
+  @PrimaryColumn('boolean', { default: true })
+  one!: true;
+
+  @Column({ type: 'bigint', transformer: int8 })
+  position!: number;
 }

@@ -23,16 +23,16 @@ export class WebhookAdministrationModule {}
 /** Includes today, so that deliveries are kept for at least 30 days. */
 const DAYS = 31;
 const MIN_TO_HOST = 4;
-const DAY_OF_DELETION = `(deleted_at AT TIME ZONE 'UTC')::date`;
+const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::date`;
 
 /** Webhooks: their operations and deliveries. */
 @Module({
   imports: [
     EventsModule,
     WebhookAdministrationModule,
-    RetentionModule.keep({ table: 'webhook_deliveries', dayColumn: 'day', days: DAYS }),
+    RetentionModule.keep({ table: 'webhook_deliveries', dayColumn: utcDayOf('created_at'), days: DAYS }),
     // A deleted webhook is removed a day after the last of its deliveries.
-    RetentionModule.keep({ table: 'webhooks', dayColumn: DAY_OF_DELETION, days: DAYS + 1 }),
+    RetentionModule.keep({ table: 'webhooks', dayColumn: utcDayOf('deleted_at'), days: DAYS + 1 }),
   ],
   controllers: [WebhooksController, DeliveriesController],
   providers: [

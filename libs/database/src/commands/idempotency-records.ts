@@ -1,6 +1,31 @@
 import { createHash } from 'node:crypto';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
+import { int8 } from '../entity-table';
 import type { Session } from '../session';
+
+/** The response to a request with an Idempotency-Key. */
+@Entity('idempotency_records')
+@Index('idempotency_records_by_age', ['createdAt'])
+export class IdempotencyRecord {
+  @PrimaryColumn({ name: 'owner_id', type: 'bigint', transformer: int8 })
+  ownerId!: number;
+
+  @PrimaryColumn('text')
+  key!: string;
+
+  @Column('text')
+  fingerprint!: string;
+
+  @Column('int')
+  status!: number;
+
+  @Column('text')
+  body!: string;
+
+  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
+  createdAt!: Date;
+}
 
 /** Responses are kept for 24 hours, measured by the database: those created after this time. */
 const KEPT_SINCE = `now() - interval '24 hours'`;

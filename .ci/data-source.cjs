@@ -1,0 +1,8 @@
+'use strict';
+
+// The database of DATABASE_URL for TypeORM's command line, as `npm run build` has compiled its entities:
+// docs/development/how-to.md says how a migration is generated.
+const { DataSource } = require('typeorm');
+const { dataSourceOptions } = require('../dist/src/runtime/data-source.js');
+
+exports.dataSource = new DataSource(dataSourceOptions(process.env.DATABASE_URL, 1));
