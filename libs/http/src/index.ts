@@ -20,6 +20,7 @@ export {
   Text,
   Timestamp,
   TrueOrFalse,
+  parseTimestamp,
 } from './fields';
 export { InputGuard, deferBodyParsing, parseJson } from './input.guard';
 export {
@@ -58,5 +59,4 @@ export {
   representationOf,
 } from './single-resource';
 export { type SocketResponse, takeOverNodeResponses, takeTurn, boundUnreadChunks } from './socket-errors';
-export { parseTimestamp } from './timestamp';
 export { BodyExamples, IdParam, OptionalBody, RequestValidationPipe, validated } from './validation.pipe';

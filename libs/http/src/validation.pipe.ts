@@ -13,7 +13,7 @@ import {
   getMetadataStorage,
   validateSync,
 } from 'class-validator';
-import { ApiError, ValidationFailedError } from './errors';
+import { ValidationFailedError } from './errors';
 import { EXPECTED_ID, ID_SCHEMA, isId } from './fields';
 import { type Examples, Documented, errorWith } from './operation';
 
@@ -84,18 +84,16 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
   }
   const errors = validateSync(instance, OPTIONS);
   if (inherited.length > 0 || errors.length > 0) {
-    throw new ValidationFailedError(listed([...inherited.map(asUnknown), ...errors], shape));
+    const unknown = inherited.map((property) => ({ property, constraints: { [UNKNOWN]: '' } }));
+    throw new ValidationFailedError(listed([...unknown, ...errors], shape));
   }
   return instance as Shape;
 }
 
+/** What class-validator calls the error of an unknown field. */
 const UNKNOWN = 'whitelistValidation';
 
-function asUnknown(property: string): ValidationError {
-  return { property, constraints: { [UNKNOWN]: '' } } as unknown as ValidationError;
-}
-
-function listed(errors: ValidationError[], shape: Type<object>): string {
+function listed(errors: Pick<ValidationError, 'property' | 'constraints'>[], shape: Type<object>): string {
   const problems = errors.slice(0, MAX_PROBLEMS).map(({ property, constraints = {} }) => {
     return UNKNOWN in constraints ? unknownField(property, shape) : Object.values(constraints)[0];
   });
@@ -137,50 +135,29 @@ function wholeNumber(given: unknown): unknown {
   return typeof given === 'string' && /^(0|[1-9]\d{0,15})$/.test(given) ? Number(given) : given;
 }
 
-@Injectable()
-class IdPipe implements PipeTransform<string, number> {
-  constructor(private readonly name: string) {}
-
-  transform(text: string): number {
-    const id = wholeNumber(text);
-    if (!isId(id)) {
-      throw new ValidationFailedError(invalidId(this.name));
-    }
-    return id as number;
-  }
-}
-
-function invalidId(name: string): string {
-  return `${name} must be ${EXPECTED_ID}.`;
-}
-
 /** Parameter decorator: an identifier in the path, as a number. Anything else is 400 `validation_failed`. */
 export function IdParam(name: string, description: string): ParameterDecorator {
+  const message = `${name} must be ${EXPECTED_ID}.`;
+  const transform = (text: string) => {
+    const id = wholeNumber(text);
+    if (!isId(id)) {
+      throw new ValidationFailedError(message);
+    }
+    return id;
+  };
   return (target, key, index) => {
-    Param(name, new IdPipe(name))(target, key, index);
+    Param(name, { transform })(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
     applyDecorators(
       ApiParam({ name, description, required: true, schema: { ...ID_SCHEMA, example: 1 } } as never),
-      Documented({ errors: [errorWith(ValidationFailedError, invalidId(name))] }),
+      Documented({ errors: [errorWith(ValidationFailedError, message)] }),
     )(target, key, descriptor);
   };
 }
 
 /** Documents example bodies of this class, and the error for an empty body if the operation refuses one. */
 export function BodyExamples(shape: Type<object>, examples: Examples): MethodDecorator {
-  const refusal = refusalOf(shape, {});
-  const errors = refusal === undefined ? [] : [errorWith(ValidationFailedError, refusal)];
+  const problems = validateSync(new shape(), OPTIONS);
+  const errors = problems.length === 0 ? [] : [errorWith(ValidationFailedError, listed(problems, shape))];
   return Documented({ bodies: examples, errors });
-}
-
-function refusalOf(shape: Type<object>, body: object): string | undefined {
-  try {
-    validated(shape, body);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ApiError) {
-      return error.message;
-    }
-    throw error;
-  }
 }
