@@ -11,37 +11,18 @@ const bench = new Bench(service);
 
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test.each(['a', 'A.b_c-1', '0', 'x'.repeat(128)])(
-  "A request's own X-Request-Id is returned: %.20s",
-  async (id) => {
-    for (const line of [
-      'GET /pets',
-      'GET /nope',
-      'PUT /pets',
-      'POST /pets',
-      'GET /health/live',
-      'GET /docs',
-    ]) {
-      expect((await bench.withKey(line, [`X-Request-Id: ${id}`])).headers['x-request-id']).toBe(id);
-    }
-  },
-);
-
-test.each([
-  ['a space', 'a b'],
-  ['129 characters', 'x'.repeat(129)],
-  ['a line of JSON', '{"a":1}'],
-  ['no ASCII', '\xe9'],
-  ['nothing', ''],
-  ['a tab', 'a\tb'],
-])('An id with %s is replaced by a random one', async (_what, id) => {
-  const answer = await bench.withKey('GET /pets', [`X-Request-Id: ${id}`]);
-  expect(answer.headers['x-request-id']).toMatch(RANDOM);
+it("A request's own X-Request-Id is returned, whatever it asks for", async () => {
+  for (const line of ['GET /pets', 'GET /nope', 'PUT /pets', 'POST /pets', 'GET /health/live', 'GET /docs']) {
+    expect((await bench.withKey(line, ['X-Request-Id: A.b_c-1'])).headers['x-request-id']).toBe('A.b_c-1');
+  }
 });
 
-it('Two ids are replaced by a random one', async () => {
-  const answer = await bench.withKey('GET /pets', ['X-Request-Id: a', 'X-Request-Id: b']);
-  expect(answer.headers['x-request-id']).toMatch(RANDOM);
+test.each([
+  ['An id that is not valid is', ['a b']],
+  ['Two ids are', ['a', 'b']],
+])('%s replaced by a random one', async (_what, ids) => {
+  const fields = ids.map((id) => `X-Request-Id: ${id}`);
+  expect((await bench.withKey('GET /pets', fields)).headers['x-request-id']).toMatch(RANDOM);
 });
 
 it('Every request without an id gets a unique one', async () => {

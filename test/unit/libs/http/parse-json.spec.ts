@@ -45,6 +45,18 @@ test.each([
   expect(parse(text)).toBe(value);
 });
 
+test.each([
+  ['a byte that is invalid in UTF-8', '"\xff"'],
+  ['latin1', '"\xe9"'],
+  ['an overlong sequence', '"\xc0\xaf"'],
+  ['a surrogate', '"\xed\xa0\x80"'],
+  ['a sequence that ends too early', '1\xe2\x82'],
+  ['UTF-16', '\xff\xfe1\0'],
+])('%s is refused, not replaced', (_what, bytes) => {
+  const parsed = () => parseJson(Buffer.from(bytes, 'latin1'));
+  expect(parsed).toThrow(expect.objectContaining({ code: 'malformed_json' }));
+});
+
 test('One byte order mark is ignored, and a second one is invalid', () => {
   expect(() => parse('\uFEFF\uFEFF1')).toThrow('The body is not valid JSON');
 });
