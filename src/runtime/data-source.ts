@@ -29,6 +29,10 @@ export function dataSourceOptions(
   poolSize: number,
   connectTimeoutMS = CONNECT_TIMEOUT_MS,
 ): DataSourceOptions {
+  // The driver prefers what the URL says.
+  const statementTimeoutMs = Number(/[?&]statement_timeout=(\d+)/.exec(url)?.[1] ?? STATEMENT_TIMEOUT_MS);
+  // A server that no longer responds does not enforce its own timeouts.
+  const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
     type: 'postgres',
     driver: pooledDriver(),
@@ -61,11 +65,13 @@ export function dataSourceOptions(
     connectTimeoutMS,
     applicationName: 'petstore',
     extra: {
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
       // A process halted in a transaction must not keep its locks: all writes need one of them.
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-      // A server that no longer responds does not enforce its own timeouts.
-      onConnect,
+      onConnect: async (client: ClientBase) => {
+        watchSilence(client);
+        await client.query(INDEXES_ONLY);
+      },
       keepAlive: true,
       // Statements sent in sequence do not wait for each other's results.
       pipeline: true,
@@ -89,13 +95,6 @@ const INDEXES_ONLY = ['seqscan', 'hashjoin', 'mergejoin', 'sort']
   .map((method) => `SET enable_${method} = off; `)
   .concat('SET jit = off')
   .join('');
-
-async function onConnect(client: ClientBase): Promise<void> {
-  watchSilence(client);
-  await client.query(INDEXES_ONLY);
-}
-
-const watchSilence = giveUpSilentConnection(STATEMENT_TIMEOUT_MS + 1_000);
 
 /** Migrates the database on a separate connection: a migration may take longer than a request. */
 export async function migrateToNewest(url: string): Promise<string[]> {

@@ -27,6 +27,8 @@ export interface ServiceOptions {
   database?: TestDatabase;
   /** Where the service finds the database, when it is not the database's own address (a proxy in between, say). */
   databaseUrl?: string;
+  /** Instead of ten seconds, for tests that wait until it is over. */
+  statementTimeoutMs?: number;
 }
 
 export interface KeyOptions {
@@ -112,12 +114,16 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   };
   const { redisUrl } = settings;
   const database = options.database ?? (await createTestDatabase());
+  const databaseUrl = new URL(options.databaseUrl ?? database.url);
+  if (options.statementTimeoutMs !== undefined) {
+    databaseUrl.searchParams.set('statement_timeout', String(options.statementTimeoutMs));
+  }
   const clock = new ManualClock();
   const { TEST_LOG_LEVEL: level } = process.env;
   const log = new WatchedLog(level === undefined ? undefined : process.stdout);
   const logger = createLogger((level as LogLevel | undefined) ?? 'trace', log);
   const testing = await Test.createTestingModule({
-    imports: [AppModule.forService(settings, options.databaseUrl ?? database.url)],
+    imports: [AppModule.forService(settings, databaseUrl.href)],
   })
     .overrideProvider(Clock)
     .useValue(clock)

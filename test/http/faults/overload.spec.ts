@@ -14,7 +14,7 @@ const FEW = 20;
 /** What a request under way may take of the memory, its test's part included, in bytes. */
 const REQUEST_BYTES = 200_000;
 
-const service = useService({ settings: { databasePool: CONNECTIONS } });
+const service = useService({ settings: { databasePool: CONNECTIONS }, statementTimeoutMs: 1_500 });
 
 let caller: ApiClient;
 let petId: number;

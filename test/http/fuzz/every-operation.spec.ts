@@ -3,7 +3,6 @@ import { useService } from '../../support/use-service';
 import { FuzzClient } from './support/fuzz-client';
 import type { FuzzRequest } from './support/fuzz-request';
 import { requestsOf } from './support/request-values';
-import { StockLedger } from './support/stock-ledger';
 
 /** A run is repeated with FUZZ_SEED; FUZZ_REQUESTS makes it longer. */
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);
@@ -19,7 +18,6 @@ const MOST_MS = 600_000 + REQUESTS * 50;
 
 describe(`${REQUESTS} valid and broken requests to every operation (FUZZ_SEED=${SEED})`, () => {
   const service = useService();
-  const ledger = new StockLedger();
   const statuses = new Map<number, number>();
   let client: FuzzClient;
 
@@ -31,8 +29,6 @@ describe(`${REQUESTS} valid and broken requests to every operation (FUZZ_SEED=${
   async function send(request: FuzzRequest): Promise<void> {
     const answer = await client.send(request);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-    ledger.note(request, answer);
-    ledger.noteAdjustment(request, answer);
   }
 
   it(
@@ -59,17 +55,6 @@ describe(`${REQUESTS} valid and broken requests to every operation (FUZZ_SEED=${
     expect([...statuses.keys()].sort((a, b) => a - b)).toEqual([
       200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 429,
     ]);
-  });
-
-  it('leave the stock that the responses imply, for each pet', async () => {
-    const { actual, expected, compared } = await ledger.compare(service.database.pool);
-    expect(actual).toEqual(expected);
-    expect(compared).toBeGreaterThan(5);
-  });
-
-  it('leave exactly the acknowledged orders', async () => {
-    const { actual, expected } = await ledger.compareOrders(service.database.pool);
-    expect(actual).toEqual(expected);
   });
 
   it('leave the service healthy', async () => {

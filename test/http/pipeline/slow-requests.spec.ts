@@ -5,7 +5,7 @@ import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 
 // Long enough for requests that are sent at once.
-const service = useService({ timeouts: { headersMs: 800, requestMs: 1_000 } });
+const service = useService({ timeouts: { headersMs: 250, requestMs: 300 } });
 const bench = new Bench(service);
 
 const JSON_TYPE = 'Content-Type: application/json';

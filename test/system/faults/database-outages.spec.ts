@@ -11,7 +11,7 @@ let callers: WatchedCallers;
 
 beforeAll(async () => {
   postgres = await FaultyPostgres.start();
-  service = await startService({ databaseUrl: postgres.url });
+  service = await startService({ databaseUrl: postgres.url, statementTimeoutMs: 2_000 });
   caller = await service.caller();
 });
 
