@@ -73,35 +73,24 @@ describe('db seed', () => {
   });
 });
 
-describe('an unusable database', () => {
-  const secret = 'not-to-be-seen';
+const secret = 'not-to-be-seen';
 
-  async function expectComplaint(url: string, line: RegExp, command = ['clients', 'list']): Promise<void> {
+function onServer(change: Partial<URL>): string {
+  return Object.assign(new URL(process.env.TEST_POSTGRES_URL!), change).href;
+}
+
+it.each([
+  ['unreachable', `postgres://user:${secret}@127.0.0.1:1/store`, /DATABASE_URL cannot be reached/],
+  ['locked', onServer({ password: secret }), /DATABASE_URL.*password authentication failed/],
+  ['missing', onServer({ pathname: '/nowhere' }), /DATABASE_URL.*"nowhere" does not exist/],
+  ['no PostgreSQL', `mysql://u:${secret}@host/store`, /DATABASE_URL takes a URL that starts with/],
+])('a database that is %s is reported in one line without its password', async (_what, url, line) => {
+  for (const command of [
+    ['clients', 'list'],
+    ['db', 'status'],
+  ]) {
     const outcome = await petstore(command, { DATABASE_URL: url });
     expect(outcome).toEqual(complaint(1, line));
     expect(outcome.stderr).not.toContain(secret);
   }
-
-  it('where nothing listens is reported in one line', async () => {
-    await expectComplaint(`postgres://user:${secret}@127.0.0.1:1/store`, /DATABASE_URL cannot be reached/, [
-      'db',
-      'status',
-    ]);
-  });
-
-  it('that rejects the password is reported in one line', async () => {
-    const url = new URL(process.env.TEST_POSTGRES_URL!);
-    url.password = secret;
-    await expectComplaint(url.href, /DATABASE_URL.*password authentication failed/);
-  });
-
-  it('that does not exist is reported in one line', async () => {
-    const url = new URL(process.env.TEST_POSTGRES_URL!);
-    url.pathname = '/nowhere';
-    await expectComplaint(url.href, /DATABASE_URL.*"nowhere" does not exist/);
-  });
-
-  it('with an invalid URL is reported with the variable and the accepted format', async () => {
-    await expectComplaint(`mysql://user:${secret}@host/store`, /DATABASE_URL takes a URL that starts with/);
-  });
 });
