@@ -40,63 +40,21 @@ export interface Decision {
 export const NOTHING_TAKEN = -1;
 
 export function decide(windows: WindowState, bans: BanState | null, limits: Limits, now: number): Decision {
-  if (bans !== null && isBanned(bans, now)) return banned(windows, bans, limits, now, 0);
+  const state = { windows, bans, limits, now };
+  if (bans !== null && isBanned(bans, now)) return decisionAfter('banned', null, false, state);
 
   const exhausted = take(windows, limits, now);
-  const current = standings(windows, limits, now);
   if (exhausted === null) {
     if (bans !== null) endSeries(bans);
-    return decision('allowed', current, null, 0, bans, now, 0);
+    return decisionAfter('allowed', null, false, state);
   }
-
-  const resetAt = endOf(current, exhausted);
-  if (bans !== null && strike(bans, now, resetAt)) return banned(windows, bans, limits, now, bans.level);
-  return decision('limited', current, exhausted, wholeSeconds(resetAt - now), bans, now, 0);
-}
-
-function banned(
-  windows: WindowState,
-  bans: BanState,
-  limits: Limits,
-  now: number,
-  earnedBanLevel: number,
-): Decision {
-  const wait = wholeSeconds(bans.bannedUntil - now);
-  const closed = standings(windows, limits, now).map(({ name, limit }) => ({
-    name,
-    limit,
-    remaining: 0,
-    resetAt: bans.bannedUntil,
-  }));
-  return decision('banned', closed, null, wait, bans, now, earnedBanLevel);
-}
-
-function decision(
-  outcome: Outcome,
-  current: WindowStanding[],
-  exhausted: WindowName | null,
-  retryAfterSeconds: number,
-  bans: BanState | null,
-  now: number,
-  earnedBanLevel: number,
-): Decision {
-  const isWarned = bans !== null && outcome !== 'allowed';
-  return {
-    outcome,
-    standings: current,
-    exhausted,
-    retryAfterSeconds,
-    refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
-    nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
-    bannedByOperator: outcome === 'banned' && bans!.byOperator,
-    earnedBanLevel,
-    takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
-    decidedAt: now,
-  };
+  const resetAt = endOf(standings(windows, limits, now), exhausted);
+  if (bans !== null && strike(bans, now, resetAt)) return decisionAfter('banned', null, true, state);
+  return decisionAfter('limited', exhausted, false, state);
 }
 
 /**
- * Rebuilds the decision that Redis made by the same rules from the state after it.
+ * The decision, from the state after it, whether it was made here or by the same rules in Redis.
  * @param exhausted on `limited`, the full window with the longest wait
  */
 export function decisionAfter(
@@ -106,12 +64,26 @@ export function decisionAfter(
   state: { windows: WindowState; bans: BanState | null; limits: Limits; now: number },
 ): Decision {
   const { windows, bans, limits, now } = state;
-  if (outcome === 'banned' && bans !== null) {
-    return banned(windows, bans, limits, now, newlyBanned ? bans.level : 0);
-  }
   const current = standings(windows, limits, now);
-  const wait = exhausted === null ? 0 : wholeSeconds(endOf(current, exhausted) - now);
-  return decision(outcome, current, exhausted, wait, bans, now, 0);
+  const isBan = outcome === 'banned' && bans !== null;
+  const waitEnd = isBan ? bans.bannedUntil : exhausted === null ? null : endOf(current, exhausted);
+  const isWarned = bans !== null && outcome !== 'allowed';
+  return {
+    outcome,
+    standings: isBan ? closedUntil(bans.bannedUntil, current) : current,
+    exhausted,
+    retryAfterSeconds: waitEnd === null ? 0 : wholeSeconds(waitEnd - now),
+    refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
+    nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
+    bannedByOperator: isBan && bans.byOperator,
+    earnedBanLevel: isBan && newlyBanned ? bans.level : 0,
+    takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
+    decidedAt: now,
+  };
+}
+
+function closedUntil(resetAt: number, current: WindowStanding[]): WindowStanding[] {
+  return current.map(({ name, limit }) => ({ name, limit, remaining: 0, resetAt }));
 }
 
 function endOf(current: WindowStanding[], name: WindowName): number {
