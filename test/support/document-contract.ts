@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
+import { inPlace } from './document';
 
 interface CheckedAnswer {
   status: number;
@@ -9,7 +10,7 @@ interface CheckedAnswer {
 }
 
 interface DocumentedResponse {
-  headers?: Record<string, unknown>;
+  headers?: Record<string, { required?: boolean }>;
   content?: Record<string, unknown>;
 }
 
@@ -40,7 +41,7 @@ export class DocumentContract {
   private readonly document: OpenAPIObject;
 
   private constructor(served: OpenAPIObject) {
-    this.document = withResponsesInPlace(served);
+    this.document = { ...served, paths: inPlace(served, served.paths) as OpenAPIObject['paths'] };
     addFormats(this.ajv);
     this.ajv.addFormat('int32', true);
     this.ajv.addFormat('int64', true);
@@ -101,6 +102,11 @@ export class DocumentContract {
       method,
     );
     this.checkHeaders(name, answer, Object.keys(response.headers ?? {}));
+    for (const [header, { required }] of Object.entries(response.headers ?? {})) {
+      if (required && !answer.headers.has(header)) {
+        throw new Error(`${name} lacks ${header}, which the document requires`);
+      }
+    }
   }
 
   private checkBody(
@@ -145,23 +151,6 @@ export class DocumentContract {
       }
     }
   }
-}
-
-/** The document with every response where it is answered, be it shared or not. */
-function withResponsesInPlace(served: OpenAPIObject): OpenAPIObject {
-  const document = structuredClone(served);
-  for (const path of Object.values(document.paths as Operations)) {
-    for (const operation of Object.values(path)) {
-      for (const [status, response] of Object.entries(operation!.responses)) {
-        const [, name] =
-          /^#\/components\/responses\/(.+)$/.exec((response as { $ref?: string }).$ref ?? '') ?? [];
-        if (name !== undefined) {
-          operation!.responses[status] = document.components!.responses![name] as DocumentedResponse;
-        }
-      }
-    }
-  }
-  return document;
 }
 
 function documentedMethod(method: string): string {

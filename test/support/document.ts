@@ -8,6 +8,7 @@ interface Content {
 
 export interface Header {
   description: string;
+  required?: boolean;
   schema: Record<string, unknown>;
   example?: unknown;
   examples?: Record<string, { value: unknown }>;
@@ -15,7 +16,7 @@ export interface Header {
 
 export interface Response {
   description: string;
-  headers?: Record<string, Header | { $ref: string }>;
+  headers?: Record<string, Header>;
   content?: Record<string, Content>;
 }
 
@@ -34,25 +35,30 @@ export interface Operation {
   description: string;
   tags: string[];
   deprecated?: boolean;
-  security: Record<string, string[]>[];
-  parameters: (Parameter | { $ref: string })[];
+  parameters: Parameter[];
   requestBody?: { required?: boolean; content: Record<string, Content> };
   responses: Record<string, Response>;
 }
 
-/** Operations by `METHOD path`, with the responses that they share in place. */
+/** Operations by `METHOD path`, with the shared parts that they refer to in place. Schemas stay references. */
 export function operationsOf(document: OpenAPIObject): Map<string, Operation> {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item as Record<string, Operation>).map(([method, operation]) => {
-      const responses = Object.entries(operation.responses as Record<string, Response | { $ref: string }>);
-      const inPlace = responses.map(([status, response]) => {
-        return [status, '$ref' in response ? resolve(document, response.$ref) : response] as const;
-      });
-      const complete = { ...operation, responses: Object.fromEntries(inPlace) as Operation['responses'] };
-      return [`${method.toUpperCase()} ${path}`, complete] as const;
+    Object.entries(item as object).map(([method, operation]) => {
+      return [`${method.toUpperCase()} ${path}`, inPlace(document, operation) as Operation] as const;
     }),
   );
   return new Map(operations);
+}
+
+/** A copy of a part of the document, without references except to schemas. */
+export function inPlace(document: OpenAPIObject, part: unknown): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map((item) => inPlace(document, item));
+  const { $ref } = part as { $ref?: string };
+  if ($ref !== undefined && !$ref.startsWith('#/components/schemas/')) {
+    return inPlace(document, resolve(document, $ref));
+  }
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, inPlace(document, value)]));
 }
 
 /** What a `#/…` reference points to; undefined when it points to nothing. */
@@ -61,12 +67,6 @@ export function resolve(document: OpenAPIObject, reference: string): unknown {
   return names.reduce<unknown>(
     (value, name) => (value as Record<string, unknown> | undefined)?.[name],
     document,
-  );
-}
-
-export function parametersOf(document: OpenAPIObject, operation: Operation): Parameter[] {
-  return operation.parameters.map((parameter) =>
-    '$ref' in parameter ? (resolve(document, parameter.$ref) as Parameter) : parameter,
   );
 }
 

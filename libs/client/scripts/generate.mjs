@@ -19,8 +19,9 @@ for (const operations of Object.values(document.paths)) {
     keepWhatCallsNeed(responses);
   }
 }
-delete document.components.headers;
-delete document.components.responses;
+for (const unused of ['headers', 'responses', 'examples']) {
+  delete document.components[unused];
+}
 
 // A field with a default is optional in a request, but openapi-typescript treats it as required by default.
 const types = await openapiTS(document, { defaultNonNullable: false });
@@ -34,17 +35,23 @@ async function write(name, source) {
 function routesOf({ paths }) {
   const routes = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => {
+      const parameters = operation.parameters.map((parameter) => inPlace('parameters', parameter));
       const route = {
         method,
         path,
         takesBody: operation.requestBody !== undefined,
-        takesQuery: operation.parameters?.some((parameter) => parameter.in === 'query') ?? false,
-        paged: operation.parameters?.some(({ name }) => name === 'cursor') ?? false,
+        takesQuery: parameters.some((parameter) => parameter.in === 'query'),
+        paged: parameters.some(({ name }) => name === 'cursor'),
       };
       return `${operation.operationId}: ${JSON.stringify(route)}`;
     }),
   );
   return `/** Where each operation is, and what it takes. */\nexport const ROUTES = {${routes.join(',')}} as const;`;
+}
+
+/** A part of the document, or the shared one that it refers to. */
+function inPlace(section, part) {
+  return '$ref' in part ? document.components[section][part.$ref.split('/').at(-1)] : part;
 }
 
 function errorClassesOf(codes) {
@@ -70,13 +77,15 @@ function nameOf(code) {
 
 /** Omits errors, which share the Error object, and header fields, which are read by name: the file would be four times as long. */
 function keepWhatCallsNeed(responses) {
-  for (const [status, response] of Object.entries(responses)) {
+  for (const [status, part] of Object.entries(responses)) {
+    const response = inPlace('responses', part);
+    responses[status] = response;
     delete response.headers;
     for (const content of Object.values(response.content ?? {})) {
       delete content.example;
       delete content.examples;
     }
-    if (!/^[23]/.test(status)) {
+    if (!/^2/.test(status)) {
       delete responses[status];
     }
   }

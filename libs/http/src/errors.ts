@@ -37,6 +37,8 @@ export interface ErrorDefinition {
   readonly when: string;
   /** An example of the actual message. */
   readonly example: string;
+  /** Tells this example from the catalogue's, where an operation has its own. */
+  readonly variant?: string;
   /** The header fields sent with that message. */
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
@@ -116,7 +118,7 @@ export const ValidationFailedError = defineError({
   status: 400,
   when: 'A value in the path, query, headers or body is invalid. The message names it and says what is valid.',
   message: (problems: string) => problems,
-  example: ['limit must be an integer from 1 to 100, given once.'],
+  example: ['The operation has no query parameter "colour".'],
 });
 
 export const RouteNotFoundError = defineError({

@@ -24,6 +24,8 @@ export interface HeaderNote {
   example?: string;
   /** Its meaning for this operation; by default the shared description. */
   description?: string;
+  /** Whether each of these responses has it; by default as for other operations. */
+  required?: boolean;
 }
 
 interface ParameterNote {
@@ -70,13 +72,17 @@ function notesOf(descriptor: Annotated): OperationNotes {
   return notes;
 }
 
-/** An error with these details, which may differ from those of the catalogue's example. */
+/**
+ * An error with details other than those of the catalogue's example.
+ * @param variant names this example among those of the error
+ */
 export function errorWith<Details extends unknown[]>(
   error: DefinedError<Details>,
+  variant: string,
   ...details: Details
 ): ErrorDefinition {
   const { message, headers } = new error(...details);
-  return { ...error.definition, example: message, exampleHeaders: headers };
+  return { ...error.definition, variant, example: message, exampleHeaders: headers };
 }
 
 /** Adds to the notes of an operation. */

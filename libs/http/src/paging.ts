@@ -186,7 +186,7 @@ export function Paged(options: PageOptions = {}): MethodDecorator {
 function documentSingle(parameter: string): MethodDecorator {
   const description = `Of the only entry, for \`If-Match\` and \`If-None-Match\`. Present if it was asked for with one \`${parameter}\` and nothing else.`;
   return Documented({
-    headers: { success: [{ name: 'ETag', description }] },
+    headers: { success: [{ name: 'ETag', description, required: false }] },
     parameters: [{ name: 'If-None-Match' }],
   });
 }

@@ -1,7 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import type {
   HeaderObject,
   OpenAPIObject,
   OperationObject,
+  ParameterObject,
   ReferenceObject,
   RequestBodyObject,
   ResponseObject,
@@ -9,7 +11,7 @@ import type {
 } from '@nestjs/swagger';
 import { type ErrorDefinition, type HeaderNote, NOTES, type OperationNotes, noNotes } from '#libs/http';
 import { EVERY_RESPONSE, HEADERS, LIMITED } from './header-fields';
-import { PARAMETERS, SHARED_RESPONSES, isNotStored, possibleErrors, schemas } from './shared-parts';
+import { PARAMETERS, isNotStored, possibleErrors, schemas } from './shared-parts';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject>;
@@ -34,13 +36,14 @@ const UNREADABLE = new Set([400, 408, 431]);
 export function completeDocument(document: OpenAPIObject): void {
   const components: Components = (document.components ??= {});
   components.schemas = { ...components.schemas, ...schemas() };
-  components.headers = {};
-  components.parameters = PARAMETERS;
+  components.examples = {};
   const drafts = draftsOf(document);
   for (const draft of drafts) {
     completeOperation(draft, components);
   }
-  components.responses = shareResponses(drafts.map(({ operation }) => operation.responses as Responses));
+  components.headers = share('headers', drafts.flatMap(headersIn)) as Components['headers'];
+  components.parameters = share('parameters', drafts.flatMap(parametersIn)) as Components['parameters'];
+  components.responses = share('responses', drafts.flatMap(responsesIn)) as Components['responses'];
 }
 
 /** Every operation of the document with its notes, which are removed from the document. */
@@ -64,15 +67,20 @@ function completeOperation(draft: Draft, components: Components): void {
   const parameters = notes.parameters.filter(({ onlyFor }) => onlyFor?.includes(method) ?? true);
   operation.parameters = [
     ...(operation.parameters ?? []),
-    ...parameters.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })),
+    ...parameters.map(({ name }) => PARAMETERS[name]!),
   ];
   completeBody(draft, components);
   const responses = operation.responses as Responses;
   if (parameters.some(({ name }) => name === 'If-None-Match')) {
     responses['304'] = { description: NOT_MODIFIED };
   }
-  Object.assign(responses, errorResponses(possibleErrors(method, notes)));
-  completeHeaders(draft, components.headers!);
+  const errors = possibleErrors(method, operation.requestBody !== undefined, notes);
+  for (const error of errors) {
+    const { code, example: message, status } = error;
+    components.examples![nameOf(error)] = { value: { code, message, status } };
+  }
+  Object.assign(responses, errorResponses(errors));
+  completeHeaders(draft);
 }
 
 /** Adds examples and further media types to the body, and forbids additional members, which the service rejects. */
@@ -95,7 +103,7 @@ function completeBody({ operation, method, notes }: Draft, components: Component
   }
 }
 
-/** One response per status; its examples are the error bodies by code. The last of several errors with a code applies. */
+/** One response per status, with the error bodies by code. The last of several errors with a code applies. */
 function errorResponses(errors: ErrorDefinition[]): Responses {
   const byCode = new Map(errors.map((error) => [error.code, error]));
   const sorted = [...byCode.values()].sort((a, b) => a.status - b.status || a.code.localeCompare(b.code));
@@ -106,94 +114,143 @@ function errorResponses(errors: ErrorDefinition[]): Responses {
 }
 
 function errorResponse(errors: ErrorDefinition[]): ResponseObject {
-  const examples = errors.map(({ code, example: message, status }) => {
-    return [code, { value: { code, message, status } }] as const;
-  });
+  const examples = errors.map((error) => [error.code, { $ref: `#/components/examples/${nameOf(error)}` }]);
   return {
     description: errors.map(({ code, when }) => `\`${code}\`: ${when}`).join('\n\n'),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(examples),
+        examples: Object.fromEntries(examples) as Record<string, ReferenceObject>,
       },
     },
     headers: headersOf(errors),
   };
 }
 
-/** Header fields sent with these errors, each with its values by code. */
+/** The name of an error's example in the document. */
+function nameOf({ code, variant }: ErrorDefinition): string {
+  return variant === undefined ? code : `${code}.${variant}`;
+}
+
+/** Header fields sent with these errors. Where a text tells them apart, it has its values by code. */
 function headersOf(errors: ErrorDefinition[]): Record<string, HeaderObject> {
   const headers: Record<string, HeaderObject> = {};
-  for (const error of errors) {
-    for (const [name, text] of Object.entries(error.exampleHeaders)) {
-      const { description, schema } = HEADERS[name]!;
-      const header = (headers[name] ??= { description, schema, examples: {} });
-      const value = (schema as { type?: string }).type === 'integer' ? Number(text) : text;
-      Object.assign(header.examples as object, { [error.code]: { value } });
+  for (const { code, exampleHeaders } of errors) {
+    for (const [name, value] of Object.entries(exampleHeaders)) {
+      const known = HEADERS[name]!;
+      const { description, schema } = known;
+      const required = errors.every((error) => name in error.exampleHeaders);
+      const isText = typeof known.example === 'string';
+      headers[name] ??= isText ? { description, required, schema, examples: {} } : { ...known, required };
+      Object.assign(headers[name].examples ?? {}, { [code]: { value } });
     }
   }
   return headers;
 }
 
-/**
- * Adds to each response the header fields that every response has, and those in the operation's notes. A value specific
- * to the operation gets its own component, `<operationId>.<name>`.
- */
-function completeHeaders({ operation, path, notes }: Draft, shared: Components['headers'] & object): void {
-  const headerOf = ({ name, example, description }: HeaderNote): HeaderObject => ({
-    ...HEADERS[name]!,
-    ...(description === undefined ? {} : { description }),
-    ...(example === undefined ? {} : { example: example.replaceAll('{path}', path) }),
-  });
-  const refer = (note: HeaderNote): ReferenceObject => {
-    const isCommon = note.example === undefined && note.description === undefined;
-    const component = isCommon ? note.name : `${operation.operationId}.${note.name}`;
-    shared[component] = headerOf(note);
-    return { $ref: `#/components/headers/${component}` };
-  };
+/** Adds to each response the header fields that every response has, and those in the operation's notes. */
+function completeHeaders({ operation, path, notes }: Draft): void {
   for (const [text, response] of Object.entries(operation.responses as Responses)) {
     const status = Number(text);
     const noted = notes.headers.filter(
       ({ on }) => on === 'readable' || status < 400 || (on === 'kept' && !isNotStored(status)),
     );
     response.headers = {
-      ...Object.fromEntries(EVERY_RESPONSE.map((name) => [name, refer({ name })])),
+      ...Object.fromEntries(EVERY_RESPONSE.map((name) => [name, HEADERS[name]!])),
       ...(status === 429 ? LIMITED : {}),
       ...response.headers,
       ...Object.fromEntries(
-        noted.map((note) => {
-          const isOptional = note.on === 'readable' && UNREADABLE.has(status);
-          return [note.name, isOptional ? optional(headerOf(note)) : refer(note)];
+        noted.map(({ on, ...note }) => {
+          const header = headerOf(note, path);
+          return [note.name, on === 'readable' && UNREADABLE.has(status) ? optional(header) : header];
         }),
       ),
     };
   }
 }
 
+function headerOf({ name, example, ...note }: HeaderNote, path: string): HeaderObject {
+  const header = { ...HEADERS[name]!, ...note };
+  return example === undefined ? header : { ...header, example: example.replaceAll('{path}', path) };
+}
+
 /** Some of the requests with such a status never became a call of the operation. */
-function optional(header: HeaderObject): HeaderObject {
+function optional({ required: _required, ...header }: HeaderObject): HeaderObject {
   return { ...header, description: `${header.description} Absent if the request could not be read.` };
 }
 
-/**
- * Moves the most common response for each status to a shared component. Operations with a different response keep it.
- * @param operations the responses of each operation, modified in place
- */
-function shareResponses(operations: Record<string, ResponseObject | ReferenceObject>[]): Responses {
-  const shared: Responses = {};
-  for (const [status, name] of Object.entries(SHARED_RESPONSES)) {
-    const counts = new Map<string, number>();
-    for (const responses of operations.filter((operation) => status in operation)) {
-      const text = JSON.stringify(responses[status]);
-      counts.set(text, (counts.get(text) ?? 0) + 1);
-    }
-    const [[commonest]] = [...counts].sort(([, a], [, b]) => b - a) as [[string, number]];
-    shared[name] = JSON.parse(commonest) as ResponseObject;
-    for (const responses of operations) {
-      if (JSON.stringify(responses[status]) === commonest) {
-        responses[status] = { $ref: `#/components/responses/${name}` };
-      }
+/** A part of the document that others may have as well. */
+interface Part {
+  holder: Record<string, unknown>;
+  key: string;
+  /** Its name as a component, if it is the most common part of that name. */
+  name: string;
+  /** What to add to the name otherwise. */
+  distinction: (commonest: object) => string;
+}
+
+/** Moves the parts that occur more than once to shared components, and refers to them. @returns the components by name */
+function share(section: string, parts: Part[]): Record<string, object> {
+  const uses = new Map<string, Part[]>();
+  for (const part of parts) {
+    const text = JSON.stringify(part.holder[part.key]);
+    uses.set(text, [...(uses.get(text) ?? []), part]);
+  }
+  const shared: Record<string, object> = {};
+  const repeated = [...uses].filter(([, { length }]) => length > 1);
+  for (const [text, all] of repeated.sort(([, a], [, b]) => b.length - a.length)) {
+    const { name, distinction } = all[0]!;
+    const component = name in shared ? `${name}.${distinction(shared[name]!)}` : name;
+    shared[component] = JSON.parse(text) as object;
+    for (const { holder, key } of all) {
+      holder[key] = { $ref: `#/components/${section}/${component}` };
     }
   }
   return shared;
+}
+
+function headersIn({ operation }: Draft): Part[] {
+  return Object.entries(operation.responses as Responses).flatMap(([status, { headers }]) =>
+    Object.keys(headers!).map((key) => {
+      const holder = headers as Record<string, unknown>;
+      const isOfOperation = key === 'Link' || operation.deprecated === true;
+      return { holder, key, name: key, distinction: () => (isOfOperation ? operation.operationId! : status) };
+    }),
+  );
+}
+
+function parametersIn({ operation }: Draft): Part[] {
+  const parameters = operation.parameters as ParameterObject[];
+  return parameters.map(({ name, in: where }, index) => {
+    const holder = parameters as unknown as Record<string, unknown>;
+    return { holder, key: String(index), name, distinction: () => where };
+  });
+}
+
+function responsesIn({ operation }: Draft): Part[] {
+  const responses = operation.responses as Responses;
+  return Object.entries(responses).map(([key, response]) => ({
+    holder: responses,
+    key,
+    name: responseName(Number(key), response),
+    distinction: (commonest) => {
+      const common = detailsOf(commonest);
+      const details = detailsOf(response).filter((detail) => !common.includes(detail));
+      return details.join('.') || operation.operationId!;
+    },
+  }));
+}
+
+/** `NotFound`, or `UpdatedPet` for "The updated pet." */
+function responseName(status: number, { description }: ResponseObject): string {
+  const name = status >= 300 ? STATUS_CODES[status]! : description.replace(/^The /, '');
+  const words = name.match(/\w+/g)!;
+  return words.map((word) => `${word[0]!.toUpperCase()}${word.slice(1)}`).join('');
+}
+
+/** The examples and the header fields of a response. */
+function detailsOf({ content, headers }: Partial<ResponseObject>): string[] {
+  const examples = Object.values(content?.['application/json']?.examples ?? {}) as ReferenceObject[];
+  const named = examples.map(({ $ref }) => $ref.replace('#/components/examples/', ''));
+  return [...named, ...Object.keys(headers ?? {})];
 }

@@ -68,37 +68,28 @@ const EVERY_OPERATION = [
   ServiceUnavailableError,
 ].map(({ definition }) => definition);
 
-function bodyErrors(types: string): ErrorDefinition[] {
+const MERGE_PATCHES = 'application/json or application/merge-patch+json';
+
+/** The errors of an operation with a body. */
+function bodyErrors(method: string): ErrorDefinition[] {
   return [
     MalformedJsonError.definition,
     PayloadTooLargeError.definition,
-    errorWith(UnsupportedMediaTypeError, types),
+    method === 'patch'
+      ? errorWith(UnsupportedMediaTypeError, 'merge_patch', MERGE_PATCHES)
+      : UnsupportedMediaTypeError.definition,
   ];
 }
 
-const BODY_ERRORS: Record<string, ErrorDefinition[]> = {
-  post: bodyErrors('application/json'),
-  put: bodyErrors('application/json'),
-  patch: bodyErrors('application/json or application/merge-patch+json'),
-};
-
 /** All errors that an operation can return. */
-export function possibleErrors(method: string, { errors, never }: OperationNotes): ErrorDefinition[] {
-  const all = [...EVERY_OPERATION, ...(BODY_ERRORS[method] ?? []), ...errors];
+export function possibleErrors(
+  method: string,
+  hasBody: boolean,
+  { errors, never }: OperationNotes,
+): ErrorDefinition[] {
+  const all = [...EVERY_OPERATION, ...(hasBody ? bodyErrors(method) : []), ...errors];
   return all.filter(({ code }) => !never.includes(code));
 }
-
-/** Names in `components.responses` by status, for failures that most operations share. */
-export const SHARED_RESPONSES: Record<number, string> = {
-  401: 'Unauthorized',
-  408: 'RequestTimeout',
-  413: 'PayloadTooLarge',
-  415: 'UnsupportedMediaType',
-  429: 'TooManyRequests',
-  431: 'HeadersTooLarge',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-};
 
 /** Statuses that are not stored for an Idempotency-Key. Before the body was read, the key was not bound to a request. */
 export function isNotStored(status: number): boolean {

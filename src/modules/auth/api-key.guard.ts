@@ -5,7 +5,6 @@ import {
   Injectable,
   SetMetadata,
 } from '@nestjs/common';
-import { ApiSecurity } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { defineError, Documented, errorWith } from '#libs/http';
 import type { Scope } from './caller';
@@ -79,7 +78,10 @@ export const BEARER_SCHEME = 'bearer';
 
 /** The operation needs a valid key with this scope. */
 export function RequiresScope(scope: Scope): MethodDecorator {
-  return applyDecorators(openTo(scope), Documented({ errors: [errorWith(InsufficientScopeError, scope)] }));
+  return applyDecorators(
+    openTo(scope),
+    Documented({ errors: [errorWith(InsufficientScopeError, scope, scope)] }),
+  );
 }
 
 /** The operation needs a valid key, whatever its scopes. */
@@ -90,8 +92,6 @@ export function RequiresKey(): MethodDecorator {
 function openTo(rule: AccessRule): MethodDecorator {
   return applyDecorators(
     SetMetadata(ACCESS_RULE, rule),
-    ApiSecurity(API_KEY_SCHEME),
-    ApiSecurity(BEARER_SCHEME),
     Documented({ errors: [ConflictingCredentialsError, MissingApiKeyError, InvalidApiKeyError] }),
   );
 }

@@ -69,7 +69,7 @@ export class CategoriesController {
       'The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.',
     response: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
   })
-  @BodyExamples(NewCategoryDto, BODIES)
+  @BodyExamples(BODIES)
   create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
     return this.categories.create(body, origin);
   }
@@ -102,7 +102,7 @@ export class CategoriesController {
     response: { description: 'The updated category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
-  @BodyExamples(NewCategoryDto, BODIES)
+  @BodyExamples(BODIES)
   replace(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
     @Body() body: NewCategoryDto,

@@ -75,7 +75,7 @@ export class InventoryController {
     response: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
-  @BodyExamples(InventoryUpdateDto, {
+  @BodyExamples({
     restocked: { summary: 'Three units', value: { quantity: 3 } },
     empty: { summary: 'Out of stock', value: { quantity: 0 } },
   })
@@ -101,7 +101,7 @@ export class InventoryController {
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
   })
-  @BodyExamples(InventoryAdjustmentDto, {
+  @BodyExamples({
     delivered: { summary: 'Add five units', value: { delta: 5 } },
     lost: { summary: 'Remove two units', value: { delta: -2 } },
   })

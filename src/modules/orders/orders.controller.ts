@@ -74,7 +74,7 @@ export class OrdersController {
     response: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
   })
-  @BodyExamples(NewOrderDto, {
+  @BodyExamples({
     single: { summary: 'One unit', value: { petId: 1 } },
     scheduled: {
       summary: 'Two units with a ship date',
@@ -117,7 +117,7 @@ export class OrdersController {
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',
   })
-  @BodyExamples(OrderPatchDto, {
+  @BodyExamples({
     fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
     postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
     unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },

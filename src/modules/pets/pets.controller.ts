@@ -65,7 +65,7 @@ export class PetsController {
     response: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
     errors: [UnknownCategoryError],
   })
-  @BodyExamples(NewPetDto, BODIES)
+  @BodyExamples(BODIES)
   create(@Body() body: NewPetDto, @SentBy() origin: Origin): Promise<PetDto> {
     return this.pets.create(body, origin);
   }
@@ -102,7 +102,7 @@ export class PetsController {
     response: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
   })
-  @BodyExamples(NewPetDto, BODIES)
+  @BodyExamples(BODIES)
   replace(
     @IdParam('petId', PET_ID) petId: number,
     @Body() body: NewPetDto,
@@ -124,7 +124,7 @@ export class PetsController {
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
   })
-  @BodyExamples(PetPatchDto, {
+  @BodyExamples({
     renamed: { summary: 'Rename', value: { name: 'Rex II' } },
     sold: { summary: 'Change the status', value: { status: 'sold' } },
   })

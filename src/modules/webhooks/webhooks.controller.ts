@@ -93,7 +93,7 @@ export class WebhooksController {
     stability: 'experimental',
     callbacks: CALLBACKS,
   })
-  @BodyExamples(NewWebhookDto, {
+  @BodyExamples({
     some: {
       summary: 'Some types of events',
       value: { url: EXAMPLE.url, types: EXAMPLE.types, description: EXAMPLE.description },
@@ -131,7 +131,7 @@ export class WebhooksController {
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     stability: 'experimental',
   })
-  @BodyExamples(WebhookPatchDto, {
+  @BodyExamples({
     disabled: { summary: 'Send nothing for now', value: { enabled: false } },
     moved: { summary: 'Send elsewhere', value: { url: 'https://shop.example/petstore-events' } },
     all: { summary: 'Send all types', value: { types: null } },
@@ -184,7 +184,7 @@ export class WebhooksController {
     stability: 'experimental',
   })
   @ApiBody({ type: SecretRotationDto, required: false })
-  @BodyExamples(SecretRotationDto, {
+  @BodyExamples({
     generated: { summary: 'A secret of the service', value: {} },
     own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
   })

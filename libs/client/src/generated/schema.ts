@@ -1256,20 +1256,32 @@ export interface components {
   responses: never;
   parameters: {
     /**
-     * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
-     * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
-     */
-    'Idempotency-Key': string;
-    /**
      * @description The ETag that the resource must still have. Otherwise the response is 412.
      * @example "0SgU8bLYz3tEJ7_M5bIqkw"
      */
     'If-Match': string;
     /**
+     * @description Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).
+     * @example 5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01
+     */
+    'Idempotency-Key': string;
+    /** @description Identifier of the pet (Pet.id). */
+    petId: number;
+    /** @description Identifier of the webhook (Webhook.id). */
+    webhookId: number;
+    /** @description Maximum number of entries on a page. */
+    limit: number;
+    /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
+    cursor: string;
+    /**
      * @description An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.
      * @example "0SgU8bLYz3tEJ7_M5bIqkw"
      */
     'If-None-Match': string;
+    /** @description Identifier of the category (Category.id). */
+    categoryId: number;
+    /** @description Identifier of the order (Order.id). */
+    orderId: number;
   };
   requestBodies: never;
   headers: never;
@@ -1344,9 +1356,9 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Maximum number of entries on a page. */
-        limit?: number;
+        limit?: components['parameters']['limit'];
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-        cursor?: string;
+        cursor?: components['parameters']['cursor'];
         /** @description Only categories whose name starts with this text, ignoring case. */
         name?: string;
       };
@@ -1409,7 +1421,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the category (Category.id). */
-        categoryId: number;
+        categoryId: components['parameters']['categoryId'];
       };
       cookie?: never;
     };
@@ -1423,13 +1435,6 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Category'];
         };
-      };
-      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
-      304: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
       };
     };
   };
@@ -1445,7 +1450,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the category (Category.id). */
-        categoryId: number;
+        categoryId: components['parameters']['categoryId'];
       };
       cookie?: never;
     };
@@ -1478,7 +1483,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the category (Category.id). */
-        categoryId: number;
+        categoryId: components['parameters']['categoryId'];
       };
       cookie?: never;
     };
@@ -1499,7 +1504,7 @@ export interface operations {
         /** @description Maximum number of entries on a page. With `id`, the default is 100, so that all of them are on it. */
         limit?: number;
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-        cursor?: string;
+        cursor?: components['parameters']['cursor'];
         /** @description Only pets with one of these statuses. */
         status?: components['schemas']['PetStatus'][];
         /** @description Only pets of this category. */
@@ -1529,13 +1534,6 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Pets'];
         };
-      };
-      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
-      304: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
       };
     };
   };
@@ -1581,7 +1579,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the pet (Pet.id). */
-        petId: number;
+        petId: components['parameters']['petId'];
       };
       cookie?: never;
     };
@@ -1595,13 +1593,6 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Pet'];
         };
-      };
-      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
-      304: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
       };
     };
   };
@@ -1617,7 +1608,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the pet (Pet.id). */
-        petId: number;
+        petId: components['parameters']['petId'];
       };
       cookie?: never;
     };
@@ -1650,7 +1641,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the pet (Pet.id). */
-        petId: number;
+        petId: components['parameters']['petId'];
       };
       cookie?: never;
     };
@@ -1677,7 +1668,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the pet (Pet.id). */
-        petId: number;
+        petId: components['parameters']['petId'];
       };
       cookie?: never;
     };
@@ -1703,9 +1694,9 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Maximum number of entries on a page. */
-        limit?: number;
+        limit?: components['parameters']['limit'];
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-        cursor?: string;
+        cursor?: components['parameters']['cursor'];
         /** @description Only entries of pets with one of these statuses. */
         status?: components['schemas']['PetStatus'][];
       };
@@ -1738,7 +1729,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the pet (Pet.id). */
-        petId: number;
+        petId: components['parameters']['petId'];
       };
       cookie?: never;
     };
@@ -1752,13 +1743,6 @@ export interface operations {
         content: {
           'application/json': components['schemas']['InventoryItem'];
         };
-      };
-      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
-      304: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
       };
     };
   };
@@ -1774,7 +1758,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the pet (Pet.id). */
-        petId: number;
+        petId: components['parameters']['petId'];
       };
       cookie?: never;
     };
@@ -1807,7 +1791,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the pet (Pet.id). */
-        petId: number;
+        petId: components['parameters']['petId'];
       };
       cookie?: never;
     };
@@ -1832,9 +1816,9 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Maximum number of entries on a page. */
-        limit?: number;
+        limit?: components['parameters']['limit'];
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-        cursor?: string;
+        cursor?: components['parameters']['cursor'];
         /** @description Only orders for this pet. */
         petId?: number;
         /** @description Only fulfilled orders (true) or only open ones (false). */
@@ -1899,7 +1883,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the order (Order.id). */
-        orderId: number;
+        orderId: components['parameters']['orderId'];
       };
       cookie?: never;
     };
@@ -1913,13 +1897,6 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Order'];
         };
-      };
-      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
-      304: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
       };
     };
   };
@@ -1935,7 +1912,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the order (Order.id). */
-        orderId: number;
+        orderId: components['parameters']['orderId'];
       };
       cookie?: never;
     };
@@ -1962,7 +1939,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the order (Order.id). */
-        orderId: number;
+        orderId: components['parameters']['orderId'];
       };
       cookie?: never;
     };
@@ -1988,7 +1965,7 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Maximum number of entries on a page. */
-        limit?: number;
+        limit?: components['parameters']['limit'];
         /** @description Where the page starts: `now`, or the one from the `Link` header of the previous page, which is opaque. */
         cursor?: string;
         /** @description Only events of one of these types. */
@@ -2019,9 +1996,9 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Maximum number of entries on a page. */
-        limit?: number;
+        limit?: components['parameters']['limit'];
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-        cursor?: string;
+        cursor?: components['parameters']['cursor'];
       };
       header?: never;
       path?: never;
@@ -2082,7 +2059,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
+        webhookId: components['parameters']['webhookId'];
       };
       cookie?: never;
     };
@@ -2096,13 +2073,6 @@ export interface operations {
         content: {
           'application/json': components['schemas']['Webhook'];
         };
-      };
-      /** @description Not modified: the resource still has the ETag sent in `If-None-Match`. */
-      304: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
       };
     };
   };
@@ -2118,7 +2088,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
+        webhookId: components['parameters']['webhookId'];
       };
       cookie?: never;
     };
@@ -2145,7 +2115,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
+        webhookId: components['parameters']['webhookId'];
       };
       cookie?: never;
     };
@@ -2179,7 +2149,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
+        webhookId: components['parameters']['webhookId'];
       };
       cookie?: never;
     };
@@ -2212,7 +2182,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
+        webhookId: components['parameters']['webhookId'];
       };
       cookie?: never;
     };
@@ -2233,16 +2203,16 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Maximum number of entries on a page. */
-        limit?: number;
+        limit?: components['parameters']['limit'];
         /** @description Where the page starts. Opaque: use the one from the `Link` header of the previous page. */
-        cursor?: string;
+        cursor?: components['parameters']['cursor'];
         /** @description Only deliveries with this status. */
         status?: 'pending' | 'delivered' | 'failed';
       };
       header?: never;
       path: {
         /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
+        webhookId: components['parameters']['webhookId'];
       };
       cookie?: never;
     };
@@ -2271,7 +2241,7 @@ export interface operations {
       };
       path: {
         /** @description Identifier of the webhook (Webhook.id). */
-        webhookId: number;
+        webhookId: components['parameters']['webhookId'];
         /** @description Identifier of the delivery (Delivery.id). */
         deliveryId: number;
       };

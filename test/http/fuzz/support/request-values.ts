@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import fc from 'fast-check';
 import { cursorAfter } from '#libs/http';
-import { type Operation, type Parameter, operationsOf, parametersOf } from '../../../support/document';
+import { type Operation, type Parameter, operationsOf } from '../../../support/document';
 import { bodiesOf } from './body-values';
 import { type FuzzRequest, type Part, type Sender, type Verdict, worst } from './fuzz-request';
 import { HOSTILE_FIELDS, HOSTILE_QUERIES, HOSTILE_SEGMENTS } from './hostile-values';
@@ -72,7 +72,7 @@ export function requestsOf(document: OpenAPIObject): fc.Arbitrary<FuzzRequest> {
 
 function requestsTo(document: OpenAPIObject, name: string, operation: Operation): fc.Arbitrary<FuzzRequest> {
   const [method = '', path = ''] = name.split(' ');
-  const parameters = parametersOf(document, operation).filter(
+  const parameters = operation.parameters.filter(
     (parameter) => path !== '/events' || !OF_THE_FEED.includes(parameter.name),
   );
   const parts = fc.record({
