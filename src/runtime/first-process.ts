@@ -7,7 +7,7 @@ import { AggregatorRegistry } from 'prom-client';
 import { AppModule } from '../app.module';
 import { WorkerQuotaServer, newServiceId } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { ReportedStartError, explainAddress } from './failures';
+import { ReportedStartError } from './failures';
 import { nestLogger } from './logging';
 import { serveMetrics } from './metrics';
 import { NEST_OPTIONS, type Running } from './service';
@@ -46,7 +46,9 @@ export class FirstProcess implements Running {
     const counter = context.get(WorkerQuotaServer);
     const onStart = (worker: Worker) => worker.once('exit', counter.serve(worker));
     this.workers = new WorkerProcesses(this.count, this.workerEnvironment(), onStart, this.logger);
-    this.metrics = await this.listenForMetrics();
+    const sum = new AggregatorRegistry();
+    // Those of all workers, added up.
+    this.metrics = await serveMetrics(this.settings.metrics, () => sum.clusterMetrics());
     const address = await this.workers.start();
     if (address === null) {
       throw new ReportedStartError();
@@ -80,15 +82,5 @@ export class FirstProcess implements Running {
       PETSTORE_SERVICE_ID: String(newServiceId()),
       ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64'), WEBHOOK_KEY_FILE: '' }),
     };
-  }
-
-  /** Serves the metrics of all workers, added up. */
-  private async listenForMetrics(): Promise<Server | undefined> {
-    const { metrics } = this.settings;
-    if (metrics === undefined) {
-      return undefined;
-    }
-    const sum = new AggregatorRegistry();
-    return explainAddress('METRICS_PORT', metrics, () => serveMetrics(metrics, () => sum.clusterMetrics()));
   }
 }

@@ -18,7 +18,7 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { bindWithoutDeprecatedProperty } from './lean-async-bind';
 import { nestLogger } from './logging';
-import { MetricsService } from './metrics';
+import { MetricsService, RequestMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { instanceName } from './version';
@@ -49,7 +49,9 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
   // The first hook, so that the span covers all work for the request.
   tracing?.watch(fastify);
   if (settings.metrics) {
-    app.get(MetricsService).watch(fastify);
+    const metrics = app.get(MetricsService);
+    metrics.watchProcess();
+    new RequestMetrics(metrics).watch(fastify);
   }
   configureHttp(app, settings);
   serveDocument(app, settings);
@@ -125,7 +127,7 @@ function watchConnections(app: NestFastifyApplication): Connections {
 
 async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {
   await explainAddress('HOST and PORT', { host, port }, () => app.listen(port, host));
-  if (metrics && !cluster.isWorker) {
-    await explainAddress('METRICS_PORT', metrics, () => app.get(MetricsService).listen(metrics));
+  if (!cluster.isWorker) {
+    await app.get(MetricsService).listen(metrics);
   }
 }

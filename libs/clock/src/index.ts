@@ -1,3 +1,2 @@
-export { Alarm } from './alarm';
 export { Clock, ClockModule, DAY_MS, ManualClock, SystemClock, utcDate } from './clock';
 export { RepeatingTask } from './repeating-task';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { type Account, cannotActAs, giveTo, idleAccount, isPrivate, isRoot, privateAccount } from './account';
 import { type DataFolder, FILES, readPlainFile, remove } from './data-folder';
 import { codeOf, EmbeddedPostgresError } from './errors';
-import { findPostmaster } from './postmaster';
 import { programOf, reasonIn, runProgram } from './binaries';
 
 /** The role that owns everything in the cluster. */
@@ -42,7 +41,6 @@ export function accountFor(folder: DataFolder): Account | undefined {
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { folder, account, version } = options;
   const major = version.split('.')[0]!;
-  assertNotOfEarlierVersion(folder);
   if (!isMade(folder, major)) {
     // Written first, so that a cluster always has one, and several processes that create it at once have the same.
     const password = folder.secret(FILES.password, () => randomBytes(24).toString('base64url'));
@@ -60,21 +58,6 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   throw new EmbeddedPostgresError(
     `the password of the database in ${folder.shown(FILES.data)} is missing: ${folder.shown(FILES.password)}; put it back`,
   );
-}
-
-function assertNotOfEarlierVersion(folder: DataFolder): void {
-  if (fs.existsSync(folder.file('location'))) {
-    throw new EmbeddedPostgresError(
-      `an earlier version keeps the data of ${folder.path} in the folder that ${folder.shown('location')} names; ` +
-        `stop it, move the folder "data" from there to ${folder.shown(FILES.data)}, and remove that file`,
-    );
-  }
-  const running = findPostmaster(folder);
-  if (running?.isReady && !running.hasSocket) {
-    throw new EmbeddedPostgresError(
-      `an earlier version has started the PostgreSQL of ${folder.path}; stop it, or end that server: kill -INT ${running.pid}`,
-    );
-  }
 }
 
 /** Whether the cluster exists and belongs to this major version of PostgreSQL. */

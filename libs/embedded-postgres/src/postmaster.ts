@@ -18,12 +18,10 @@ export interface Postmaster {
   /** 0 if it is unreadable. */
   pid: number;
   isReady: boolean;
-  /** False for a server that an earlier version of this library has started. */
-  hasSocket: boolean;
 }
 
 /**
- * Reads postmaster.pid of a cluster: line 1 is the pid, line 5 the folder of the socket, line 8 the state
+ * Reads postmaster.pid of a cluster: line 1 is the pid, line 8 the state
  * (https://www.postgresql.org/docs/18/storage-file-layout.html, src/include/utils/pidfile.h).
  *
  * @returns undefined if it does not exist
@@ -32,7 +30,7 @@ export function readPostmasterFile(folder: DataFolder): Postmaster | undefined {
   const text = readPlainFile(join(folder.cluster, PID_FILE));
   if (text === undefined) return undefined;
   const lines = text.split('\n').map((line) => line.trim());
-  return { pid: pidIn(text), isReady: lines[7] === 'ready', hasSocket: Boolean(lines[4]) };
+  return { pid: pidIn(text), isReady: lines[7] === 'ready' };
 }
 
 /** Of a lock file of PostgreSQL. A server in single-user mode writes its pid as a negative number. */

@@ -1,6 +1,5 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { Alarm } from '#libs/clock';
 import { NotificationListener } from '#libs/database';
 import {
   EVENTS_CHANNEL,
@@ -55,13 +54,13 @@ export class EventsCommand extends ReportingCommand {
   /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
   private reportUntilInterrupted(filter: Filter, report: (event: StoredEvent) => void): Promise<void> {
     return interruptible('no more events are shown', async (signal) => {
-      const news = new Alarm();
-      signal.addEventListener('abort', () => news.ring());
+      let wake = (): void => undefined;
+      signal.addEventListener('abort', () => wake());
       const unsubscribe = await this.listener.subscribe({
         channels: [EVENTS_CHANNEL],
-        onNotification: () => news.ring(),
+        onNotification: () => wake(),
         // Reads events that were missed while not listening.
-        onState: (listening) => listening && news.ring(),
+        onState: (listening) => listening && wake(),
       });
       try {
         let position = await this.events.end();
@@ -69,11 +68,13 @@ export class EventsCommand extends ReportingCommand {
         earlier.filter((event) => event.position <= position).forEach(report);
         for (;;) {
           signal.throwIfAborted();
+          // Made before reading, so that nothing is missed that happens meanwhile.
+          const news = new Promise<void>((resolve) => (wake = resolve));
           const { events: found, reached, hasMore } = await this.events.after(position, filter, BATCH);
           found.forEach(report);
           position = reached;
           if (!hasMore) {
-            await news.wait();
+            await news;
           }
         }
       } finally {

@@ -1,3 +1,2 @@
-export { endLog } from './log-output';
-export { createLogger, lostLogLines, nestLogger } from './logger';
+export { createLogger, endLog, lostLogLines, nestLogger } from './logger';
 export { terminalLog } from './terminal-log';

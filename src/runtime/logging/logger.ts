@@ -1,10 +1,20 @@
+import cluster from 'node:cluster';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../../settings';
-import { type LogOutput, openLogOutput } from './log-output';
 
 /** Buffered lines are written after this time at the latest. */
 const WRITE_MS = 100;
+/** Lines are buffered until there are this many bytes, until a flush, or until the process ends. */
+const WRITE_BYTES = 8_192;
+/** How much is buffered while nobody reads the output. More is dropped, so that a stalled reader cannot exhaust memory. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** Linux writes this much to a pipe atomically (PIPE_BUF). Longer writes could mix with those of another worker. */
+const PIPE_BYTES = 4_096;
+/** How long the end of the process waits for the last lines. */
+const END_MS = 1_000;
+
+type LogOutput = ReturnType<typeof pino.destination>;
 
 let lostInAll = 0;
 
@@ -23,14 +33,11 @@ export function createLogger(
   output: number | DestinationStream = 1,
   context?: () => object,
 ): Logger {
-  const options = { level, base: undefined, timestamp: isoTime, mixin: context };
+  const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, mixin: context };
   if (typeof output !== 'number') {
     return pino(options, output);
   }
   const destination = openLogOutput(output);
-  if (level !== 'silent') {
-    setInterval(() => destination.flush(), WRITE_MS).unref();
-  }
   const logger = pino(options, destination);
   reportLostLines(destination, logger);
   return logger;
@@ -50,17 +57,53 @@ function reportLostLines(output: LogOutput, logger: Logger): void {
   });
 }
 
-let lastTime = 0;
-let lastField = '';
+/** Opens a file descriptor for log lines. If it cannot be written to, lines are buffered and requests are not affected. */
+function openLogOutput(descriptor: number): LogOutput {
+  const output = pino.destination({
+    dest: descriptor,
+    sync: false,
+    periodicFlush: WRITE_MS,
+    minLength: cluster.isWorker ? PIPE_BYTES / 2 : WRITE_BYTES,
+    maxLength: MAX_WAITING_BYTES,
+    maxWrite: cluster.isWorker ? PIPE_BYTES : undefined,
+  });
+  surviveFailures(output);
+  return output;
+}
 
-/** Like pino's own isoTime, but formatted once per millisecond. */
-function isoTime(): string {
-  const now = Date.now();
-  if (now !== lastTime) {
-    lastTime = now;
-    lastField = `,"time":"${new Date(now).toISOString()}"`;
+/**
+ * A full disk or a closed reader must not end the service, as it would with pino's own listener. When the process exits,
+ * `flushSync` retries until it succeeds, which would block forever, so it is only called while writing works.
+ */
+function surviveFailures(output: LogOutput): void {
+  const flushSync = output.flushSync.bind(output);
+  output.removeAllListeners('error');
+  output.on('error', () => giveUpAtExit(output));
+  output.on('write', () => (output.flushSync = flushSync));
+}
+
+function giveUpAtExit(output: Pick<LogOutput, 'flushSync'>): void {
+  output.flushSync = () => undefined;
+}
+
+/** Writes the last lines before the process ends. Gives up if that fails or takes more than a second; never rejects. */
+export async function endLog(logger: Logger): Promise<void> {
+  const output = (logger as unknown as Record<symbol, Partial<LogOutput>>)[pino.symbols.streamSym]!;
+  if (output.flushSync === undefined) {
+    return;
   }
-  return lastField;
+  let late: NodeJS.Timeout | undefined;
+  const written = await Promise.race([
+    // fsync fails on a pipe although the lines are written.
+    new Promise<boolean>((resolve) =>
+      logger.flush((error?: NodeJS.ErrnoException) => resolve(error?.syscall !== 'write')),
+    ),
+    new Promise<boolean>((resolve) => (late = setTimeout(resolve, END_MS, false))),
+  ]);
+  clearTimeout(late);
+  if (!written) {
+    giveUpAtExit(output as LogOutput);
+  }
 }
 
 /** Parts of Nest that log each step of every start; useful only to debug the wiring of modules. */

@@ -1,28 +1,33 @@
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
-import { AggregatorRegistry, Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import { RequestMetrics } from './request-metrics';
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  type Metric,
+  Registry,
+  collectDefaultMetrics,
+} from 'prom-client';
+import type { Settings } from '../../settings';
+import { explainAddress } from '../failures';
 
-export interface MetricsAddress {
-  host: string;
-  port: number;
-}
+export type Labels = Record<string, string | number>;
+export type Sample = [labels: Labels, value: number];
 
-/** One value, or one for each value of the only label. */
-type Values = number | Record<string, number>;
+/** One value, one for each value of the only label, or one for each combination of labels. */
+type Values = number | Record<string, number> | Sample[];
 
-/** The service's metrics for Prometheus, on their own port. */
+/** The service's metrics for Prometheus, on their own port. Values are counted elsewhere and read at each scrape. */
 @Injectable()
 export class MetricsService implements OnApplicationShutdown {
   private readonly registry = new Registry();
-  private server: Server | null = null;
+  private server?: Server;
 
-  /** Counts every response, and adds the usual metrics of the process and Node.js. */
-  watch(fastify: FastifyInstance): void {
+  /** Adds the usual metrics of the process and Node.js. */
+  watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
-    new RequestMetrics(this.registry).watch(fastify);
     if (cluster.isWorker) {
       // In a worker: the first process collects from all workers and adds up.
       AggregatorRegistry.setRegistries(this.registry);
@@ -30,36 +35,47 @@ export class MetricsService implements OnApplicationShutdown {
     }
   }
 
-  /**
-   * A value that is read at each scrape.
-   * @param label the label whose values are the keys of a record
-   * @param aggregator how the values of several workers are combined
-   */
+  /** @param aggregator how the values of several workers are combined */
   gauge(
     name: string,
     help: string,
     read: () => Values,
-    label?: string,
+    labels: string[] = [],
     aggregator: 'sum' | 'max' = 'sum',
   ): void {
+    const metric = { name, help, labelNames: labels, aggregator, registers: [this.registry] };
     new Gauge({
-      ...this.configurationOf(name, help, label),
-      aggregator,
+      ...metric,
       collect() {
-        samplesOf(read(), label).forEach(([labels, value]) => this.set(labels, value));
+        samplesOf(read(), labels).forEach((sample) => this.set(...sample));
       },
     });
   }
 
-  /** As `gauge`, for a value that only grows: it is counted elsewhere and read here. */
-  counter(name: string, help: string, read: () => Values, label?: string): void {
+  counter(name: string, help: string, read: () => Values, labels: string[] = []): void {
     new Counter({
-      ...this.configurationOf(name, help, label),
+      name,
+      help,
+      labelNames: labels,
+      registers: [this.registry],
       collect() {
         this.reset();
-        samplesOf(read(), label).forEach(([labels, value]) => this.inc(labels, value));
+        samplesOf(read(), labels).forEach((sample) => this.inc(...sample));
       },
     });
+  }
+
+  /** prom-client has no histogram with settable values, so this implements what its registry needs. */
+  histogram(name: string, help: string, read: () => [suffix: string, ...sample: Sample][]): void {
+    const get = () => {
+      const values = read().map(([suffix, labels, value]) => ({
+        metricName: `${name}_${suffix}`,
+        labels,
+        value,
+      }));
+      return Promise.resolve({ name, help, type: 'histogram', values, aggregator: 'sum' });
+    };
+    this.registry.registerMetric({ name, help, get } as unknown as Metric);
   }
 
   /** All metrics in Prometheus's text format 0.0.4. */
@@ -67,8 +83,7 @@ export class MetricsService implements OnApplicationShutdown {
     return this.registry.metrics();
   }
 
-  /** Rejects when the address cannot be listened on. */
-  async listen(address: MetricsAddress): Promise<void> {
+  async listen(address: Settings['metrics']): Promise<void> {
     this.server = await serveMetrics(address, () => this.text());
   }
 
@@ -76,24 +91,28 @@ export class MetricsService implements OnApplicationShutdown {
     this.server?.close();
     this.server?.closeAllConnections();
   }
-
-  private configurationOf(name: string, help: string, label?: string) {
-    return { name, help, labelNames: label === undefined ? [] : [label], registers: [this.registry] };
-  }
 }
 
-function samplesOf(values: Values, label: string | undefined): [Record<string, string>, number][] {
-  if (label === undefined || typeof values === 'number') {
-    return [[{}, values as number]];
+function samplesOf(values: Values, [label = '']: string[]): Sample[] {
+  if (typeof values === 'number') {
+    return [[{}, values]];
   }
-  return Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
+  return Array.isArray(values)
+    ? values
+    : Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
 }
 
-/** Serves metrics at `/metrics`, in Prometheus's text format. Rejects if the address is unavailable. */
+/**
+ * Serves metrics at `/metrics`, in Prometheus's text format; not without an address.
+ * @throws StartError if the address is unavailable
+ */
 export async function serveMetrics(
-  { host, port }: MetricsAddress,
+  address: Settings['metrics'],
   text: () => Promise<string>,
-): Promise<Server> {
+): Promise<Server | undefined> {
+  if (address === undefined) {
+    return undefined;
+  }
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
@@ -104,9 +123,6 @@ export async function serveMetrics(
       () => response.writeHead(500).end(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  await explainAddress('METRICS_PORT', address, () => once(server.listen(address), 'listening'));
   return server;
 }

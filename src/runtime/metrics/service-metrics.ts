@@ -1,9 +1,9 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { Database } from '#libs/database';
-import { KeyDirectory } from '../../modules/auth';
-import { EventLog, EventTail } from '../../modules/events';
-import { QuotaStore } from '../../modules/quotas';
-import { DeliveryMetrics } from '../../modules/webhooks';
+import { AuthModule, KeyDirectory } from '../../modules/auth';
+import { EventLog, EventTail, EventsModule } from '../../modules/events';
+import { QuotaStore, QuotasModule } from '../../modules/quotas';
+import { DeliveryMetrics, WebhooksModule } from '../../modules/webhooks';
 import { lostLogLines } from '../logging';
 import { MetricsService } from './metrics.service';
 
@@ -25,14 +25,14 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_limits_degraded',
       'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
       () => Number(this.quotas.isDegraded()),
-      undefined,
+      [],
       'max',
     );
     this.metrics.counter(
       'petstore_key_cache_requests_total',
       'Lookups of API keys, from the cache (hit) or from the database (miss).',
       () => this.directory.uses,
-      'result',
+      ['result'],
     );
     this.metrics.counter(
       'petstore_log_lines_lost_total',
@@ -52,7 +52,7 @@ export class ServiceMetrics implements OnModuleInit {
         const { busy, idle } = this.database.poolUse;
         return { busy, idle };
       },
-      'state',
+      ['state'],
     );
     this.metrics.gauge(
       'petstore_database_pool_max_connections',
@@ -71,7 +71,7 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_events_written_total',
       'Events that this instance has committed.',
       () => this.events.written,
-      'type',
+      ['type'],
     );
     this.metrics.gauge(
       'petstore_events_waiting_requests',
@@ -86,7 +86,7 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_webhook_attempts_total',
       'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
       () => this.deliveries.attempts,
-      'result',
+      ['result'],
     );
     this.metrics.gauge(
       'petstore_webhook_deliveries_pending',
@@ -100,3 +100,10 @@ export class ServiceMetrics implements OnModuleInit {
     );
   }
 }
+
+@Module({
+  imports: [AuthModule, QuotasModule, EventsModule, WebhooksModule],
+  providers: [MetricsService, ServiceMetrics],
+  exports: [MetricsService],
+})
+export class MetricsModule {}

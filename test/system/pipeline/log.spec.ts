@@ -3,8 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { endLog } from '../../../src/runtime/logging/log-output';
-import { createLogger } from '../../../src/runtime/logging/logger';
+import { createLogger, endLog } from '../../../src/runtime/logging/logger';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
 import { until } from '../../support/eventually';

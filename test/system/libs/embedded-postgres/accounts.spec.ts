@@ -101,24 +101,21 @@ describe('as root', () => {
     expect(owners.filter((uid) => uid === 0 || listed.includes(uid))).toEqual([]);
   });
 
-  asRoot(
-    'takes over data that belong to root or to nobody, as an earlier version left them (needs root)',
-    async () => {
-      const cluster = bench.path('one', 'data');
-      const { uid } = fs.statSync(cluster);
-      for (const owner of [0, NOBODY]) {
-        spawnSync('chown', ['-R', `${owner}:${owner}`, cluster]);
-        spawnSync('chmod', ['755', cluster]);
-        await serve(checkout, options('one'));
-        expect(fs.statSync(cluster)).toMatchObject({ uid, mode: 0o040700 });
-      }
-      expect(
-        fs
-          .readdirSync(cluster, { recursive: true })
-          .map((name) => fs.lstatSync(join(cluster, String(name))).uid),
-      ).toEqual(fs.readdirSync(cluster, { recursive: true }).map(() => uid));
-    },
-  );
+  asRoot('takes over data that belong to root or to nobody (needs root)', async () => {
+    const cluster = bench.path('one', 'data');
+    const { uid } = fs.statSync(cluster);
+    for (const owner of [0, NOBODY]) {
+      spawnSync('chown', ['-R', `${owner}:${owner}`, cluster]);
+      spawnSync('chmod', ['755', cluster]);
+      await serve(checkout, options('one'));
+      expect(fs.statSync(cluster)).toMatchObject({ uid, mode: 0o040700 });
+    }
+    expect(
+      fs
+        .readdirSync(cluster, { recursive: true })
+        .map((name) => fs.lstatSync(join(cluster, String(name))).uid),
+    ).toEqual(fs.readdirSync(cluster, { recursive: true }).map(() => uid));
+  });
 
   asRoot('does nothing in a folder of somebody else, or that others may write (needs root)', async () => {
     const stranger = homeOf(USER, 'stranger');

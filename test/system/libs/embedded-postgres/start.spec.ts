@@ -123,12 +123,6 @@ describe('leftovers', () => {
     expect(fs.readdirSync(directory).sort()).toEqual(['data', 'password', 'server.log', 'server.log.1']);
     expect(fs.statSync(join(directory, 'server.log')).size).toBeLessThan(100_000);
   });
-
-  it('of an earlier version are reported with what to do', async () => {
-    fs.writeFileSync(join(directory, 'location'), '/elsewhere\n');
-    expect(await failure(directory)).toMatch(/earlier version .* move the folder "data" from there to/);
-    fs.unlinkSync(join(directory, 'location'));
-  });
 });
 
 describe('a start fails in one line', () => {
@@ -193,14 +187,4 @@ describe('a planted link', () => {
     expect(await failure(directory)).toMatch(/must be a file/);
     fs.unlinkSync(file);
   });
-});
-
-it('a server of an earlier version that still runs is reported with what to do', async () => {
-  const server = await start();
-  const file = join(cluster, 'postmaster.pid');
-  const lines = fs.readFileSync(file, 'utf8').split('\n');
-  fs.writeFileSync(file, lines.map((line, index) => (index === 4 ? '' : line)).join('\n'));
-  expect(await failure(directory)).toMatch(/earlier version has started .* kill -INT \d+/);
-  fs.writeFileSync(file, lines.join('\n'));
-  await server.stop();
 });
