@@ -13,6 +13,7 @@ import {
   ApiError,
   BadRequestError,
   InternalError,
+  JSON_TYPE,
   MethodNotAllowedError,
   RouteNotFoundError,
   ServiceUnavailableError,
@@ -75,7 +76,7 @@ function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): vo
   if (error.status === 404 && sendUnknownPage(request, reply)) {
     return;
   }
-  void reply.type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()));
+  void reply.type(JSON_TYPE).send(JSON.stringify(error.toBody()));
 }
 
 /** Maps a failure from our code, Nest, Fastify or the database to an error of the catalogue. */
@@ -89,7 +90,6 @@ function toApiError(failure: unknown, target: string, allowedMethods: AllowedMet
   }
   const status = statusOf(failure);
   switch (status) {
-    case 403: // A file outside the served folder.
     case 404: {
       const allow = allowedMethods.of(target);
       return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);

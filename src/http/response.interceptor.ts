@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, map } from 'rxjs';
-import { type Representation, UnsentResponses, deprecationHeadersOf, representationOf } from '#libs/http';
+import { UnsentResponses, deprecationHeadersOf, representationOf } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 
 /** The header fields of every response: the caller's limits, and the deprecation of the operation. */
@@ -30,7 +30,6 @@ export class ResponseHeaders {
  */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
-  private readonly representations = new Map<unknown, Representation>();
   private readonly unsent = new UnsentResponses();
 
   constructor(private readonly headers: ResponseHeaders) {}
@@ -38,10 +37,10 @@ export class ResponseInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<never>): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const represent = this.representationOf(context);
+    const represent = representationOf(context.getHandler());
     return next.handle().pipe(
       map((result) => {
-        const body = represent(result, request, reply);
+        const body: unknown = represent ? represent(result, request, reply) : result;
         if (typeof body === 'string') {
           this.unsent.hold(request.caller?.holder?.clientId ?? request.ip, reply.raw, body);
         }
@@ -50,15 +49,5 @@ export class ResponseInterceptor implements NestInterceptor {
         return written instanceof Promise ? written.then(() => body) : body;
       }),
     );
-  }
-
-  private representationOf(context: ExecutionContext): Representation {
-    const handler = context.getHandler();
-    let representation = this.representations.get(handler);
-    if (representation === undefined) {
-      representation = representationOf(handler) ?? ((result) => result);
-      this.representations.set(handler, representation);
-    }
-    return representation;
   }
 }

@@ -52,7 +52,6 @@ export {
   IfMatch,
   JSON_TYPE,
   Precondition,
-  type Representation,
   SingleResource,
   entityTag,
   noneMatchHits,

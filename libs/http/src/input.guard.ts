@@ -35,26 +35,18 @@ export function deferBodyParsing(fastify: FastifyInstance): void {
   }
 }
 
-/** The parts of a request that a handler reads. */
-interface Input {
-  query: boolean;
-  body: boolean;
-}
-
 /**
  * Refuses a query or a body that the operation does not have, because no pipe would validate it. Reads the others: only
  * JSON, which it sets as `request.body` and `request.rawBody`. The last guard: it runs once the caller is admitted.
  */
 @Injectable()
 export class InputGuard implements CanActivate {
-  private readonly inputs = new Map<unknown, Input>();
-
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     assertDecodable(request.url);
     for (const name in request.query as object) {
-      if (!this.inputOf(context).query) {
+      if (!takes(context, RouteParamtypes.QUERY)) {
         throw new ValidationFailedError(`The operation has no query parameter ${quoted(name)}.`);
       }
       break;
@@ -62,24 +54,18 @@ export class InputGuard implements CanActivate {
     if (!hasBody(request.headers)) {
       return true;
     }
-    if (!this.inputOf(context).body) {
+    if (!takes(context, RouteParamtypes.BODY)) {
       throw new ValidationFailedError('The operation takes no body. Send the request without one.');
     }
     return read(request, http.getResponse<FastifyReply>());
   }
+}
 
-  private inputOf(context: ExecutionContext): Input {
-    const handler = context.getHandler();
-    let input = this.inputs.get(handler);
-    if (input === undefined) {
-      const metadata: unknown = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), handler.name);
-      const keys = Object.keys(metadata ?? {});
-      const has = (kind: RouteParamtypes) => keys.some((key) => key.startsWith(`${kind}:`));
-      input = { query: has(RouteParamtypes.QUERY), body: has(RouteParamtypes.BODY) };
-      this.inputs.set(handler, input);
-    }
-    return input;
-  }
+/** Whether the operation has parameters of this kind. */
+function takes(context: ExecutionContext, kind: RouteParamtypes): boolean {
+  const { name } = context.getHandler();
+  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), name) as object | undefined;
+  return Object.keys(parameters ?? {}).some((key) => key.startsWith(`${kind}:`));
 }
 
 /** Query parsers take an invalid escape literally, so the search would use a value that the caller did not mean. */

@@ -13,7 +13,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
  * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
  * depend on it. Undefined means no body.
  */
-export type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => unknown;
+type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** Sends the operation's results in this representation instead of as they are. */
 export function RepresentedBy(representation: Representation): MethodDecorator {

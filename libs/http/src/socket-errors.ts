@@ -13,6 +13,7 @@ import {
 } from './errors';
 import { MAX_BODY_BYTES, MAX_BODY_CHUNKS, loseBody } from './input.guard';
 import { headDefect } from './request-head';
+import { JSON_TYPE } from './single-resource';
 
 /** The response to a request that Node refused while parsing: the error and its header fields. */
 export type SocketResponse = (
@@ -142,7 +143,7 @@ function write(socket: Socket, error: ApiError, headers: Record<string, string>)
   const fields = {
     Date: new Date().toUTCString(),
     Connection: 'close',
-    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Type': JSON_TYPE,
     'Content-Length': String(Buffer.byteLength(body)),
     ...error.headers,
     ...headers,
