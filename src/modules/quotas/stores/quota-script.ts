@@ -10,65 +10,19 @@ import type { Outcome } from '../rules/decision';
 import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS, type WindowName, type WindowState } from '../rules/rate-window';
 import type { Subject } from './quota-store';
 
-/** Fields of the hash of windows, short because each request sends them. QUOTA_SCRIPT returns their values in this order. */
-export const WINDOW_FIELDS = {
-  minuteStart: 's',
-  minuteCount: 'm',
-  minuteRefunds: 'p',
-  day: 'd',
-  dayCount: 'n',
-  dayRefunds: 'q',
-} as const satisfies Record<keyof WindowState, string>;
-
-/** Fields of the hash of a key's bans. QUOTA_SCRIPT returns their values after those of the windows, in this order. */
-export const BAN_FIELDS = {
-  refusals: 'r',
-  refusedSince: 'f',
-  refusalsUntil: 'u',
-  level: 'l',
-  bannedUntil: 'b',
-  byOperator: 'o',
-} as const satisfies Record<keyof BanState, string>;
-
-/** In both hashes: the state must be reloaded from the database before use. */
-export const STALE = 'x';
-/** In the hash of windows: the last reset that was applied. */
-export const RESET_AT = 'z';
-
 export function keysOf(subject: Subject): string[] {
   return subject.kind === 'client'
     ? keysOfClient(subject.clientId, subject.keyId)
-    : [`petstore:{address:${subject.address}}:windows`];
+    : [`petstore:{address:${subject.address}}:counts`];
 }
 
 /** The braces are a hash tag, so that all keys of a client are on one cluster node. */
 export function keysOfClient(clientId: number, keyId: number): [windows: string, bans: string] {
-  return [windowsOfClient(clientId), `petstore:{client:${clientId}}:key:${keyId}`];
+  return [windowsOfClient(clientId), `petstore:{client:${clientId}}:bans:${keyId}`];
 }
 
 export function windowsOfClient(clientId: number): string {
-  return `petstore:{client:${clientId}}:windows`;
-}
-
-/** @param values of WINDOW_FIELDS, in their order */
-export function windowsFrom(values: readonly number[]): WindowState {
-  const [minuteStart = 0, minuteCount = 0, minuteRefunds = 0, day = 0, dayCount = 0, dayRefunds = 0] = values;
-  return { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds };
-}
-
-/** @param values of BAN_FIELDS, in their order */
-export function bansFrom(values: readonly number[]): BanState {
-  const [refusals = 0, refusedSince = 0, refusalsUntil = 0, level = 0, bannedUntil = 0, byOperator] = values;
-  return { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator: byOperator === 1 };
-}
-
-const W = WINDOW_FIELDS;
-const B = BAN_FIELDS;
-
-function list(fields: Record<string, string>): string {
-  return Object.values(fields)
-    .map((field) => `'${field}'`)
-    .join(', ');
+  return `petstore:{client:${clientId}}:counts`;
 }
 
 /**
@@ -84,7 +38,7 @@ function list(fields: Record<string, string>): string {
  * database that follow: none if it was not read, or six: day, requests of that day, level, end and origin of the ban, the last
  * reset of the windows.
  * Returns the time of Redis and, before the deadline, for each step {outcome (of refund: refunded, if the day's count was lowered), exhausted window or '', newly
- * banned, now, then the values of WINDOW_FIELDS and of BAN_FIELDS}; or {'unknown'} if the state is missing and must be
+ * banned, now, then the windows and the bans}; or {'unknown'} if the state is missing and must be
  * read from the database; or {'failed', why}.
  */
 export const QUOTA_SCRIPT = `
@@ -100,29 +54,39 @@ if clock >= to_number(ARGV[1]) then return {clock} end
 local now = clock
 local today = floor(now / DAY)
 
+-- The values of a subject's windows or bans, in the order in which they are written, and whether they are stale.
+local function read(key)
+  local packed = redis_call('GET', key)
+  if packed then return cmsgpack.unpack(packed) end
+end
+
+local function write(key, milliseconds, ...)
+  redis_call('SET', key, cmsgpack.pack(...), 'PX', milliseconds)
+end
+
+local function write_bans(key, level, banned, by_operator, refusals, since, until_)
+  -- Expired bans are read from the database again.
+  write(key, max(2 * DAY, banned - now + DAY), level, banned, by_operator, refusals, since, until_)
+end
+
 -- Every notified instance sends this; only the first one may take effect.
 local function reset(windows, reset_at)
-  local known = redis_call('HGET', windows, '${RESET_AT}')
-  if redis_call('EXISTS', windows) == 1 and to_number(known or 0) < to_number(reset_at) then
-    redis_call('HSET', windows, '${W.minuteStart}', NOT_STARTED, '${W.minuteCount}', 0, '${W.minuteRefunds}', 0,
-      '${W.day}', today, '${W.dayCount}', 0, '${W.dayRefunds}', 0, '${RESET_AT}', reset_at)
-  end
+  local start, _, _, _, _, _, known = read(windows)
+  if start and known < reset_at then write(windows, 2 * DAY, NOT_STARTED, 0, 0, today, 0, 0, reset_at) end
   return {'unknown'}
 end
 
 -- The client was counted elsewhere: keeps its minute, and reloads its day and bans from the database.
 local function mark_stale(windows, key_bans)
-  if redis_call('EXISTS', windows) == 1 then redis_call('HSET', windows, '${STALE}', 1) end
-  if key_bans and redis_call('EXISTS', key_bans) == 1 then redis_call('HSET', key_bans, '${STALE}', 1) end
+  for _, key in ipairs({windows, key_bans}) do
+    if redis_call('EXISTS', key) == 1 then redis_call('APPEND', key, cmsgpack.pack(true)) end
+  end
   return {'unknown'}
 end
 
 -- Sets a key's bans from the database. The windows were not read from it, so they do not change.
 local function ban(key_bans, level, banned, by_operator)
-  redis_call('HSET', key_bans, '${B.refusals}', 0, '${B.refusedSince}', 0, '${B.refusalsUntil}', 0,
-    '${B.level}', level, '${B.bannedUntil}', banned, '${B.byOperator}', by_operator)
-  redis_call('HDEL', key_bans, '${STALE}')
-  redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY))
+  write_bans(key_bans, level, banned, by_operator, 0, 0, 0)
   return {'unknown'}
 end
 
@@ -132,28 +96,19 @@ local function current_level(level, banned)
 end
 
 local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
-  local w = redis_call('HMGET', windows, ${list(W)}, '${STALE}', '${RESET_AT}')
-  local start, minute, minute_refunds = to_number(w[1]), to_number(w[2]), to_number(w[3] or 0)
-  local day, used, day_refunds = to_number(w[4]), to_number(w[5]), to_number(w[6] or 0)
-  local windows_stale, known_reset = w[7], w[8]
-  local refusals, since, until_, level, banned, by_operator = 0, 0, 0, 0, 0, 0
-  local b
+  local start, minute, minute_refunds, day, used, day_refunds, known_reset, windows_stale = read(windows)
+  local level, banned, by_operator, refusals, since, until_, bans_stale
   if key_bans then
-    b = redis_call('HMGET', key_bans, ${list(B)}, '${STALE}')
-    local know_windows, know_bans = start and not windows_stale, b[1] and not b[7]
+    level, banned, by_operator, refusals, since, until_, bans_stale = read(key_bans)
+    local know_windows, know_bans = start and not windows_stale, level and not bans_stale
     if not asked and not (know_windows and know_bans) then return {'unknown'} end
-    if b[1] then
-      refusals, since, until_ = to_number(b[1]), to_number(b[2] or 0), to_number(b[3])
-      level, banned, by_operator = to_number(b[4]), to_number(b[5]), to_number(b[6] or 0)
-    end
     if not know_bans then
       level, banned, by_operator = to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3]), to_number(ARGV[asked + 4])
-      redis_call('HDEL', key_bans, '${STALE}')
     end
     if not know_windows then
       local remembered = to_number(ARGV[asked]) == today and to_number(ARGV[asked + 1]) or 0
-      local reset_at = ARGV[asked + 5]
-      if not start or to_number(known_reset or 0) < to_number(reset_at) then
+      local reset_at = to_number(ARGV[asked + 5])
+      if not start or known_reset < reset_at then
         start, minute, used = NOT_STARTED, 0, remembered
         minute_refunds, day_refunds = 0, 0
       elseif day == today then
@@ -161,13 +116,14 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
       else
         used, day_refunds = remembered, 0
       end
-      day = today
-      redis_call('HSET', windows, '${RESET_AT}', reset_at)
-      redis_call('HDEL', windows, '${STALE}')
+      day, known_reset = today, reset_at
     end
   elseif not start then
-    start, minute, day, used = NOT_STARTED, 0, today, 0
+    start, minute, minute_refunds, day, used, day_refunds, known_reset = NOT_STARTED, 0, 0, today, 0, 0, 0
   end
+  level, banned, by_operator = level or 0, banned or 0, by_operator or 0
+  refusals, since, until_ = refusals or 0, since or 0, until_ or 0
+  local bans_before = key_bans and cmsgpack.pack(level, banned, by_operator, refusals, since, until_)
 
   if now < start then
     start = now
@@ -223,28 +179,20 @@ local function run(step, windows, key_bans, per_minute, per_day, taken, asked)
     end
   end
 
-  -- Most requests do not change the bans. Their keys expire after days, so extending that once a minute is enough.
-  local begun = start ~= to_number(w[1])
-  redis_call('HSET', windows, '${W.minuteStart}', start, '${W.minuteCount}', minute, '${W.minuteRefunds}', minute_refunds,
-    '${W.day}', day, '${W.dayCount}', used, '${W.dayRefunds}', day_refunds)
-  if begun then redis_call('PEXPIRE', windows, key_bans and 2 * DAY or MINUTE) end
-  if key_bans then
-    local changed = refusals ~= to_number(b[1]) or since ~= to_number(b[2]) or until_ ~= to_number(b[3])
-      or level ~= to_number(b[4]) or banned ~= to_number(b[5]) or by_operator ~= to_number(b[6])
-    if changed then
-      redis_call('HSET', key_bans, '${B.refusals}', refusals, '${B.refusedSince}', since, '${B.refusalsUntil}', until_,
-        '${B.level}', level, '${B.bannedUntil}', banned, '${B.byOperator}', by_operator)
-    end
-    if changed or begun then redis_call('PEXPIRE', key_bans, max(2 * DAY, banned - now + DAY)) end
-  end
+  write(windows, key_bans and 2 * DAY or MINUTE, start, minute, minute_refunds, day, used, day_refunds, known_reset)
+  -- Most requests do not change the bans.
+  local changed = key_bans and (asked or cmsgpack.pack(level, banned, by_operator, refusals, since, until_) ~= bans_before)
+  if changed then write_bans(key_bans, level, banned, by_operator, refusals, since, until_) end
   return {outcome, exhausted, newly, now, start, minute, minute_refunds, day, used, day_refunds,
     refusals, since, until_, level, banned, by_operator}
 end
 
 local function answer(step, windows, key_bans, at, asked)
-  if step == 'reset' then return reset(windows, ARGV[asked + 5]) end
+  if step == 'reset' then return reset(windows, to_number(ARGV[asked + 5])) end
   if step == 'mark stale' then return mark_stale(windows, key_bans) end
-  if step == 'ban' then return ban(key_bans, to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3]), ARGV[asked + 4]) end
+  if step == 'ban' then
+    return ban(key_bans, to_number(ARGV[asked + 2]), to_number(ARGV[asked + 3]), to_number(ARGV[asked + 4]))
+  end
   return run(step, windows, key_bans, to_number(ARGV[at + 2]), to_number(ARGV[at + 3]), to_number(ARGV[at + 4]), asked)
 end
 
@@ -263,6 +211,8 @@ end
 return answers
 `;
 
+type Numbers6 = [number, number, number, number, number, number, ...number[]];
+
 /** What QUOTA_SCRIPT returns for one step. */
 export type Reply = [string, string, ...number[]] | ['unknown'] | ['failed', string];
 
@@ -276,8 +226,6 @@ export interface StateAfter {
   now: number;
 }
 
-const WINDOW_VALUES = Object.keys(WINDOW_FIELDS).length;
-
 export function toState(reply: Reply, hasKey: boolean): StateAfter {
   const [outcome, exhausted, newly, now, ...values] = reply as [
     Outcome | 'refunded',
@@ -286,12 +234,16 @@ export function toState(reply: Reply, hasKey: boolean): StateAfter {
     number,
     ...number[],
   ];
+  const [minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds, ...bans] = values as Numbers6;
+  const [refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator] = bans as Numbers6;
   return {
     outcome,
     exhausted: exhausted === '' ? null : exhausted,
     newlyBanned: newly === 1,
     now,
-    windows: windowsFrom(values),
-    bans: hasKey ? bansFrom(values.slice(WINDOW_VALUES)) : null,
+    windows: { minuteStart, minuteCount, minuteRefunds, day, dayCount, dayRefunds },
+    bans: hasKey
+      ? { refusals, refusedSince, refusalsUntil, level, bannedUntil, byOperator: byOperator === 1 }
+      : null,
   };
 }

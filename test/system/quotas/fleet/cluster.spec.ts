@@ -28,7 +28,7 @@ afterAll(async () => {
 async function aClientOf(node: RedisServer): Promise<ApiClient[]> {
   for (let clients = 0; clients < MOST_CLIENTS; clients += 1) {
     const { clientId, callers } = await pair.client({ plan: 'free' });
-    if ((await cluster.holderOf(`petstore:{client:${clientId}}:windows`)) === node) {
+    if ((await cluster.holderOf(`petstore:{client:${clientId}}:counts`)) === node) {
       return callers;
     }
   }

@@ -208,7 +208,7 @@ describe('a client that Redis has evicted, and whose ban was reloaded', () => {
     await flush();
     await redis.flushall();
     await quotas().ban(keyId, HOUR);
-    await until(async () => (await redis.exists(`petstore:{client:${clientId}}:key:${keyId}`)) === 1);
+    await until(async () => (await redis.exists(`petstore:{client:${clientId}}:bans:${keyId}`)) === 1);
     await quotas().unban(keyId);
     await until(async () => (await standing(caller)).ban.banned === false);
     return { clientId, caller };

@@ -204,7 +204,7 @@ describe('calls of the script', () => {
   function aTakeOf(address: string): ScriptStep {
     return {
       name: 'take',
-      keys: [`petstore:{address:${address}}:windows`],
+      keys: [`petstore:{address:${address}}:counts`],
       perMinute: 60,
       perDay: -1,
       takenAt: 0,
@@ -232,7 +232,7 @@ describe('calls of the script', () => {
   });
 
   it('a step that fails does not affect the others', async () => {
-    await plain.set('petstore:{address:broken}:windows', 'no hash');
+    await plain.lpush('petstore:{address:broken}:counts', 'no string');
     const [left, broken, right] = await Promise.allSettled(
       ['left', 'broken', 'right'].map((address) => calls.run(aTakeOf(address))),
     );
