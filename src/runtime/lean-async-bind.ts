@@ -11,19 +11,11 @@ type AnyFunction = (...values: unknown[]) => unknown;
  */
 export function bindWithoutDeprecatedProperty(): void {
   const nodesOwn = AsyncResource.bind as (...values: unknown[]) => AnyFunction;
-  if (
-    !Object.hasOwn(
-      nodesOwn.call(AsyncResource, () => undefined),
-      'asyncResource',
-    )
-  ) {
+  const example = nodesOwn.call(AsyncResource, () => undefined);
+  if (!Object.hasOwn(example, 'asyncResource')) {
     return;
   }
   const bind = (work: AnyFunction, type?: string, thisArgument?: unknown): AnyFunction => {
-    if (typeof work !== 'function') {
-      // Node's own function throws the right error.
-      return nodesOwn.call(AsyncResource, work, type, thisArgument);
-    }
     const resource = new AsyncResource(type || work.name || 'bound-anonymous-fn');
     const bound = function (this: unknown, ...values: unknown[]): unknown {
       return resource.runInAsyncScope(work, thisArgument === undefined ? this : thisArgument, ...values);

@@ -21,8 +21,7 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
     worker: cluster.worker?.id,
     ...tracing?.logContext(),
   }));
-  tracing?.misreadings.forEach((message) => logger.warn(`Traces: ${message}`));
-  tracing?.onFailure((reason) => logger.warn(`Traces cannot be sent: ${reason}`));
+  tracing?.reportTo((message) => logger.warn(message));
   if (settings.redisUrl !== undefined && settings.instances === 1 && cluster.isPrimary) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }

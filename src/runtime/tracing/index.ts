@@ -25,10 +25,8 @@ export interface Tracing {
   watch(fastify: FastifyInstance): void;
   /** Fields that link a log line to its trace. */
   logContext(): object;
-  /** One line for each variable that OpenTelemetry cannot use and replaces with its default. */
-  readonly misreadings: readonly string[];
-  /** Called when traces cannot be sent; at most once a minute. */
-  onFailure(tell: (reason: string) => void): void;
+  /** Reports each variable that OpenTelemetry replaced with its default, and from now on that traces cannot be sent. */
+  reportTo(warn: (message: string) => void): void;
   /** Sends pending spans within two seconds. Never rejects. */
   close(): Promise<void>;
 }
@@ -53,10 +51,12 @@ export function startTracing(): Tracing {
   provider.register();
   traceDrivers();
   return {
-    misreadings: [...misreadings],
     watch: (fastify) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
     logContext: currentTrace,
-    onFailure: tellOfFailures,
+    reportTo: (warn) => {
+      misreadings.forEach((message) => warn(`Traces: ${message}`));
+      reportFailures(warn);
+    },
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
@@ -75,16 +75,15 @@ function currentTrace(): object {
   return span === undefined ? {} : { traceId: span.spanContext().traceId };
 }
 
-function tellOfFailures(tell: (reason: string) => void): void {
-  let toldAt = -Infinity;
-  const complain = (reason: string): void => {
-    if (performance.now() - toldAt > COMPLAIN_MS) {
-      toldAt = performance.now();
+function reportFailures(warn: (message: string) => void): void {
+  let reportedAt = -Infinity;
+  listen((reason) => {
+    if (performance.now() - reportedAt > COMPLAIN_MS) {
+      reportedAt = performance.now();
       // The export does not belong to the request that happened to trigger it.
-      context.with(ROOT_CONTEXT, () => tell(messageOf(reason)));
+      context.with(ROOT_CONTEXT, () => warn(`Traces cannot be sent: ${messageOf(reason)}`));
     }
-  };
-  listen(complain);
+  });
 }
 
 /** Receives OpenTelemetry's failures from now on, instead of the previous receiver. */

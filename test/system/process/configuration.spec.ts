@@ -27,29 +27,25 @@ afterAll(async () => {
 
 const NOWHERE = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store' };
 
-describe('an invalid setting stops the start with one line:', () => {
-  it.each([
-    ['PORT', 'http', /PORT takes a whole number from 0 to 65535, not "http"/],
-    ['DATABASE_URL', 'localhost:5432', /DATABASE_URL takes a URL that starts with postgres:/],
-    ['LOG_LEVEL', 'loud', /LOG_LEVEL takes one of fatal, error/],
-    ['HOST', '192.0.2.1', /192\.0\.2\.1 port 0 \(HOST and PORT\) cannot be/],
-  ])('%s=%s', async (variable, value, line) => {
-    // Where the value is bad, nothing is tried; an address that cannot be had shows only when it is tried.
-    const { url } = database;
-    const environment = { ...(variable === 'HOST' ? { DATABASE_URL: url } : NOWHERE), [variable]: value };
-    expect(await petstoreProcess(['serve'], { LOG_LEVEL: 'fatal', ...environment })).toEqual(
-      complaint(1, line),
+describe('a start that is not possible ends with one line:', () => {
+  it('an invalid setting, before anything is tried', async () => {
+    const environment = { ...NOWHERE, PORT: 'http' };
+    expect(await petstoreProcess(['serve'], environment)).toEqual(
+      complaint(1, /PORT takes a whole number from 0 to 65535, not "http"/),
     );
   });
 
-  it('PORT and METRICS_PORT in use by another program', async () => {
-    const environment = { LOG_LEVEL: 'fatal', DATABASE_URL: database.url };
-    expect(await petstoreProcess(['serve'], { ...environment, PORT: takenPort })).toEqual(
-      complaint(1, new RegExp(`port ${takenPort} \\(HOST and PORT\\) .*in use by another process`)),
-    );
-    expect(await petstoreProcess(['serve'], { ...environment, METRICS_PORT: takenPort })).toEqual(
-      complaint(1, new RegExp(`port ${takenPort} \\(METRICS_PORT\\) .*in use by another process`)),
-    );
+  it.each([
+    ['HOST', '192.0.2.1', () => /192\.0\.2\.1 port 0 \(HOST and PORT\) cannot be/],
+    ['PORT', '', () => new RegExp(`port ${takenPort} \\(HOST and PORT\\) .*in use by another process`)],
+    [
+      'METRICS_PORT',
+      '',
+      () => new RegExp(`port ${takenPort} \\(METRICS_PORT\\) .*in use by another process`),
+    ],
+  ])('an address that cannot be listened on: %s', async (variable, value, line) => {
+    const environment = { LOG_LEVEL: 'fatal', DATABASE_URL: database.url, [variable]: value || takenPort };
+    expect(await petstoreProcess(['serve'], environment)).toEqual(complaint(1, line()));
   });
 
   it('an unreachable database, without its password', async () => {
@@ -75,19 +71,11 @@ describe('.env', () => {
     expect(await service.end()).toEqual({ code: 0, signal: null });
   });
 
-  it.each([
-    ['DATABASE_URL', 'DATABASE_URL_FILE'],
-    ['DATABASE_URL_FILE', 'DATABASE_URL'],
-  ])('does not matter for %s if the environment has %s', async (inFile, given) => {
-    const cwd = bench.folder(`with-${inFile}`);
-    const secret = join(cwd, 'secret');
-    writeFileSync(join(cwd, '.env'), `${inFile}=/nowhere\n`);
-    writeFileSync(secret, database.url);
-    const environment = { [given]: given.endsWith('_FILE') ? secret : database.url };
-    expect(await petstoreProcess(['db', 'status'], environment, { cwd })).toMatchObject({
-      code: 0,
-      stderr: '',
-    });
+  it('does not matter for DATABASE_URL_FILE if the environment has DATABASE_URL', async () => {
+    const cwd = bench.folder('with-secret');
+    writeFileSync(join(cwd, '.env'), 'DATABASE_URL_FILE=/nowhere\n');
+    const outcome = await petstoreProcess(['db', 'status'], { DATABASE_URL: database.url }, { cwd });
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('sets nothing but settings: other names are ignored with a warning, also in worker processes', async () => {
@@ -117,7 +105,6 @@ describe('.env', () => {
     const refused = complaint(1, /\.env belongs to user 65534, and root reads only its own/);
     expect(await petstoreProcess(['version'], {}, { cwd: shared })).toEqual(refused);
     chownSync(join(cwd, '.env'), 65_534, 65_534);
-    expect(await petstoreProcess(['version'], {}, { cwd })).toEqual(refused);
     expect(await petstoreProcess(['serve'], {}, { cwd })).toEqual(refused);
   });
 

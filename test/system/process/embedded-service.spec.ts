@@ -1,0 +1,171 @@
+import { exec } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import { petstore, petstoreJson, petstoreProcess } from '../../support/command-line';
+import { until } from '../../support/eventually';
+import { freePort } from '../../support/redis-server';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+
+const STOPPED = { code: 0, signal: null };
+
+const bench = new ServiceBench();
+const environment: Record<string, string> = bench.embedded();
+let first: ServiceProcess;
+let key: string;
+
+beforeAll(async () => {
+  environment.PORT = String(await freePort());
+  first = await bench.serve(environment);
+  key = first.firstKey!;
+  expect(await first.end()).toEqual(STOPPED);
+});
+afterAll(() => bench.clear());
+
+const connection = async () => {
+  const socket = connect(Number(environment.PORT), '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+};
+
+describe('a service on an embedded database', () => {
+  let service: ServiceProcess;
+  let metrics: string;
+
+  beforeAll(async () => {
+    const METRICS_PORT = String(await freePort());
+    metrics = `http://127.0.0.1:${METRICS_PORT}`;
+    service = await bench.serve({ ...environment, METRICS_PORT });
+  });
+  afterAll(async () => {
+    expect(await service.end()).toEqual(STOPPED);
+    await expect(fetch(`${metrics}/metrics`)).rejects.toThrow();
+  });
+
+  it('shows all addresses, shows a key at its first start only, and a command that works', async () => {
+    const addresses = { Service: '', Docs: '/docs', OpenAPI: '/openapi.json' };
+    for (const [name, path] of Object.entries(addresses)) {
+      expect(first.stdout).toContain(`\n  ${name.padEnd(9)}  ${service.url}${path}\n`);
+    }
+    for (const address of [`${service.url}/docs`, `${service.url}/openapi.json`]) {
+      expect((await fetch(address)).status).toBe(200);
+    }
+    expect(first.stdout.match(new RegExp(`^  ${key}$`, 'gm'))).toHaveLength(1);
+    expect(service.stdout).toContain('petstore.js keys issue --client ');
+    expect(service.stdout + service.stderr).not.toContain('psk_live_');
+
+    const [command] = /^ +curl .+$/m.exec(first.stdout)!;
+    const { stdout } = await promisify(exec)(`${command} --silent --show-error`);
+    const [head = '', body = ''] = stdout.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 200 /);
+    expect(JSON.parse(body)).toHaveLength(3);
+  });
+
+  it('serves metrics on their own port only', async () => {
+    expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
+    expect((await fetch(`${metrics}/pets`)).status).toBe(404);
+    const answer = await fetch(`${metrics}/metrics`);
+    expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await answer.text();
+    for (const name of ['process_cpu_seconds_total', 'petstore_http_connections']) {
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    }
+  });
+
+  it('shares it with commands: an issued key works at once, and a revoked one soon no more', async () => {
+    const postmaster = bench.postmaster();
+    const issue = ['keys', 'issue', '--client', 'demo'];
+    const issued = await petstoreJson<{ id: number; key: string }>(issue, environment);
+    expect((await service.send(issued.key, 'GET', '/pets')).status).toBe(200);
+    expect((await petstore(['keys', 'revoke', String(issued.id), '--yes'], environment)).code).toBe(0);
+    await until(async () => (await service.send(issued.key, 'GET', '/pets')).status === 401);
+    expect(bench.postmaster()).toBe(postmaster);
+  });
+});
+
+describe('a service that is told to stop', () => {
+  async function expectStopped(service: ServiceProcess, stop: () => unknown): Promise<void> {
+    await stop();
+    expect(await service.ending).toEqual(STOPPED);
+    expect(service.stderr).toBe('');
+    expect(bench.postmaster()).toBeUndefined();
+  }
+
+  it('stops properly when Ctrl-C reaches its whole process group, and again while it stops', async () => {
+    const service = await bench.serve(environment, { group: true });
+    await expectStopped(service, () => {
+      process.kill(-service.child.pid!, 'SIGINT');
+      process.kill(-service.child.pid!, 'SIGINT');
+    });
+  });
+
+  it('leaves nothing behind if its terminal is closed during its start', async () => {
+    let service: ServiceProcess;
+    // Once more when the start was faster.
+    do {
+      service = bench.launch(environment);
+      await until(() => bench.postmaster() !== undefined);
+      await expectStopped(service, () => service.child.kill('SIGHUP'));
+    } while (service.stdout.includes('ready'));
+  });
+
+  it('leaves the database to the commands that run, and the last of these stops it', async () => {
+    const service = await bench.serve(environment);
+    const commands = [1, 2, 3].map(() => petstoreProcess(['clients', 'list', '--json'], environment));
+    const ending = service.end();
+    for (const { code, stdout } of await Promise.all(commands)) {
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject([{ name: 'demo' }]);
+    }
+    expect(await ending).toEqual(STOPPED);
+    expect(bench.postmaster()).toBeUndefined();
+  });
+
+  it('answers requests in progress, does not wait for idle connections, and saves the exact counts of the day', async () => {
+    const leftToday = async (service: ServiceProcess) => {
+      const answer = await service.send(key, 'GET', '/rate-limit');
+      return Number(/"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)![1]);
+    };
+    const service = await bench.serve({ ...environment, LOG_LEVEL: 'info' });
+    const before = await leftToday(service);
+    await Promise.all(Array.from({ length: 25 }, () => service.send(key, 'GET', '/pets?limit=1')));
+    await connection();
+    const begun = await connection();
+    let answer = '';
+    begun.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    const body = '{"name": "Late", "categoryId": 1}';
+    const head = `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
+    begun.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
+    await until(async () => (await leftToday(service)) === before - 26);
+    await expectStopped(service, async () => {
+      service.child.kill('SIGTERM');
+      await until(() => service.stdout.includes('SIGTERM: stopping'));
+      begun.write(body.slice(5));
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+    expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
+    const next = await bench.serve(environment);
+    expect(await leftToday(next)).toBe(before - 26);
+    await next.end();
+  });
+
+  it('serves until then, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
+    const service = await bench.serve({ ...environment, SHUTDOWN_DELAY: '300' });
+    const begun = (await connection()).resume();
+    const type = 'Content-Type: application/json';
+    begun.write(
+      `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\n${type}\r\nContent-Length: 5\r\n\r\n`,
+    );
+    service.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+    const answer = await service.send(key, 'GET', '/pets?limit=1');
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    const broken = once(begun, 'close');
+    await expectStopped(service, () => {
+      // What comes within half a second of the first is taken for the same one, passed on by a shell.
+      const again = setInterval(() => service.child.kill('SIGTERM'), 100);
+      service.child.once('exit', () => clearInterval(again));
+    });
+    await broken;
+  });
+});
