@@ -78,7 +78,7 @@ export interface RunningInstance {
   workers: number;
 }
 
-/** Selects all running instances; the columns match `RunningInstance`. */
+/** Selects all running instances; the columns match `RunningInstance`. SQL, because PostgreSQL's own tables have no entities. */
 export const RUNNING_INSTANCES = `SELECT min(application_name) AS name, min(backend_start) AS since,
     CASE classid WHEN ${COUNTS_ALONE} THEN 'alone' ELSE 'in Redis' END AS counts, count(*)::int AS workers
   FROM pg_locks JOIN pg_database ON pg_database.oid = database AND datname = current_database()

@@ -1,4 +1,4 @@
-// The first process counts for all worker processes, so that they share one exact count. A message has many steps.
+// The first process counts for all worker processes, so that they share one exact count. A message has many calls.
 import { Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { isDatabaseUnavailable } from '#libs/database';
@@ -7,21 +7,24 @@ import { QuotaStore, type Receipt, type Standing, type Subject, type Taken } fro
 import { RefusalCache } from './refusal-cache';
 
 type Method = 'take' | 'refund' | 'look' | 'reloadBans' | 'reloadResets' | 'reloadDays' | 'flush';
+type Result<Name extends Method> = Awaited<ReturnType<QuotaStore[Name]>>;
 
 /** A call of a method of QuotaStore. */
-type Step = { [Name in Method]: [Name, ...Parameters<QuotaStore[Name]>] }[Method];
+interface Call {
+  id: number;
+  method: Method;
+  parameters: unknown[];
+}
 
-type Result = Taken | Standing | boolean | undefined;
-
-/** A result, or why the method failed; `unavailable` if the database was. */
-type Reply = { result: Result } | { failure: string; unavailable: boolean };
+/** Its result, or why it failed; `unavailable` if the database was. */
+type Reply = { id: number } & ({ result: unknown } | { failure: string; unavailable: boolean });
 
 interface Question {
-  quotaSteps: { id: number; step: Step }[];
+  quotaCalls: Call[];
 }
 
 interface Answer {
-  quotaReplies: { id: number; reply: Reply }[];
+  quotaReplies: Reply[];
   isDegraded: boolean;
 }
 
@@ -41,11 +44,11 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** In a worker: asks the first process. Steps of one turn of the event loop are sent in one message. */
+/** In a worker: asks the first process. Calls of one turn of the event loop are sent in one message. */
 export class WorkerQuotaStore extends QuotaStore {
   private readonly refusals = new RefusalCache();
   private readonly waiting = new Map<number, Waiting>();
-  private asked: Question['quotaSteps'] = [];
+  private asked: Call[] = [];
   private lastId = 0;
   private isFirstDegraded = false;
 
@@ -65,53 +68,49 @@ export class WorkerQuotaStore extends QuotaStore {
     return this.refusals.find(subject, this.clock.now()) ?? this.takeUnknown(subject);
   }
 
-  refund(subject: Subject, receipt: Receipt): Promise<Standing> {
-    const { takenAt, takenLocally } = receipt;
-    return this.ask(['refund', subject, { takenAt, takenLocally }]);
+  refund(subject: Subject, { takenAt, takenLocally }: Receipt): Promise<Standing> {
+    return this.ask('refund', subject, { takenAt, takenLocally });
   }
 
   look(subject: Subject): Promise<Standing> {
-    return this.ask(['look', subject]);
+    return this.ask('look', subject);
   }
 
   async reloadBans(keyId?: number): Promise<void> {
-    await this.ask(['reloadBans', keyId]);
+    await this.ask('reloadBans', keyId);
     this.refusals.clear();
   }
 
   reloadResets(clientId?: number): Promise<void> {
-    return this.ask(['reloadResets', clientId]);
+    return this.ask('reloadResets', clientId);
   }
 
   reloadDays(): Promise<void> {
-    return this.ask(['reloadDays']);
+    return this.ask('reloadDays');
   }
 
   flush(): Promise<boolean> {
-    return this.ask(['flush']);
+    return this.ask('flush');
   }
 
   private async takeUnknown(subject: Subject): Promise<Taken> {
-    const decision = await this.ask<Taken>(['take', subject]);
+    const decision = await this.ask('take', subject);
     this.refusals.remember(subject, decision, this.clock.now());
     return decision;
   }
 
-  private ask<Result>(step: Step): Promise<Result> {
+  private ask<Name extends Method>(
+    method: Name,
+    ...parameters: Parameters<QuotaStore[Name]>
+  ): Promise<Result<Name>> {
     return new Promise((resolve, reject) => {
       if (this.asked.length === 0) {
-        setImmediate(() => this.sendAll());
+        setImmediate(() => send(this.channel, { quotaCalls: this.asked.splice(0) }));
       }
       this.lastId += 1;
       this.waiting.set(this.lastId, { resolve, reject });
-      this.asked.push({ id: this.lastId, step });
+      this.asked.push({ id: this.lastId, method, parameters });
     });
-  }
-
-  private sendAll(): void {
-    const quotaSteps = this.asked;
-    this.asked = [];
-    send(this.channel, { quotaSteps });
   }
 
   private receive({ quotaReplies, isDegraded }: Partial<Answer>): void {
@@ -119,9 +118,9 @@ export class WorkerQuotaStore extends QuotaStore {
       return;
     }
     this.isFirstDegraded = isDegraded!;
-    for (const { id, reply } of quotaReplies) {
-      const { resolve, reject } = this.waiting.get(id)!;
-      this.waiting.delete(id);
+    for (const reply of quotaReplies) {
+      const { resolve, reject } = this.waiting.get(reply.id)!;
+      this.waiting.delete(reply.id);
       if ('result' in reply) {
         resolve(reply.result as never);
       } else {
@@ -135,7 +134,7 @@ export class WorkerQuotaStore extends QuotaStore {
 @Injectable()
 export class WorkerQuotaServer {
   /** Replies that are sent to each worker at the end of the turn. */
-  private readonly replies = new Map<Channel, Answer['quotaReplies']>();
+  private readonly replies = new Map<Channel, Reply[]>();
 
   constructor(private readonly store: QuotaStore) {
     store.onDegraded(() => [...this.replies.keys()].forEach((worker) => this.send(worker)));
@@ -145,41 +144,30 @@ export class WorkerQuotaServer {
   serve(worker: Channel): () => void {
     this.replies.set(worker, []);
     worker.on('message', (message) => {
-      const { quotaSteps = [] } = message as Partial<Question>;
-      quotaSteps.forEach(({ id, step }) => this.answer(worker, id, step));
+      const { quotaCalls = [] } = message as Partial<Question>;
+      quotaCalls.forEach((call) => void this.answer(worker, call));
     });
     return () => this.replies.delete(worker);
   }
 
-  private answer(worker: Channel, id: number, step: Step): void {
-    const result = this.run(step);
-    if (result instanceof Promise) {
-      void result
-        .then((late): Reply => ({ result: late }), failureOf)
-        .then((reply) => this.reply(worker, id, reply));
-    } else {
-      this.reply(worker, id, { result });
+  private async answer(worker: Channel, { id, method, parameters }: Call): Promise<void> {
+    const reply = await this.run(method, parameters).then(
+      (result): Reply => ({ id, result }),
+      (error): Reply => ({ id, failure: String(error), unavailable: isDatabaseUnavailable(error) }),
+    );
+    const replies = this.replies.get(worker);
+    if (replies?.push(reply) === 1) {
+      setImmediate(() => this.send(worker));
     }
   }
 
-  private reply(worker: Channel, id: number, reply: Reply): void {
-    const replies = this.replies.get(worker);
-    if (replies?.push({ id, reply }) === 1) {
-      setImmediate(() => this.send(worker));
-    }
+  private async run(method: Method, parameters: unknown[]): Promise<unknown> {
+    const call = this.store[method] as (...all: unknown[]) => unknown;
+    return call.apply(this.store, parameters);
   }
 
   private send(worker: Channel): void {
     const quotaReplies = this.replies.get(worker)?.splice(0) ?? [];
     send(worker, { quotaReplies, isDegraded: this.store.isDegraded() });
   }
-
-  private run([method, ...parameters]: Step): Result | Promise<Result> {
-    const call = this.store[method] as (...all: unknown[]) => Result | Promise<Result>;
-    return call.apply(this.store, parameters);
-  }
-}
-
-function failureOf(error: unknown): Reply {
-  return { failure: String(error), unavailable: isDatabaseUnavailable(error) };
 }
