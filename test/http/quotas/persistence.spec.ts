@@ -1,5 +1,3 @@
-import type { MemoryQuotaStore } from '../../../src/modules/quotas/stores/memory-quota-store';
-import { QuotaStore } from '../../../src/modules/quotas/stores/quota-store';
 import type { ErrorBody } from '../../support/api-client';
 import { until } from '../../support/eventually';
 import { COUNTED, MINUTE, earnBan, limitsIn, standing, statuses, without } from '../../support/limits';
@@ -82,18 +80,6 @@ it('the unsaved counts of a deleted client do not block those of others', async 
   service.clock.advance(60_000);
   const { body } = await other.get<{ days: { requests: number }[] }>('/usage?days=1');
   expect(body.days[0]!.requests).toBe(2);
-});
-
-it('idle state leaves the memory of a busy service', async () => {
-  const store = service.app.get<MemoryQuotaStore>(QuotaStore);
-  await statuses(await service.caller(), 1);
-  const busy = await service.caller();
-  await busy.get(COUNTED);
-  expect(store.size.clients).toBeGreaterThan(1);
-  service.clock.advance(11 * 60_000);
-  await busy.get(COUNTED);
-  await store['sweeper'].runNow();
-  expect(store.size).toMatchObject({ clients: 1, keys: 1 });
 });
 
 it('a restart keeps the count of the day', async () => {
