@@ -49,7 +49,8 @@ const PATIENT_REDIS_MS = 1_000;
 export class TestService {
   readonly document: OpenAPIObject;
   readonly contract: DocumentContract;
-  private clients = 0;
+  /** Over all services: several may use one database. */
+  private static clients = 0;
 
   constructor(
     readonly app: NestFastifyApplication,
@@ -76,8 +77,8 @@ export class TestService {
   async issueKey(options: KeyOptions = {}): Promise<{ key: string; keyId: number; client: string }> {
     const { plan = 'enterprise', scopes, expiresAt } = options;
     const custom = plan === 'enterprise' ? 1_000_000 : undefined;
-    this.clients += 1;
-    const client = `client-${this.clients}`;
+    TestService.clients += 1;
+    const client = `client-${TestService.clients}`;
     const choice = agreedPlan(plan, options.perMinute ?? custom, options.perDay ?? custom);
     await this.app.get(ClientsService).create(client, choice);
     const { key, record } = await this.app.get(KeysService).issue({ client, scopes, expiresAt });

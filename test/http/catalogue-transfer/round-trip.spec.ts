@@ -10,6 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([from.close(), to.close()]));
 
+const EMPTY = 'TRUNCATE categories, pets, inventory CASCADE';
 const STRANGE = [
   'tab\there',
   'line\nfeed\r',
@@ -46,6 +47,7 @@ describe('an export', () => {
       quantity: 0,
     });
     // So that the ids there are others.
+    await to.database.pool.query(EMPTY);
     await to.database.pool.query(`SELECT setval('categories_id_seq', 1000), setval('pets_id_seq', 5000)`);
     await to.import(exported);
     const moved = exported.map(({ id, categoryId, ...rest }) => ({
@@ -57,18 +59,21 @@ describe('an export', () => {
   });
 
   it('is a snapshot, regardless of concurrent writes', async () => {
+    const from = await TransferBench.open();
+    await from.import([aCategoryLine(60), aPetLine('Rex', 60, { quantity: 1 })]);
     const before = await from.export();
     const { pool } = from.database;
     const meanwhile = () => pool.query(`UPDATE inventory SET quantity = quantity + 1`);
     expect(await from.export(meanwhile)).toEqual(before);
     expect(await from.export()).not.toEqual(before);
+    await from.close();
   });
 });
 
 describe('an imported pet', () => {
   let service: TestService;
   beforeAll(async () => {
-    await to.database.pool.query(`TRUNCATE categories, pets, inventory CASCADE`);
+    await to.database.pool.query(EMPTY);
     await to.import([aCategoryLine(1, 'Dogs'), aPetLine('Rex', 1, { quantity: 1 })]);
     service = await startService({ database: to.database });
   });

@@ -58,6 +58,9 @@ describe('GET /store/orders', () => {
     const third = await caller.get<Order[]>(next(second.headers));
     expect(third.body).toEqual([placed[4], late]);
     expect(third.headers.has('link')).toBe(false);
+    for (const { id } of [...placed.slice(2), late]) {
+      await caller.delete(`/store/orders/${id}`);
+    }
   });
 
   it.each([

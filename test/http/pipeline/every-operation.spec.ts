@@ -122,20 +122,23 @@ describe('every operation', () => {
     expect(OPERATIONS.map(([method, path]) => nameOf(method, path)).sort()).toEqual(documented.sort());
   });
 
-  it.each(OPERATIONS)('refuses what is wrong, and has then done nothing: %s %s', async (...row) => {
-    const [method, path, status, body] = row;
-    const anonymous = await service.anonymous().send<ErrorBody>(method, path, body);
-    expect([anonymous.status, anonymous.body.code]).toEqual([401, 'missing_api_key']);
-    for (const defect of defectsOf(method, path, body)) {
-      const answer = await caller
-        .with(defect.fields ?? {})
-        .send<ErrorBody>(method, defect.target ?? path, defect.body ?? body);
-      const { what, message = '' } = defect;
-      expect([what, answer.status, answer.body.code]).toEqual([what, defect.status, defect.code]);
-      expect(answer.body.message).toContain(message);
+  // In the order of the table: what one operation creates, a later one reads or deletes.
+  it('refuses what is wrong, and has then done nothing', async () => {
+    for (const [method, path, status, body] of OPERATIONS) {
+      const operation = `${method} ${path}`;
+      const anonymous = await service.anonymous().send<ErrorBody>(method, path, body);
+      expect([operation, anonymous.status, anonymous.body.code]).toEqual([operation, 401, 'missing_api_key']);
+      for (const { what, message = '', fields = {}, ...defect } of defectsOf(method, path, body)) {
+        const answer = await caller
+          .with(fields)
+          .send<ErrorBody>(method, defect.target ?? path, defect.body ?? body);
+        const seen = [operation, what, answer.status, answer.body.code];
+        expect(seen).toEqual([operation, what, defect.status, defect.code]);
+        expect(answer.body.message).toContain(message);
+      }
+      const target = path.endsWith('/retry') ? `/webhooks/1/deliveries/${await aDelivery()}/retry` : path;
+      expect([operation, (await caller.send(method, target, body)).status]).toEqual([operation, status]);
     }
-    const target = path.endsWith('/retry') ? `/webhooks/1/deliveries/${await aDelivery()}/retry` : path;
-    expect((await caller.send(method, target, body)).status).toBe(status);
   });
 });
 

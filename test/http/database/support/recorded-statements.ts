@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Server } from 'node:http';
 import { Client } from 'pg';
 
 /** A statement as the service has sent it. */
@@ -8,43 +10,47 @@ export interface SentStatement {
   values: unknown[];
 }
 
-/**
- * From time to time, whatever it is asked, the service looks for other instances, new events and deliveries that are due, and
- * deletes what is old.
- */
-const BESIDE_REQUESTS = /pg_locks|max\(position\) FROM event_blocks$|NOTIFY|webhook|^WITH deleted AS/;
 const READING = /^\s*\(?\s*(SELECT|WITH)\b/i;
 
-/** Sees every statement that goes to the database from this process while `during` runs. */
+/** Sees every statement that requests, or the work itself, send while `during` runs, and none of what else this process does. */
 export class RecordedStatements {
   private sent: SentStatement[] | null = null;
-  private readonly spy: jest.SpyInstance;
+  private readonly ofWork = new AsyncLocalStorage<true>();
+  private readonly spies: jest.SpyInstance[];
 
   constructor() {
     const query = Client.prototype.query as (...args: unknown[]) => unknown;
-    const seen = (args: unknown[]) => this.sent?.push(statementOf(args));
-    this.spy = jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...args) {
-      seen(args);
-      return query.apply(this, args) as never;
-    });
+    const emit = Server.prototype.emit as (...args: unknown[]) => boolean;
+    const { ofWork } = this;
+    const seen = (args: unknown[]) => ofWork.getStore() && this.sent?.push(statementOf(args));
+    this.spies = [
+      jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...args) {
+        seen(args);
+        return query.apply(this, args) as never;
+      }),
+      jest.spyOn(Server.prototype, 'emit').mockImplementation(function (this: Server, ...args) {
+        const emitted = () => emit.apply(this, args);
+        return (args[0] as unknown) === 'request' ? ofWork.run(true, emitted) : emitted();
+      }),
+    ];
   }
 
   /** @returns the statements that only read tables of the store, in the order in which they were sent */
   async during(work: () => Promise<unknown>): Promise<SentStatement[]> {
     const sent = await this.allDuring(work);
-    return sent.filter(({ text }) => READING.test(text) && !BESIDE_REQUESTS.test(text));
+    return sent.filter(({ text }) => READING.test(text));
   }
 
   /** @returns all statements, in the order in which they were sent */
   async allDuring(work: () => Promise<unknown>): Promise<SentStatement[]> {
     const sent: SentStatement[] = (this.sent = []);
-    await work();
+    await this.ofWork.run(true, work);
     this.sent = null;
     return sent;
   }
 
   stop(): void {
-    this.spy.mockRestore();
+    this.spies.forEach((spy) => spy.mockRestore());
   }
 }
 

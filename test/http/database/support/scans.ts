@@ -1,5 +1,8 @@
 import type { Pool } from 'pg';
-import { eventually } from '../../../support/eventually';
+import { until } from '../../../support/eventually';
+
+/** What the connections of the work name themselves, so that nobody else's are waited for. */
+export const SCANNED = 'scanned';
 
 /**
  * How often each table is read from one end to the other while `work` runs, by PostgreSQL's own statistics.
@@ -9,21 +12,12 @@ export async function scansDuring(pool: Pool, work: () => Promise<void>): Promis
   // What this connection has read itself would otherwise be counted late.
   await pool.query('SELECT pg_stat_force_next_flush()');
   await pool.query('SELECT pg_stat_reset()');
-  const before = await connected(pool);
   await work();
-  await eventually(async () => {
-    expect((await connected(pool)).filter((process) => !before.includes(process))).toEqual([]);
-  });
+  await until(async () => (await pool.query(CONNECTED, [SCANNED])).rowCount === 0);
   const { rows } = await pool.query<{ relname: string; seq_scan: string }>(
     'SELECT relname, seq_scan FROM pg_stat_user_tables',
   );
   return new Map(rows.map((row) => [row.relname, Number(row.seq_scan)]));
 }
 
-async function connected(pool: Pool): Promise<number[]> {
-  const { rows } = await pool.query<{ pid: number }>(
-    `SELECT pid FROM pg_stat_activity
-     WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
-  );
-  return rows.map(({ pid }) => pid);
-}
+const CONNECTED = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1';
