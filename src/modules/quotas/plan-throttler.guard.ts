@@ -77,7 +77,10 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
   );
 }
 
-/** Notes on a route whether `@SkipThrottle` marks its handler, because requests are counted before Nest reads marks. */
+/**
+ * Notes on a route whether `@SkipThrottle` marks its handler, because requests are counted before Nest reads marks. Nest
+ * wraps the handlers of paths with parameters; these are always counted.
+ */
 export function noteSkipped(route: RouteOptions): void {
   if (Reflect.getMetadata(`${THROTTLER_SKIP}minute`, route.handler) === true) {
     route.config = { ...route.config, counted: 'never' } as CountingConfig;
