@@ -47,10 +47,6 @@ export class Database {
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  get reader(): EntityManager {
-    return this.dataSource.manager;
-  }
-
   /** Maximum number of connections; known before the database is opened. */
   get poolSize(): number {
     return this.dataSource.options.poolSize!;

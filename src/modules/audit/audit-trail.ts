@@ -1,26 +1,10 @@
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import {
-  Database,
-  int8ToNumber,
-  type Journal,
-  namePrefix,
-  type State,
-  type Transaction,
-} from '#libs/database';
-import { Actor, type ActorKind, type AuditEntry, type AuditFilter, type RecordedEntry } from './audit-entry';
-
-interface EntryRow {
-  id: string;
-  at: Date;
-  actor_kind: ActorKind;
-  actor: string;
-  action: string;
-  client_id: string | null;
-  client_name: string | null;
-  key_id: string | null;
-  details: Record<string, unknown>;
-}
+import { type Journal, namePrefix, type State, type Transaction } from '#libs/database';
+import { AuditRecord } from './audit-entry.entity';
+import { Actor, type AuditEntry, type AuditFilter, type RecordedEntry } from './audit-entry';
 
 /** For entries written after the fact: who did it, and when (unix milliseconds). */
 export interface Circumstances {
@@ -28,7 +12,10 @@ export interface Circumstances {
   at: number;
 }
 
-/** The client's name is copied, so that the entry stays correct after a rename or a deletion. */
+/**
+ * The client's name is copied, so that the entry stays correct after a rename or a deletion. SQL, because it is also a
+ * statement of commands, and finds the client of a key in the same round trip.
+ */
 const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
   SELECT $1, $2, $3, $4, coalesce(subject.client_id, api_keys.client_id), clients.name, subject.key_id, $7
@@ -47,19 +34,11 @@ const JOURNAL: Journal<JournalEntry> = {
   write: (entries) => entries.map((one) => ({ statement: { text: RECORD }, values: valuesOf(one) })),
 };
 
-const NEWEST = `
-  SELECT id, at, actor_kind, actor, action, client_id, client_name, key_id, details FROM audit_entries
-  WHERE ($1::text IS NULL OR client_name = $1)
-    AND ($2::bigint IS NULL OR key_id = $2 OR (details ->> 'newKeyId')::bigint = $2)
-    AND ($3::text IS NULL OR action LIKE $3)
-    AND ($4::timestamptz IS NULL OR at >= $4)
-  ORDER BY at DESC, id DESC LIMIT $5`;
-
 /** Who did what to which client or key, and when. Append-only. */
 @Injectable()
 export class AuditTrail {
   constructor(
-    private readonly database: Database,
+    @InjectRepository(AuditRecord) private readonly records: Repository<AuditRecord>,
     private readonly clock: Clock,
     private readonly actor: Actor,
   ) {}
@@ -85,14 +64,28 @@ export class AuditTrail {
 
   /** The newest entries first. */
   async newest({ client, keyId, actionPrefix, since, limit }: AuditFilter): Promise<RecordedEntry[]> {
-    const rows = await this.database.query<EntryRow>(NEWEST, [
-      client ?? null,
-      keyId ?? null,
-      actionPrefix === undefined ? null : namePrefix(actionPrefix),
-      since?.toISOString() ?? null,
-      limit,
-    ]);
-    return rows.map(toEntry);
+    const found = this.records.createQueryBuilder('entry');
+    if (client !== undefined) {
+      found.andWhere('entry.clientName = :client', { client });
+    }
+    if (keyId !== undefined) {
+      found.andWhere(`(entry.keyId = :keyId OR (entry.details ->> 'newKeyId')::bigint = :keyId)`, { keyId });
+    }
+    if (actionPrefix !== undefined) {
+      found.andWhere('entry.action LIKE :prefix', { prefix: namePrefix(actionPrefix) });
+    }
+    if (since !== undefined) {
+      found.andWhere('entry.at >= :since', { since });
+    }
+    const rows = await found
+      .orderBy('entry.at', 'DESC')
+      .addOrderBy('entry.id', 'DESC')
+      .limit(limit)
+      .getMany();
+    return rows.map(({ actorKind, actor, ...entry }) => ({
+      ...entry,
+      actor: { kind: actorKind, name: actor },
+    }));
   }
 }
 
@@ -109,19 +102,6 @@ function valuesOf({ entry, actor, at }: JournalEntry): unknown[] {
   ];
 }
 
-function toEntry(row: EntryRow): RecordedEntry {
-  return {
-    id: int8ToNumber(row.id),
-    at: row.at,
-    actor: { kind: row.actor_kind, name: row.actor },
-    action: row.action,
-    clientId: row.client_id === null ? null : int8ToNumber(row.client_id),
-    clientName: row.client_name,
-    keyId: row.key_id === null ? null : int8ToNumber(row.key_id),
-    details: row.details,
-  };
-}
-
 /** The audit log, for the service and the command line alike. */
 @Module({})
 export class AuditModule {
@@ -130,6 +110,7 @@ export class AuditModule {
     return {
       module: AuditModule,
       global: true,
+      imports: [TypeOrmModule.forFeature([AuditRecord])],
       providers: [AuditTrail, { provide: Actor, useValue: actor }],
       exports: [Actor, AuditTrail],
     };

@@ -1,4 +1,6 @@
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiKey, Client } from './api-key.entity';
 import { ApiKeyGuard } from './api-key.guard';
 import { Authenticator, KeyUse } from './authenticator';
 import { ClientsService } from './clients.service';
@@ -7,7 +9,11 @@ import { KeyController } from './key.controller';
 import { KeysService } from './keys.service';
 
 /** Clients and keys for operators, without the guards and the cache that requests need. */
-@Module({ providers: [ClientsService, KeysService], exports: [ClientsService, KeysService] })
+@Module({
+  imports: [TypeOrmModule.forFeature([Client, ApiKey])],
+  providers: [ClientsService, KeysService],
+  exports: [ClientsService, KeysService, TypeOrmModule],
+})
 export class AdministrationModule {}
 
 /** Authentication: clients, their keys, the guard, and `GET /key`. Global, so that any controller can use it. */

@@ -1,9 +1,12 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
+import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database, WriteBehind } from '#libs/database';
+import { WriteBehind } from '#libs/database';
 import { ApiError } from '#libs/http';
 import { digestOf, isWellFormedKey, presentedKey } from './api-key-format';
+import { ApiKey } from './api-key.entity';
 import { InvalidApiKeyError, MissingApiKeyError } from './api-key.guard';
 import type { Caller, KeyHolder } from './caller';
 import { KeyDirectory } from './key-directory';
@@ -21,7 +24,7 @@ export class KeyUse implements BeforeApplicationShutdown {
   private readonly logger = new Logger(KeyUse.name);
   private readonly lastUse: WriteBehind<number>;
 
-  constructor(private readonly database: Database) {
+  constructor(@InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>) {
     this.lastUse = new WriteBehind<number>({
       intervalMs: INTERVAL_MS,
       merge: Math.max,
@@ -42,7 +45,8 @@ export class KeyUse implements BeforeApplicationShutdown {
 
   private async write(batch: Map<string, number>): Promise<void> {
     const times = [...batch.values()].map((now) => new Date(now).toISOString());
-    await this.database.query(
+    // SQL, because TypeORM cannot give each row its own value.
+    await this.keys.query(
       `UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
        FROM unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) WHERE api_keys.id = used.id`,
       [[...batch.keys()], times],

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Database, type Transaction, violatesUnique } from '#libs/database';
 import { AuditTrail, type PlanTerms } from '../audit';
 import { ApiKey, Client } from './api-key.entity';
@@ -17,6 +19,7 @@ export class AdministrationError extends Error {
 @Injectable()
 export class ClientsService {
   constructor(
+    @InjectRepository(Client) private readonly clients: Repository<Client>,
     private readonly database: Database,
     private readonly trail: AuditTrail,
   ) {}
@@ -30,15 +33,11 @@ export class ClientsService {
   }
 
   list(): Promise<Client[]> {
-    return this.database.reader.find(Client, { order: { id: 'ASC' } });
+    return this.clients.find({ order: { id: 'ASC' } });
   }
 
-  async named(name: string, reader: Transaction = this.database.reader): Promise<Client> {
-    const client = await reader.findOneBy(Client, { name });
-    if (!client) {
-      throw new AdministrationError(`There is no client named ${name}.`, 'client_not_found');
-    }
-    return client;
+  async named(name: string, reader: Transaction = this.clients.manager): Promise<Client> {
+    return found(await reader.findOneBy(Client, { name }), name);
   }
 
   /** Applies from the client's next request, on every instance within a second. */
@@ -92,21 +91,26 @@ export class ClientsService {
 
   /** Reads the client and locks it until the end of the transaction. */
   private async lock(name: string, transaction: Transaction): Promise<Client> {
-    await transaction.query(`SELECT FROM clients WHERE name = $1 FOR UPDATE`, [name]);
-    return this.named(name, transaction);
+    const lock = { mode: 'pessimistic_write' } as const;
+    return found(await transaction.findOne(Client, { where: { name }, lock }), name);
   }
 
   private async insert(transaction: Transaction, name: string, choice: PlanTerms): Promise<Client> {
     const { plan, perMinute, perDay } = choice;
-    const [row] = await transaction.query<{ id: string }[]>(
-      `INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($1, $2, $3, $4) RETURNING id`,
-      [name, plan, perMinute, perDay],
-    );
-    const clientId = Number(row!.id);
+    const { identifiers } = await transaction.insert(Client, { name, plan, perMinute, perDay });
+    // As the driver returns it.
+    const clientId = Number(identifiers[0]!.id);
     const details = { plan, perMinute, perDay };
     await this.trail.record(transaction, { action: 'client.created', clientId, details });
     return transaction.findOneByOrFail(Client, { id: clientId });
   }
+}
+
+function found(client: Client | null, name: string): Client {
+  if (client === null) {
+    throw new AdministrationError(`There is no client named ${name}.`, 'client_not_found');
+  }
+  return client;
 }
 
 function clientExists(name: string): AdministrationError {

@@ -14,7 +14,7 @@ const KEY_LOOK_UPS = -1;
 /** How long a change may go unnoticed without notifications. Changes must apply within a second, response included. */
 const BLIND_TTL_MS = 700;
 
-/** Planned for its values, because a plan for any number of digests may scan a table. */
+/** SQL, because all waiting requests share it. Planned for its values, because a plan for any number of digests may scan a table. */
 const HOLDERS_BY_DIGEST = `
   SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
     k.overlap_ends_at

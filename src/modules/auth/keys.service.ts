@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type FindOneOptions, Repository } from 'typeorm';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { digestOf, newApiKey } from './api-key-format';
@@ -22,6 +24,7 @@ export interface IssuedKey {
 @Injectable()
 export class KeysService {
   constructor(
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly database: Database,
     private readonly clients: ClientsService,
     private readonly trail: AuditTrail,
@@ -45,7 +48,7 @@ export class KeysService {
 
   async list(clientName?: string): Promise<ApiKey[]> {
     const where = clientName === undefined ? {} : { clientId: (await this.clients.named(clientName)).id };
-    return this.database.reader.find(ApiKey, { where, relations: { client: true }, order: { id: 'ASC' } });
+    return this.keys.find({ where, relations: { client: true }, order: { id: 'ASC' } });
   }
 
   /** Applies on every instance within a second. Idempotent. */
@@ -55,7 +58,7 @@ export class KeysService {
       if (key.revokedAt !== null) {
         return key;
       }
-      await transaction.query(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, [id]);
+      await transaction.update(ApiKey, { id }, { revokedAt: () => 'now()' });
       await this.trail.record(transaction, { action: 'key.revoked', keyId: id, details: {} });
       return this.byId(id, transaction);
     });
@@ -83,12 +86,14 @@ export class KeysService {
         );
       }
       const issued = await this.insert(transaction, old);
-      await transaction.query(
-        `UPDATE api_keys SET (expires_at, overlap_ends_at) =
-           (SELECT ends_at, ends_at FROM least(expires_at, now() + $2 * interval '1 millisecond') AS ends_at)
-         WHERE id = $1`,
-        [id, overlapMs],
-      );
+      const endsAt = (): string => `least(expires_at, now() + :overlapMs * interval '1 millisecond')`;
+      await transaction
+        .createQueryBuilder()
+        .update(ApiKey)
+        .set({ expiresAt: endsAt, overlapEndsAt: endsAt })
+        .where({ id })
+        .setParameters({ overlapMs })
+        .execute();
       await alongside(transaction, issued.record.id);
       const { expiresAt } = await this.byId(id, transaction);
       await this.trail.record(transaction, {
@@ -106,8 +111,8 @@ export class KeysService {
   }
 
   /** @throws AdministrationError when there is no such key */
-  async byId(id: number, reader: Transaction = this.database.reader): Promise<ApiKey> {
-    const key = await reader.findOne(ApiKey, { where: { id }, relations: { client: true } });
+  async byId(id: number, reader = this.keys.manager, lock?: FindOneOptions['lock']): Promise<ApiKey> {
+    const key = await reader.findOne(ApiKey, { where: { id }, relations: { client: true }, lock });
     if (!key) {
       throw new AdministrationError(`There is no key ${id}.`, 'key_not_found');
     }
@@ -123,7 +128,7 @@ export class KeysService {
       return this.byId(reference);
     }
     const where = { digest: digestOf(reference) };
-    const key = await this.database.reader.findOne(ApiKey, { where, relations: { client: true } });
+    const key = await this.keys.findOne({ where, relations: { client: true } });
     if (!key) {
       const end = reference.slice(-4);
       throw new AdministrationError(
@@ -135,9 +140,8 @@ export class KeysService {
   }
 
   /** Reads the key and locks it until the end of the transaction. */
-  private async lock(transaction: Transaction, id: number): Promise<ApiKey> {
-    await transaction.query(`SELECT FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`, [id]);
-    return this.byId(id, transaction);
+  private lock(transaction: Transaction, id: number): Promise<ApiKey> {
+    return this.byId(id, transaction, { mode: 'for_no_key_update', tables: ['api_keys'] });
   }
 
   private async insert(
@@ -145,11 +149,14 @@ export class KeysService {
     { clientId, scopes, expiresAt }: Pick<ApiKey, 'clientId' | 'expiresAt'> & { scopes: readonly Scope[] },
   ): Promise<IssuedKey> {
     const key = newApiKey();
-    const [row] = await transaction.query<{ id: string }[]>(
-      `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
-      [clientId, digestOf(key), key.slice(-4), scopes, expiresAt],
-    );
-    return { key, record: await this.byId(Number(row!.id), transaction) };
+    const { identifiers } = await transaction.insert(ApiKey, {
+      clientId,
+      digest: digestOf(key),
+      last4: key.slice(-4),
+      scopes: [...scopes],
+      expiresAt,
+    });
+    return { key, record: await this.byId(Number(identifiers[0]!.id), transaction) };
   }
 }
 

@@ -1,6 +1,9 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { Database, WriteBehind } from '#libs/database';
+import { WriteBehind } from '#libs/database';
+import { DeprecatedCall } from './deprecated-call.entity';
 
 const INTERVAL_MS = 5_000;
 
@@ -21,7 +24,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   private readonly calls: WriteBehind<Calls>;
 
   constructor(
-    private readonly database: Database,
+    @InjectRepository(DeprecatedCall) private readonly recorded: Repository<DeprecatedCall>,
     private readonly clock: Clock,
   ) {
     this.calls = new WriteBehind<Calls>({
@@ -44,7 +47,8 @@ export class DeprecatedCalls implements OnApplicationShutdown {
   }
 
   private async write(batch: Calls[]): Promise<void> {
-    await this.database.query(
+    await this.recorded.query(
+      // SQL, because TypeORM cannot add to what is stored.
       // Skips keys that have been deleted: one of them would make the batch fail repeatedly.
       `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
        SELECT called.* FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])

@@ -1,6 +1,9 @@
 import { Injectable, Module } from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { Database, int8ToNumber } from '#libs/database';
+import { int8ToNumber } from '#libs/database';
+import { DeprecatedCall } from './deprecated-call.entity';
 
 export interface DeprecatedUse {
   /** The operationId in the OpenAPI document. */
@@ -20,7 +23,7 @@ type UseRow = Omit<DeprecatedUse, 'keyId' | 'calls'> & Record<'keyId' | 'calls',
 @Injectable()
 export class DeprecationReport {
   constructor(
-    private readonly database: Database,
+    @InjectRepository(DeprecatedCall) private readonly calls: Repository<DeprecatedCall>,
     private readonly clock: Clock,
   ) {}
 
@@ -30,21 +33,33 @@ export class DeprecationReport {
    * @param client only calls of this client
    */
   async of(days: number, client?: string): Promise<DeprecatedUse[]> {
-    const since = utcDate(this.clock.now() - (days - 1) * DAY_MS);
-    const rows = await this.database.query<UseRow>(
-      `SELECT operation, clients.name AS client, api_keys.id AS "keyId", api_keys.last4 AS "endsWith",
-         sum(calls)::bigint AS calls, max(last_call_at) AS "lastCallAt"
-       FROM deprecated_calls
-       JOIN api_keys ON api_keys.id = deprecated_calls.key_id JOIN clients ON clients.id = api_keys.client_id
-       WHERE day >= $1 AND (clients.name = $2 OR $2 IS NULL)
-       GROUP BY operation, clients.id, api_keys.id
-       ORDER BY operation, sum(calls) DESC, api_keys.id`,
-      [since, client ?? null],
-    );
+    const used = this.calls
+      .createQueryBuilder('used')
+      .innerJoin('api_keys', 'key', 'key.id = used.keyId')
+      .innerJoin('clients', 'client', 'client.id = key.client_id')
+      .select('used.operation', 'operation')
+      .addSelect('client.name', 'client')
+      .addSelect('key.id', 'keyId')
+      .addSelect('key.last4', 'endsWith')
+      .addSelect('sum(used.calls)::bigint', 'calls')
+      .addSelect('max(used.lastCallAt)', 'lastCallAt')
+      .where('used.day >= :since', { since: utcDate(this.clock.now() - (days - 1) * DAY_MS) })
+      .groupBy('used.operation, client.id, key.id')
+      .orderBy('used.operation')
+      .addOrderBy('sum(used.calls)', 'DESC')
+      .addOrderBy('key.id');
+    if (client !== undefined) {
+      used.andWhere('client.name = :client', { client });
+    }
+    const rows = await used.getRawMany<UseRow>();
     return rows.map((row) => ({ ...row, keyId: int8ToNumber(row.keyId), calls: int8ToNumber(row.calls) }));
   }
 }
 
 /** The report for operators, without the recording of calls. */
-@Module({ providers: [DeprecationReport], exports: [DeprecationReport] })
+@Module({
+  imports: [TypeOrmModule.forFeature([DeprecatedCall])],
+  providers: [DeprecationReport],
+  exports: [DeprecationReport],
+})
 export class DeprecationReportModule {}

@@ -1,10 +1,12 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { RetentionModule } from '#libs/database';
 import { deprecationOf, isSunset, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
+import { DeprecatedCall } from './deprecated-call.entity';
 import { DeprecatedCalls } from './deprecated-calls';
 
 /** Records calls of deprecated operations. After the sunset it rejects them if AFTER_SUNSET is `gone`. */
@@ -45,7 +47,10 @@ const KEPT_DAYS = 90;
 
 /** Deprecated operations: who calls them, and their sunset. */
 @Module({
-  imports: [RetentionModule.keep({ table: 'deprecated_calls', dayColumn: 'day', days: KEPT_DAYS })],
+  imports: [
+    TypeOrmModule.forFeature([DeprecatedCall]),
+    RetentionModule.keep({ table: 'deprecated_calls', dayColumn: 'day', days: KEPT_DAYS }),
+  ],
   providers: [DeprecatedCalls, SunsetGuard],
   exports: [SunsetGuard],
 })

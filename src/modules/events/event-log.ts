@@ -38,6 +38,7 @@ export class EventNotifier implements OnModuleDestroy {
     while (this.isPending) {
       this.isPending = false;
       try {
+        // SQL: TypeORM has no word for it.
         await this.database.query(`NOTIFY ${EVENTS_CHANNEL}`);
       } catch (error) {
         // No event is lost: followers read the feed with their next request, and deliveries poll it.

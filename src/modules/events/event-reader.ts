@@ -64,7 +64,7 @@ interface Block {
   events: string | null;
 }
 
-/** Reads of events. They take their turn with other reads of the same caller (`Database.read`). */
+/** Reads of events, in SQL, because a page ends where its blocks have enough events or bytes. They take their turn with other reads of the same caller (`Database.read`). */
 @Injectable()
 export class EventReader {
   constructor(private readonly database: Database) {}

@@ -1,11 +1,9 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import { Idempotent, type Origin, SentBy } from '#libs/database';
 import { Operation, MAX_PAGE_SIZE, Paged, type Page, IdParam } from '#libs/http';
 import { RequiresScope } from '../auth';
-import { retryDelivery, testWebhook } from './change-webhooks';
 import { DeliveryDto, ListDeliveriesQuery } from './deliveries.dto';
-import { DeliveryWorker } from './delivery/delivery-worker';
 import { DeliveryNotFoundError, WebhookNotFoundError } from './webhooks.dto';
 import { WebhooksService } from './webhooks.service';
 
@@ -33,11 +31,7 @@ const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 @ApiTags('Events')
 @Controller('webhooks/:webhookId')
 export class DeliveriesController {
-  constructor(
-    private readonly webhooks: WebhooksService,
-    private readonly commands: CommandExecutor,
-    private readonly worker: DeliveryWorker,
-  ) {}
+  constructor(private readonly webhooks: WebhooksService) {}
 
   @Post('test')
   @RequiresScope('write')
@@ -51,10 +45,8 @@ export class DeliveriesController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  async test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
-    const delivery = await this.commands.run(testWebhook({ id, clientId: origin.owner }), origin);
-    this.worker.wake();
-    return delivery;
+  test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
+    return this.webhooks.test(id, origin);
   }
 
   @Get('deliveries')
@@ -73,7 +65,7 @@ export class DeliveriesController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  async list(
+  list(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Query() query: ListDeliveriesQuery,
     @SentBy() { owner }: Origin,
@@ -92,14 +84,11 @@ export class DeliveriesController {
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
     stability: 'experimental',
   })
-  async retry(
+  retry(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
     @SentBy() origin: Origin,
   ): Promise<DeliveryDto> {
-    const command = retryDelivery({ id, clientId: origin.owner }, deliveryId);
-    const delivery = await this.commands.run(command, origin);
-    this.worker.wake();
-    return delivery;
+    return this.webhooks.retry(id, deliveryId, origin);
   }
 }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { CommandExecutor, Database, int8ToNumber } from '#libs/database';
+import { CommandExecutor, Database } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { switchWebhook } from './change-webhooks';
-import { MAX_PENDING } from './webhook.entity';
+import { MAX_PENDING, Webhook, WebhookDelivery } from './webhook.entity';
 
 /** Neither the operator nor the service is a client. */
 const BY_SERVICE = { owner: 0, status: 200 };
@@ -46,22 +48,8 @@ export interface WebhookOverview {
   failed: number;
 }
 
-const OVERVIEW = `SELECT webhooks.id, clients.name AS client, webhooks.url, webhooks.types, webhooks.enabled,
-    webhooks.disabled_reason, webhooks.failing_since,
-    ${deliveriesWhere(`webhook_id = webhooks.id AND status = 'pending'`)} AS pending,
-    ${deliveriesWhere(`webhook_id = webhooks.id AND status = 'failed'`)} AS failed
-  FROM webhooks JOIN clients ON clients.id = webhooks.client_id
-  WHERE webhooks.deleted_at IS NULL AND ($1::text IS NULL OR clients.name = $1) AND ($2::bigint IS NULL OR webhooks.id = $2)
-  ORDER BY webhooks.id`;
-
 interface OverviewRow {
-  id: string;
   client: string;
-  url: string;
-  types: string | null;
-  enabled: boolean;
-  disabled_reason: string | null;
-  failing_since: Date | null;
   pending: number;
   failed: number;
 }
@@ -70,6 +58,7 @@ interface OverviewRow {
 @Injectable()
 export class WebhookAdministration {
   constructor(
+    @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
     private readonly database: Database,
     private readonly commands: CommandExecutor,
     private readonly trail: AuditTrail,
@@ -77,12 +66,12 @@ export class WebhookAdministration {
   ) {}
 
   /** @param client name of a client; default: all */
-  async list(client?: string): Promise<WebhookOverview[]> {
-    return (await this.database.query<OverviewRow>(OVERVIEW, [client ?? null, null])).map(toOverview);
+  list(client?: string): Promise<WebhookOverview[]> {
+    return this.overviews(client === undefined ? 'true' : 'client.name = :client', { client });
   }
 
   async find(id: number): Promise<WebhookOverview | undefined> {
-    return (await this.database.query<OverviewRow>(OVERVIEW, [null, id])).map(toOverview)[0];
+    return (await this.overviews('webhook.id = :id', { id }))[0];
   }
 
   /** Has no effect if it is enabled already. @returns false if there is no such webhook */
@@ -98,39 +87,52 @@ export class WebhookAdministration {
   /** Makes failed deliveries of an existing webhook due now, the newest first, as many as may be pending. @returns how many */
   retryFailed(webhookId: number): Promise<number> {
     return this.database.transaction(async (transaction) => {
-      const [webhook] = await transaction.query<{ client_id: string }[]>(
-        `WITH changed AS (UPDATE webhooks SET probe_after = NULL WHERE id = $1 RETURNING client_id) TABLE changed`,
-        [webhookId],
-      );
-      const now = new Date(this.clock.now()).toISOString();
-      const [row] = await transaction.query<{ deliveries: number }[]>(
-        `WITH retried AS (UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = $2
-           WHERE id = ANY(ARRAY(SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed'
-             ORDER BY id DESC LIMIT ${MAX_PENDING} - ${deliveriesWhere(`webhook_id = $1 AND status = 'pending'`, MAX_PENDING)}))
-           RETURNING 1)
-         SELECT count(*)::int AS deliveries FROM retried`,
-        [webhookId, now],
-      );
-      const { deliveries } = row!;
-      const clientId = int8ToNumber(webhook!.client_id);
+      await transaction.update(Webhook, { id: webhookId }, { probeAfter: null });
+      const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
+      const pending = deliveriesWhere(`webhook_id = :webhookId AND status = 'pending'`, MAX_PENDING);
+      const { affected } = await transaction
+        .createQueryBuilder()
+        .update(WebhookDelivery)
+        .set({ status: 'pending', attempts: 0, dueAt: new Date(this.clock.now()) })
+        .where(
+          `id = ANY(ARRAY(SELECT id FROM webhook_deliveries WHERE webhook_id = :webhookId AND status = 'failed'
+            ORDER BY id DESC LIMIT ${MAX_PENDING} - ${pending}))`,
+          { webhookId },
+        )
+        .execute();
+      const deliveries = affected!;
       const details = { webhookId, deliveries };
       await this.trail.record(transaction, { action: 'webhook.deliveries_retried', clientId, details });
       return deliveries;
     });
   }
+
+  private async overviews(which: string, parameters: object): Promise<WebhookOverview[]> {
+    const { entities, raw } = await this.webhooks
+      .createQueryBuilder('webhook')
+      .innerJoin('clients', 'client', 'client.id = webhook.clientId')
+      .addSelect('client.name', 'client')
+      .addSelect(deliveriesWhere(`webhook_id = webhook.id AND status = 'pending'`), 'pending')
+      .addSelect(deliveriesWhere(`webhook_id = webhook.id AND status = 'failed'`), 'failed')
+      .where('webhook.deletedAt IS NULL')
+      .andWhere(which, parameters)
+      .orderBy('webhook.id')
+      .getRawAndEntities<OverviewRow>();
+    return entities.map((webhook, index) => toOverview(webhook, raw[index]!));
+  }
 }
 
-function toOverview(row: OverviewRow): WebhookOverview {
+function toOverview(webhook: Webhook, { client, pending, failed }: OverviewRow): WebhookOverview {
   return {
-    id: int8ToNumber(row.id),
-    client: row.client,
+    id: webhook.id,
+    client,
     // Some services have a secret in the path.
-    url: new URL(row.url).origin,
-    types: row.types?.split(',') ?? null,
-    state: row.enabled ? 'enabled' : 'disabled',
-    reason: row.disabled_reason,
-    failingSince: row.failing_since?.toISOString() ?? null,
-    pending: row.pending,
-    failed: row.failed,
+    url: new URL(webhook.url).origin,
+    types: webhook.types,
+    state: webhook.enabled ? 'enabled' : 'disabled',
+    reason: webhook.disabledReason,
+    failingSince: webhook.failingSince?.toISOString() ?? null,
+    pending,
+    failed,
   };
 }

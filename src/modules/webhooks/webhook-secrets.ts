@@ -1,8 +1,10 @@
 // Signing secrets: their format, how long a replaced one stays valid, and how they are encrypted.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { Database } from '#libs/database';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { ServiceUnavailableError } from '#libs/http';
+import { type KeptSecret, Webhook } from './webhook.entity';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -14,13 +16,6 @@ const BYTES = 32;
 const OVERLAP_MS = 24 * 3_600_000;
 /** The current secret and those replaced within the overlap. Each adds a signature to every delivery. */
 const MAX_SECRETS = 5;
-
-/** An encrypted secret. */
-export interface KeptSecret {
-  sealed: string;
-  /** RFC 3339; null for the current one. */
-  until: string | null;
-}
 
 export function newSecret(): string {
   return PREFIX + randomBytes(BYTES).toString('base64');
@@ -92,7 +87,7 @@ export class WebhookKeyCheck implements OnModuleInit {
   private readonly logger = new Logger('Webhooks');
 
   constructor(
-    private readonly database: Database,
+    @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
     private readonly vault: SecretVault,
   ) {}
 
@@ -104,11 +99,12 @@ export class WebhookKeyCheck implements OnModuleInit {
       );
       return;
     }
-    const [unreadable] = await this.database.query(
-      `SELECT FROM webhooks WHERE deleted_at IS NULL AND secrets <> '[]' AND strpos(secrets, $1) = 0 LIMIT 1`,
-      [`"${fingerprint}.`],
-    );
-    if (unreadable !== undefined) {
+    const isUnreadable = await this.webhooks
+      .createQueryBuilder('webhook')
+      .where(`webhook.deletedAt IS NULL AND webhook.secrets <> '[]'`)
+      .andWhere('strpos(webhook.secrets, :sealed) = 0', { sealed: `"${fingerprint}.` })
+      .getExists();
+    if (isUnreadable) {
       throw new WebhookKeyError(
         'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
           'All instances need the same key; docs/operations/webhooks.md says what to do if it is lost.',

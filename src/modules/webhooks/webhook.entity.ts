@@ -1,6 +1,12 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
 import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
-import type { KeptSecret } from './webhook-secrets';
+
+/** An encrypted secret. */
+export interface KeptSecret {
+  sealed: string;
+  /** RFC 3339; null for the current one. */
+  until: string | null;
+}
 
 const listOfTypes: ValueTransformer = {
   to: (types: string[] | null) => types?.join(',') ?? null,

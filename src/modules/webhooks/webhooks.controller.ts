@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
-import { CommandExecutor, Idempotent, type Origin, SentBy } from '#libs/database';
+import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
   Created,
   IfMatch,
@@ -14,9 +14,6 @@ import {
   IdParam,
 } from '#libs/http';
 import { RequiresScope } from '../auth';
-import { type Sealed, createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './change-webhooks';
-import { AddressPolicy } from './delivery/address-policy';
-import { SecretVault } from './webhook-secrets';
 import { CALLBACKS } from './webhook-callbacks';
 import { WebhooksService } from './webhooks.service';
 import {
@@ -46,12 +43,7 @@ const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 @ApiTags('Events')
 @Controller('webhooks')
 export class WebhooksController {
-  constructor(
-    private readonly webhooks: WebhooksService,
-    private readonly commands: CommandExecutor,
-    private readonly vault: SecretVault,
-    private readonly policy: AddressPolicy,
-  ) {}
+  constructor(private readonly webhooks: WebhooksService) {}
 
   @Get()
   @RequiresScope('read')
@@ -100,9 +92,8 @@ export class WebhooksController {
     },
     all: { summary: 'All events', value: { url: EXAMPLE.url } },
   })
-  async create(@Body() body: NewWebhookDto, @SentBy() origin: Origin): Promise<WebhookWithSecretDto> {
-    this.assertAllowed(body.url);
-    return this.unsealed(await this.commands.run(createWebhook(origin.owner, body, this.vault), origin));
+  create(@Body() body: NewWebhookDto, @SentBy() origin: Origin): Promise<WebhookWithSecretDto> {
+    return this.webhooks.create(body, origin);
   }
 
   @Get(':webhookId')
@@ -136,16 +127,13 @@ export class WebhooksController {
     moved: { summary: 'Send elsewhere', value: { url: 'https://shop.example/petstore-events' } },
     all: { summary: 'Send all types', value: { types: null } },
   })
-  async update(
+  update(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Body() body: WebhookPatchDto,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<WebhookDto> {
-    const which = { id, clientId: origin.owner };
-    await this.webhooks.get(which);
-    this.assertAllowed(body.url);
-    return this.commands.run(updateWebhook(which, body, precondition), origin);
+    return this.webhooks.update(id, body, precondition, origin);
   }
 
   @Delete(':webhookId')
@@ -158,12 +146,12 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  async delete(
+  delete(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<void> {
-    await this.commands.run(deleteWebhook({ id, clientId: origin.owner }, precondition), origin);
+    return this.webhooks.remove(id, precondition, origin);
   }
 
   @Post(':webhookId/secret')
@@ -188,25 +176,12 @@ export class WebhooksController {
     generated: { summary: 'A secret of the service', value: {} },
     own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
   })
-  async rotate(
+  rotate(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Body() body: SecretRotationDto,
     @SentBy() origin: Origin,
   ): Promise<WebhookWithSecretDto> {
-    const command = rotateSecret({ id, clientId: origin.owner }, body, this.vault);
-    return this.unsealed(await this.commands.run(command, origin));
-  }
-
-  private assertAllowed(url: string | undefined): void {
-    const objection = url === undefined ? undefined : this.policy.objection(url);
-    if (objection !== undefined) {
-      throw new WebhookUrlNotAllowedError(objection);
-    }
-  }
-
-  /** Decrypts the secret, which is stored encrypted for an Idempotency-Key, for the response and its replays. */
-  private unsealed(webhook: Sealed): WebhookWithSecretDto {
-    return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
+    return this.webhooks.rotate(id, body, origin);
   }
 }
 

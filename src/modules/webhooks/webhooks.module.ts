@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { RetentionModule } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule } from '../events';
@@ -13,11 +14,16 @@ import { HostConnections, MAX_TO_HOST } from './delivery/host-connections';
 import { Sender, Transmitter } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
+import { Webhook, WebhookDelivery } from './webhook.entity';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksService } from './webhooks.service';
 
 /** Webhooks for operators; sends nothing. */
-@Module({ providers: [WebhookAdministration], exports: [WebhookAdministration] })
+@Module({
+  imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery])],
+  providers: [WebhookAdministration],
+  exports: [WebhookAdministration, TypeOrmModule],
+})
 export class WebhookAdministrationModule {}
 
 /** Includes today, so that deliveries are kept for at least 30 days. */

@@ -1,17 +1,44 @@
 import { Injectable } from '@nestjs/common';
-import { Database, PageReader, type Statement } from '#libs/database';
-import { DEFAULT_PAGE_SIZE, type Page, idBefore, pageOf } from '#libs/http';
-import type { WebhookOfClient } from './change-webhooks';
+import { CommandExecutor, Database, type Origin, PageReader, type Statement } from '#libs/database';
+import { DEFAULT_PAGE_SIZE, type Page, type Precondition, idBefore, pageOf } from '#libs/http';
+import {
+  type Sealed,
+  type WebhookOfClient,
+  createWebhook,
+  deleteWebhook,
+  retryDelivery,
+  rotateSecret,
+  testWebhook,
+  updateWebhook,
+} from './change-webhooks';
 import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
+import { AddressPolicy } from './delivery/address-policy';
+import { DeliveryWorker } from './delivery/delivery-worker';
+import { SecretVault } from './webhook-secrets';
 import { DELIVERY_STATUSES, Webhook, WebhookDelivery } from './webhook.entity';
-import { type ListWebhooksQuery, WebhookNotFoundError } from './webhooks.dto';
+import {
+  type ListWebhooksQuery,
+  type NewWebhookDto,
+  type SecretRotationDto,
+  type WebhookDto,
+  WebhookNotFoundError,
+  type WebhookPatchDto,
+  WebhookUrlNotAllowedError,
+  type WebhookWithSecretDto,
+} from './webhooks.dto';
 
-/** Reads of webhooks and their deliveries; the commands that change them have their own files. */
+/** The webhooks of clients and their deliveries. */
 @Injectable()
 export class WebhooksService {
   private readonly pages: PageReader<Webhook, ListWebhooksQuery & { clientId: number }>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly commands: CommandExecutor,
+    private readonly vault: SecretVault,
+    private readonly policy: AddressPolicy,
+    private readonly worker: DeliveryWorker,
+  ) {
     this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
       conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
     }));
@@ -30,6 +57,48 @@ export class WebhooksService {
     return webhook;
   }
 
+  /** The response is the only one with the secret. */
+  async create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
+    this.assertAllowed(body.url);
+    return this.unsealed(await this.commands.run(createWebhook(origin.owner, body, this.vault), origin));
+  }
+
+  async update(
+    id: number,
+    patch: WebhookPatchDto,
+    precondition: Precondition,
+    origin: Origin,
+  ): Promise<WebhookDto> {
+    const which = { id, clientId: origin.owner };
+    await this.get(which);
+    this.assertAllowed(patch.url);
+    return this.commands.run(updateWebhook(which, patch, precondition), origin);
+  }
+
+  async remove(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+    await this.commands.run(deleteWebhook({ id, clientId: origin.owner }, precondition), origin);
+  }
+
+  async rotate(id: number, body: SecretRotationDto, origin: Origin): Promise<WebhookWithSecretDto> {
+    const command = rotateSecret({ id, clientId: origin.owner }, body, this.vault);
+    return this.unsealed(await this.commands.run(command, origin));
+  }
+
+  /** Sends a test event. */
+  async test(id: number, origin: Origin): Promise<DeliveryDto> {
+    const delivery = await this.commands.run(testWebhook({ id, clientId: origin.owner }), origin);
+    this.worker.wake();
+    return delivery;
+  }
+
+  /** Sends a delivery again, now. */
+  async retry(id: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
+    const command = retryDelivery({ id, clientId: origin.owner }, deliveryId);
+    const delivery = await this.commands.run(command, origin);
+    this.worker.wake();
+    return delivery;
+  }
+
   /** Newest first. */
   async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(which);
@@ -38,6 +107,18 @@ export class WebhooksService {
     const rows = await this.database.rows(WebhookDelivery, statement, which.clientId);
     const page = pageOf(rows, query.limit ?? DEFAULT_PAGE_SIZE, ({ id }) => id);
     return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
+  }
+
+  private assertAllowed(url: string | undefined): void {
+    const objection = url === undefined ? undefined : this.policy.objection(url);
+    if (objection !== undefined) {
+      throw new WebhookUrlNotAllowedError(objection);
+    }
+  }
+
+  /** Decrypts the secret, which is stored encrypted for an Idempotency-Key, for the response and its replays. */
+  private unsealed(webhook: Sealed): WebhookWithSecretDto {
+    return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
   }
 }
 

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { ManualClock } from '#libs/clock';
-import { Database } from '#libs/database';
 import { dataSourceOptions } from '../../../src/runtime/data-source';
 import { DeprecationReport } from '../../../src/modules/deprecations';
+import { DeprecatedCall } from '../../../src/modules/deprecations/deprecated-call.entity';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
 let database: TestDatabase;
@@ -12,7 +12,7 @@ let report: DeprecationReport;
 beforeAll(async () => {
   database = await createTestDatabase();
   dataSource = await new DataSource(dataSourceOptions(database.url, 1)).initialize();
-  report = new DeprecationReport(new Database(dataSource), new ManualClock());
+  report = new DeprecationReport(dataSource.getRepository(DeprecatedCall), new ManualClock());
   await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free'), ('other', 'free')`);
   await database.pool.query(
     `INSERT INTO api_keys (client_id, digest, last4, scopes)

@@ -5,7 +5,10 @@ import { deliveriesWhere } from '../webhook-administration';
 import { DeliveryWorker } from './delivery-worker';
 
 const REFRESH_MS = 15_000;
-/** Ignores failing webhooks for `oldest_due`: their owners have to fix them. */
+/**
+ * Ignores failing webhooks for `oldest_due`: their owners have to fix them. SQL, because TypeORM has no lateral join, and
+ * without one all pending deliveries would be read.
+ */
 const METRICS = {
   text: `SELECT
     ${deliveriesWhere(`status = 'pending'`)} AS pending,

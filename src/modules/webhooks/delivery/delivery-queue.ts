@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Database, int8ToNumber } from '#libs/database';
-import type { KeptSecret } from '../webhook-secrets';
 import { BACKLOG_FULL } from '../change-webhooks';
+import { type KeptSecret, WebhookDelivery } from '../webhook.entity';
 import {
   type Attempt,
   DISABLED_AFTER_MS,
@@ -152,12 +154,6 @@ const RELEASE = {
     WHERE webhooks.id = held.webhook_id AND webhooks.probing_until = held.leased_until`,
 };
 
-/** Skips those that are being attempted. */
-const GIVE_UP = {
-  text: `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHERE id = ANY(ARRAY(
-    SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending' FOR UPDATE SKIP LOCKED))`,
-};
-
 interface RecordedRow {
   id: string;
   gone: boolean;
@@ -174,10 +170,16 @@ interface TakenRow {
   attempts: number;
 }
 
-/** Deliveries that are due, in the table that all instances share. */
+/**
+ * Deliveries that are due, in the table that all instances share. In SQL, because the query builder knows neither a recursive
+ * walk, nor several changes in one statement, nor rows with values of their own.
+ */
 @Injectable()
 export class DeliveryQueue {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
+  ) {}
 
   async take({ now, leasedUntil, most, free, otherwise }: Take): Promise<TakenDelivery[]> {
     const values = [now.toISOString(), leasedUntil.toISOString(), JSON.stringify(free), otherwise, most];
@@ -225,9 +227,18 @@ export class DeliveryQueue {
     ]);
   }
 
-  /** Gives up the pending deliveries of a webhook that has too many. */
+  /** Gives up the pending deliveries of a webhook that has too many, but for those that are being attempted. */
   async giveUp(webhookId: number): Promise<void> {
-    await this.database.run(GIVE_UP, [webhookId, BACKLOG_FULL]);
+    await this.deliveries
+      .createQueryBuilder()
+      .update()
+      .set({ status: 'failed', error: BACKLOG_FULL })
+      .where(
+        `id = ANY(ARRAY(SELECT id FROM webhook_deliveries
+          WHERE webhook_id = :webhookId AND status = 'pending' FOR UPDATE SKIP LOCKED))`,
+        { webhookId },
+      )
+      .execute();
   }
 
   private async recordReceivers(summaries: readonly Summary[], now: Date): Promise<Unreachable[]> {

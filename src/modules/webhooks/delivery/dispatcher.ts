@@ -1,11 +1,11 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock, RepeatingTask } from '#libs/clock';
-import { Database, type Transaction, int8ToNumber } from '#libs/database';
+import { Database, type Transaction } from '#libs/database';
 import { EventReader, EventTail, toEventDto } from '../../events';
 import { BACKLOG_FULL } from '../change-webhooks';
 import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
-import { MAX_PENDING } from '../webhook.entity';
+import { DispatchPosition, MAX_PENDING, Webhook } from '../webhook.entity';
 import { DeliveryQueue } from './delivery-queue';
 import { DeliveryWorker } from './delivery-worker';
 
@@ -20,7 +20,7 @@ const IDLE_PAUSE_MS = 1_000;
 /** Counts of pending deliveries are trusted for this long. Meanwhile only tests and retries of the client can add to them. */
 const COUNTS_KEPT_MS = 60_000;
 
-/** @returns how many deliveries were made, by webhook */
+/** SQL, because TypeORM cannot insert what it selects. @returns how many deliveries were made, by webhook */
 const DISPATCH = `WITH made AS (INSERT INTO webhook_deliveries
       (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
     SELECT webhooks.id, event.id, event.type, event.payload, 'pending', 0, $4, $4
@@ -111,24 +111,23 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** @returns whether more events wait */
   private async dispatch(transaction: Transaction): Promise<boolean> {
-    const [row] = await transaction.query<{ position: string }[]>(
-      `SELECT position FROM webhook_dispatch WHERE one FOR UPDATE SKIP LOCKED`,
-    );
-    if (row === undefined) {
+    const dispatched = await transaction.findOne(DispatchPosition, {
+      where: { one: true },
+      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+    });
+    if (dispatched === null) {
       return false;
     }
-    const position = int8ToNumber(row.position);
+    const { position } = dispatched;
     // Read before the webhooks: a webhook created later must not get these events.
     const end = await this.events.end();
     if (end <= position) {
       return false;
     }
-    const [{ webhooks } = { webhooks: 0 }] = await transaction.query<{ webhooks: number }[]>(
-      `SELECT count(*)::int AS webhooks FROM (SELECT FROM webhooks WHERE enabled LIMIT ${MAX_DELIVERIES}) AS counted`,
-    );
+    const webhooks = await transaction.countBy(Webhook, { enabled: true });
     this.pauseMs = webhooks === 0 ? IDLE_PAUSE_MS : PAUSE_MS;
     const reached = webhooks === 0 ? end : await this.makeDeliveries(transaction, position, webhooks);
-    await transaction.query(`UPDATE webhook_dispatch SET position = $1 WHERE one`, [reached]);
+    await transaction.update(DispatchPosition, { one: true }, { position: reached });
     return reached < end;
   }
 

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { SystemClock } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../../../../src/modules/audit';
+import { AuditRecord } from '../../../../src/modules/audit/audit-entry.entity';
 import { ExportCatalogue, ImportCatalogue } from '../../../../src/modules/catalogue';
 import { dataSourceOptions } from '../../../../src/runtime/data-source';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
@@ -23,7 +24,10 @@ export class TransferBench {
 
   importing(): ImportCatalogue {
     const database = new Database(this.dataSource);
-    const trail = new AuditTrail(database, new SystemClock(), { kind: 'cli', name: 'ann@shop' });
+    const trail = new AuditTrail(this.dataSource.getRepository(AuditRecord), new SystemClock(), {
+      kind: 'cli',
+      name: 'ann@shop',
+    });
     return new ImportCatalogue(database, trail);
   }
 
