@@ -15,7 +15,13 @@ type Row = [variable: string, setting: keyof Settings, absent: unknown, good: ob
 /** What each variable means when it is absent, what it takes and what becomes of that, and, between bars, what it does not take. */
 const TABLE: Row[] = [
   ['HOST', 'host', '127.0.0.1', { '0.0.0.0': '0.0.0.0', ' :: ': '::' }, ''],
-  ['PORT', 'port', 3000, { 0: 0, 65535: 65_535 }, '65536|-1|80.5|0x50|1e3|http|8080 8081'],
+  [
+    'PORT',
+    'port',
+    3000,
+    { 0: 0, 65535: 65_535, ' 080 ': 80 },
+    '65536|-1|+1|80.5|0x50|1e3|http|8080 8081|Infinity|NaN|١',
+  ],
   [
     'PUBLIC_URL',
     'publicUrl',
@@ -58,7 +64,7 @@ const TABLE: Row[] = [
       '127.0.0.1, ::1,fd00::/8': ['127.0.0.1', '::1', 'fd00::/8'],
       'loopback,uniquelocal': ['loopback', 'uniquelocal'],
     },
-    'true|*|1|proxy.example|10.0.0.0/33|0.0.0.0/0|::/0|::1/129|10.0.0.0/8/8|10.0.0/8|10.0.0.0/',
+    'true|*|1|127.0.0.1,x|proxy.example|10.0.0.0/33|0.0.0.0/0|::/0|::1/129|10.0.0.0/8/8|10.0.0/8|10.0.0.0/',
   ],
   [
     'CORS_ORIGINS',

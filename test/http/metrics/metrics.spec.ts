@@ -169,16 +169,3 @@ describe('The names of our own metrics', () => {
     expect(names.filter((name) => !/^(petstore|process|nodejs)_/.test(name))).toEqual([]);
   });
 });
-
-test.each<[string, string, string]>([
-  ['petstore_requests', 'counter', 'Requests.'],
-  ['petstore_connections_total', 'gauge', 'Connections.'],
-  ['petstore_lag_ms', 'gauge', 'Lag.'],
-  ['petstore_requestDuration_seconds', 'histogram', 'Duration.'],
-  ['petstore_duration', 'histogram', 'Duration.'],
-  ['petstore_queue_gauge', 'gauge', 'Queue.'],
-  ['petstore_sizes_count', 'gauge', 'Sizes.'],
-  ['petstore_size_bytes', 'gauge', ''],
-])('The rules catch %s, a %s', (name, type, help) => {
-  expect(faultsOf({ name, type, help })).toHaveLength(1);
-});
