@@ -1,4 +1,4 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 const UP = [
   `CREATE TABLE categories (
@@ -120,9 +120,4 @@ const DOWN = [
   `DROP FUNCTION notify_client_changed, notify_key_changed`,
 ];
 
-export class FirstSchema1795000000000 extends SqlMigration {
-  readonly name = 'FirstSchema1795000000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const FirstSchema1795000000000 = sqlMigration('FirstSchema1795000000000', UP, DOWN);

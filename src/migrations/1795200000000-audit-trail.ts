@@ -1,4 +1,4 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 const UP = [
   // No foreign keys, so that later changes to a client or a key do not affect entries.
@@ -35,9 +35,4 @@ const UP = [
 const DOWN = [`DROP TABLE audit_entries`, `DROP FUNCTION refuse_audit_change`];
 
 /** Who did what to which client or key, and when. */
-export class AuditTrail1795200000000 extends SqlMigration {
-  readonly name = 'AuditTrail1795200000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const AuditTrail1795200000000 = sqlMigration('AuditTrail1795200000000', UP, DOWN);

@@ -1,12 +1,11 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 /** Finds expired days without reading all the others. */
-export class OldUsage1795250000000 extends SqlMigration {
-  readonly name = 'OldUsage1795250000000';
-
-  readonly upward = [
+export const OldUsage1795250000000 = sqlMigration(
+  'OldUsage1795250000000',
+  [
     `CREATE INDEX usage_days_by_day ON usage_days (day)`,
     `CREATE INDEX deprecated_calls_by_day ON deprecated_calls (day)`,
-  ];
-  readonly downward = [`DROP INDEX usage_days_by_day, deprecated_calls_by_day`];
-}
+  ],
+  [`DROP INDEX usage_days_by_day, deprecated_calls_by_day`],
+);

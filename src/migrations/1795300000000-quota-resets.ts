@@ -1,4 +1,4 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 const UP = [
   // Usage stays in usage_days; this is the part of the day that no longer counts against the limit.
@@ -17,9 +17,4 @@ const UP = [
 const DOWN = [`DROP TABLE quota_resets`, `DROP FUNCTION notify_quota_reset`];
 
 /** Notifies every instance when a client's windows are reset. */
-export class QuotaResets1795300000000 extends SqlMigration {
-  readonly name = 'QuotaResets1795300000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const QuotaResets1795300000000 = sqlMigration('QuotaResets1795300000000', UP, DOWN);

@@ -1,4 +1,4 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 const UP = [
   // An instance that missed notifications reads the recent changes, including lifted bans.
@@ -16,9 +16,4 @@ const DOWN = [
 ];
 
 /** Records when a ban was added, extended or lifted. */
-export class RecentBans1795350000000 extends SqlMigration {
-  readonly name = 'RecentBans1795350000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const RecentBans1795350000000 = sqlMigration('RecentBans1795350000000', UP, DOWN);

@@ -1,4 +1,4 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 const UP = [
   // Rows of deleted pets are kept, but lists must not read them.
@@ -50,9 +50,4 @@ const DOWN = [
 ];
 
 /** Pages of lists are read in the order of an index, whatever the filters are. */
-export class IndexesOfLists1795400000000 extends SqlMigration {
-  readonly name = 'IndexesOfLists1795400000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const IndexesOfLists1795400000000 = sqlMigration('IndexesOfLists1795400000000', UP, DOWN);

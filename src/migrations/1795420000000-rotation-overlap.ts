@@ -1,4 +1,4 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 const UP = [
   // Distinguishes the end of a rotation's overlap from an agreed expiry.
@@ -12,9 +12,4 @@ const UP = [
 const DOWN = [`ALTER TABLE api_keys DROP COLUMN overlap_ends_at`];
 
 /** Records which keys were rotated, and when the overlap ends. */
-export class RotationOverlap1795420000000 extends SqlMigration {
-  readonly name = 'RotationOverlap1795420000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const RotationOverlap1795420000000 = sqlMigration('RotationOverlap1795420000000', UP, DOWN);

@@ -1,6 +1,6 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
-const UP = [
+export const EVENTS = [
   // Position 1 stays free, for a cursor that has seen nothing. The timestamp is returned with microseconds: the
   // driver's Date has milliseconds, in which a pet may change twice.
   `CREATE TABLE events (
@@ -32,9 +32,4 @@ const UP = [
 const DOWN = [`DROP TABLE events`, `DROP FUNCTION put_events_in_order`];
 
 /** The events of the store, in commit order. */
-export class Events1795500000000 extends SqlMigration {
-  readonly name = 'Events1795500000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const Events1795500000000 = sqlMigration('Events1795500000000', EVENTS, DOWN);

@@ -1,4 +1,4 @@
-import { SqlMigration } from './sql-migration';
+import { sqlMigration } from './sql-migration';
 
 const UP = [
   `CREATE TABLE webhooks (
@@ -65,9 +65,4 @@ const DOWN = [
 ];
 
 /** The webhooks of clients, and their deliveries. */
-export class Webhooks1795550000000 extends SqlMigration {
-  readonly name = 'Webhooks1795550000000';
-
-  readonly upward = UP;
-  readonly downward = DOWN;
-}
+export const Webhooks1795550000000 = sqlMigration('Webhooks1795550000000', UP, DOWN);

@@ -1,5 +1,5 @@
-import { Events1795500000000 } from './1795500000000-events';
-import { SqlMigration } from './sql-migration';
+import { EVENTS } from './1795500000000-events';
+import { sqlMigration } from './sql-migration';
 
 const TYPES = [
   'pet.created',
@@ -78,14 +78,9 @@ const DOWN = [
 ];
 
 /** Stores events in blocks, one per commit. */
-export class EventBlocks1795600000000 extends SqlMigration {
-  readonly name = 'EventBlocks1795600000000';
-
-  readonly upward = UP;
-  readonly downward = [
-    `DROP TRIGGER events_in_order ON event_blocks`,
-    `DROP FUNCTION put_events_in_order`,
-    ...new Events1795500000000().upward,
-    ...DOWN,
-  ];
-}
+export const EventBlocks1795600000000 = sqlMigration('EventBlocks1795600000000', UP, [
+  `DROP TRIGGER events_in_order ON event_blocks`,
+  `DROP FUNCTION put_events_in_order`,
+  ...EVENTS,
+  ...DOWN,
+]);

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { sqlMigration } from './sql-migration';
 
 /** @param reset what else an enabled webhook begins with */
 function beginNow(reset: string): string {
@@ -29,18 +29,4 @@ const DOWN = [
 ];
 
 /** Webhooks on probation. */
-export class WebhookProbation1795700000000 implements MigrationInterface {
-  readonly name = 'WebhookProbation1795700000000';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of UP) {
-      await queryRunner.query(statement);
-    }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of DOWN) {
-      await queryRunner.query(statement);
-    }
-  }
-}
+export const WebhookProbation1795700000000 = sqlMigration('WebhookProbation1795700000000', UP, DOWN);

@@ -1,19 +1,19 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A migration of SQL statements, each run in order. */
-export abstract class SqlMigration implements MigrationInterface {
-  /** Of the class, with the time in milliseconds that orders migrations. */
-  abstract readonly name: string;
-  abstract readonly upward: readonly string[];
-  abstract readonly downward: readonly string[];
-
-  up(queryRunner: QueryRunner): Promise<void> {
-    return runAll(queryRunner, this.upward);
-  }
-
-  down(queryRunner: QueryRunner): Promise<void> {
-    return runAll(queryRunner, this.downward);
-  }
+/**
+ * A migration of SQL statements, each run in order.
+ * @param name ends with the time in milliseconds that orders migrations
+ */
+export function sqlMigration(
+  name: string,
+  upward: readonly string[],
+  downward: readonly string[],
+): new () => MigrationInterface {
+  return class {
+    readonly name = name;
+    readonly up = (queryRunner: QueryRunner): Promise<void> => runAll(queryRunner, upward);
+    readonly down = (queryRunner: QueryRunner): Promise<void> => runAll(queryRunner, downward);
+  };
 }
 
 async function runAll(queryRunner: QueryRunner, statements: readonly string[]): Promise<void> {
