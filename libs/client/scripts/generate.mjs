@@ -14,6 +14,10 @@ mkdirSync(folder, { recursive: true });
 await write('routes.ts', routesOf(document));
 await write('error-classes.ts', errorClassesOf(document.components.schemas.Error.properties.code.enum));
 
+// The specification requires none of these, so the document does not; the service always sends them.
+document.components.schemas.Pet.required.push('status');
+document.components.schemas.Order.required = ['id', 'petId', 'quantity', 'complete'];
+
 for (const operations of Object.values(document.paths)) {
   for (const { responses } of Object.values(operations)) {
     keepWhatCallsNeed(responses);

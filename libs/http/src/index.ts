@@ -58,4 +58,4 @@ export {
   representationOf,
 } from './single-resource';
 export { type SocketResponse, takeOverNodeResponses, takeTurn, boundUnreadChunks } from './socket-errors';
-export { BodyExamples, IdParam, OptionalBody, RequestValidationPipe, validated } from './validation.pipe';
+export { IdParam, OptionalBody, RequestValidationPipe, validated } from './validation.pipe';

@@ -131,6 +131,8 @@ interface OperationOptions {
     example?: unknown;
     examples?: Examples;
   };
+  /** Examples of the request's body. */
+  bodies?: Examples;
   /** Errors of this operation in addition to those of every operation. */
   errors?: AnyDefinedError[];
   stability?: 'experimental' | 'beta';
@@ -141,14 +143,15 @@ interface OperationOptions {
 
 /** Names an operation, sets its success status, and documents it. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, response, errors = [], stability, hideTryItPanel, callbacks } = options;
+  const { id, summary, description, response, bodies, errors, stability, hideTryItPanel, callbacks } =
+    options;
   const status = response.status ?? 200;
   return applyDecorators(
     HttpCode(status),
     ApiOperation({ operationId: id, summary, description, ...(callbacks ? { callbacks } : {}) }),
     ApiResponse({ status, description: response.description, ...contentOf(response) }),
     ...(response.type ? [ApiExtraModels(response.type)] : []),
-    Documented({ errors }),
+    Documented({ errors, bodies }),
     ...(stability ? [ApiExtension('x-stability', stability)] : []),
     ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
   );

@@ -95,8 +95,8 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
 const MAX_PAGE_BYTES = 256 * 1024;
 
 interface PageOptions {
-  /** The meaning of its `Link`, if that is more than the next page of a list. */
-  link?: string;
+  /** What its `Link` promises, if that is more than the next page of a list. */
+  link?: { description: string; required: boolean };
   /** The kind of its cursors. Pages of events have been ended by size when they were read. */
   kind?: CursorKind;
   /** The id of an entry as it is sent; `id` by default. */
@@ -176,7 +176,9 @@ export function Paged(options: PageOptions = {}): MethodDecorator {
   return applyDecorators(
     RepresentedBy(pageWith(options)),
     Documented({
-      headers: { success: [{ name: 'Link', example, description: options.link }] },
+      headers: {
+        success: [{ name: 'Link', example, ...options.link }],
+      },
       errors: [InvalidCursorError],
     }),
     ...(options.single === undefined ? [] : [documentSingle(options.single)]),

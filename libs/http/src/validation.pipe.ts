@@ -8,7 +8,6 @@ import {
 } from 'class-validator';
 import { ValidationFailedError } from './errors';
 import { EXPECTED_ID, ID_SCHEMA, isId } from './fields';
-import { type Examples, Documented } from './operation';
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
@@ -143,9 +142,4 @@ export function IdParam(name: string, description: string): ParameterDecorator {
     const schema = { ...ID_SCHEMA, example: 1 };
     ApiParam({ name, description, required: true, schema } as never)(target, key!, descriptor);
   };
-}
-
-/** Documents example bodies. */
-export function BodyExamples(examples: Examples): MethodDecorator {
-  return Documented({ bodies: examples });
 }

@@ -1,14 +1,37 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
+import { PLAN_LIMITS } from '../../modules/quotas';
 import type { Settings } from '../../settings';
 import { completeDocument } from './complete-document';
-import { INDEX_PATH, guidePath } from './guides';
+import { type GuideName, INDEX_PATH, guidePath } from './guides';
 
-const DESCRIPTION = `Pets, the categories they belong to, orders and stock. [Getting started](/docs/guides/getting-started) takes five minutes.
-Send your API key as \`X-API-Key\` or \`Authorization: Bearer\`. [Limits](/docs/guides/limits), [errors](/docs/guides/errors) and
-[safe retries](/docs/guides/idempotency) work alike for every operation. Unknown paths return 404 \`route_not_found\`,
-unsupported methods 405 \`method_not_allowed\`.`;
+/** @param address of the service, because the links have to work wherever the document is read */
+function descriptionAt(address: string): string {
+  const to = (name: GuideName) => address + guidePath(name);
+  const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {
+    const cells = [plan, limits?.perMinute ?? 'set per client', limits?.perDay ?? 'set per client'];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return `Pets, the categories they belong to, orders and stock. [Getting started](${to('getting-started')}) takes five minutes.
+Send your API key as \`X-API-Key\` or \`Authorization: Bearer\`. [Limits](${to('limits')}), [errors](${to('errors')}) and
+[safe retries](${to('idempotency')}) work alike for every operation. Unknown paths return 404 \`route_not_found\`,
+unsupported methods 405 \`method_not_allowed\`. HEAD works wherever GET does.
+
+| Plan | Requests per minute | Requests per day (UTC) |
+| --- | --- | --- |
+${plans.join('\n')}
+
+All keys of a client share its limits. Without a valid key, each address has 60 requests a minute. 304 and 5xx are refunded, 429 does not count.
+
+**Bans.** Refusals (429) count from one second after the first one. The 11th that counts before \`Retry-After\` has passed bans
+the key for 2 minutes, then 10 minutes, 1 hour, 24 hours and 72 hours. Each 24 hours without a ban forgive one level.
+
+**Stability.** Operations without \`x-stability\` do not break without a [deprecation](${to('deprecation')}). \`beta\`: meant to
+stay; breaking changes are announced 30 days ahead. \`experimental\`: may change or disappear with any release.
+
+**Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
+}
 
 /** Where callers find help, unless the operator configures another address. */
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
@@ -44,9 +67,9 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
     .setOpenAPIVersion('3.0.3')
     .setTitle('Pet Store')
     .setVersion('1.0.0')
-    .setDescription(DESCRIPTION)
+    .setDescription(descriptionAt(address))
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setExternalDoc('Guides for callers', INDEX_PATH)
+    .setExternalDoc('Guides for callers', address + INDEX_PATH)
     .addServer('{address}', 'The service: local, staging or production.', {
       address: {
         default: address,

@@ -99,7 +99,7 @@ function completeBody({ operation, method, notes }: Draft, components: Component
     (schema as SchemaObject).additionalProperties = false;
   }
   if (method === 'patch') {
-    content[MERGE_PATCH] = json;
+    content[MERGE_PATCH] = { schema: json.schema };
   }
 }
 

@@ -24,7 +24,12 @@ export class KeyDto {
   })
   client!: string;
 
-  @Text({ min: 1, max: 100, description: 'The plan of the client.', example: 'free' })
+  // The plans are those of the quotas, which know this module and not the other way round.
+  @ApiProperty({
+    allOf: [{ $ref: '#/components/schemas/Plan' }],
+    description: 'The plan of the client.',
+    example: 'free',
+  })
   plan!: string;
 
   @ApiProperty({

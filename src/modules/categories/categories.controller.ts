@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common'
 import { ApiTags } from '@nestjs/swagger';
 import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
-  BodyExamples,
   Created,
   IdParam,
   IfMatch,
@@ -68,8 +67,8 @@ export class CategoriesController {
     description:
       'The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.',
     response: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
+    bodies: BODIES,
   })
-  @BodyExamples(BODIES)
   create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
     return this.categories.create(body, origin);
   }
@@ -101,8 +100,8 @@ export class CategoriesController {
     description: 'Replaces name and description. Without a `description` the old one is removed.',
     response: { description: 'The updated category.', type: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
+    bodies: BODIES,
   })
-  @BodyExamples(BODIES)
   replace(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
     @Body() body: NewCategoryDto,
@@ -118,7 +117,7 @@ export class CategoriesController {
     id: 'deleteCategory',
     summary: 'Delete a category',
     description: 'Deletes a category that no pet belongs to.',
-    response: { status: 204, description: 'The category was deleted.' },
+    response: { status: 204, description: 'Done; there is no body.' },
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
   delete(

@@ -19,7 +19,11 @@ export class EventsController {
   @Get()
   @RequiresScope('read')
   @Paged({
-    link: 'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
+    link: {
+      description:
+        'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
+      required: true,
+    },
     kind: 'event',
   })
   @Operation({

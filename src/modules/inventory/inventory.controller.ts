@@ -2,7 +2,6 @@ import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
-  BodyExamples,
   IdParam,
   IfMatch,
   MAX_PAGE_SIZE,
@@ -74,10 +73,10 @@ export class InventoryController {
       'Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
     response: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
-  })
-  @BodyExamples({
-    restocked: { summary: 'Three units', value: { quantity: 3 } },
-    empty: { summary: 'Out of stock', value: { quantity: 0 } },
+    bodies: {
+      restocked: { summary: 'Three units', value: { quantity: 3 } },
+      empty: { summary: 'Out of stock', value: { quantity: 0 } },
+    },
   })
   set(
     @IdParam('petId', PET_ID) petId: number,
@@ -100,10 +99,10 @@ export class InventoryController {
     response: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
-  })
-  @BodyExamples({
-    delivered: { summary: 'Add five units', value: { delta: 5 } },
-    lost: { summary: 'Remove two units', value: { delta: -2 } },
+    bodies: {
+      delivered: { summary: 'Add five units', value: { delta: 5 } },
+      lost: { summary: 'Remove two units', value: { delta: -2 } },
+    },
   })
   adjust(
     @IdParam('petId', PET_ID) petId: number,

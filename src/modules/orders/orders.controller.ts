@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/commo
 import { ApiTags } from '@nestjs/swagger';
 import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
-  BodyExamples,
   Created,
   IdParam,
   IfMatch,
@@ -73,14 +72,14 @@ export class OrdersController {
       'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
     response: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
-  })
-  @BodyExamples({
-    single: { summary: 'One unit', value: { petId: 1 } },
-    scheduled: {
-      summary: 'Two units with a ship date',
-      value: { petId: 1, quantity: 2, shipDate: '2026-11-24T09:30:00Z' },
+    bodies: {
+      single: { summary: 'One unit', value: { petId: 1 } },
+      scheduled: {
+        summary: 'Two units with a ship date',
+        value: { petId: 1, quantity: 2, shipDate: '2026-11-24T09:30:00Z' },
+      },
+      fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
     },
-    fulfilled: { summary: 'Sold over the counter', value: { petId: 1, complete: true } },
   })
   place(@Body() body: NewOrderDto, @SentBy() origin: Origin): Promise<OrderDto> {
     return this.orders.place(body, origin);
@@ -116,11 +115,11 @@ export class OrdersController {
     },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',
-  })
-  @BodyExamples({
-    fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
-    postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
-    unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
+    bodies: {
+      fulfilled: { summary: 'Fulfil the order', value: { complete: true } },
+      postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
+      unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
+    },
   })
   update(
     @IdParam('orderId', ORDER_ID) orderId: number,
@@ -138,7 +137,7 @@ export class OrdersController {
     summary: 'Cancel an order',
     description:
       'Returns the units of an open order to the stock. A `pending` pet becomes `available` again. A complete order cannot be cancelled.',
-    response: { status: 204, description: 'The order was cancelled.' },
+    response: { status: 204, description: 'Done; there is no body.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
   cancel(

@@ -26,13 +26,13 @@ export class NewOrderDto {
   @Id(PET_ID)
   petId!: number;
 
-  @Integer({ ...QUANTITY, description: 'Number of units ordered. Default: 1.' })
+  @Integer({ ...QUANTITY, default: 1 })
   quantity?: number;
 
   @Timestamp(SHIP_DATE)
   shipDate?: string;
 
-  @TrueOrFalse({ ...COMPLETE, description: 'Whether the order has been fulfilled. Default: false.' })
+  @TrueOrFalse({ ...COMPLETE, default: false })
   complete?: boolean;
 }
 
@@ -58,7 +58,8 @@ export class OrderPatchDto {
 
 @ApiSchema({
   name: 'Order',
-  description: 'An order for an animal. `shipDate` is left out if it is not set.',
+  description:
+    'An order for an animal. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set.',
 })
 export class OrderDto {
   @Id({ description: 'Unique order identifier.', example: 1, optional: true })

@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/
 import { ApiTags } from '@nestjs/swagger';
 import { Idempotent, type Origin, SentBy } from '#libs/database';
 import {
-  BodyExamples,
   Created,
   Deprecated,
   IdParam,
@@ -64,8 +63,8 @@ export class PetsController {
       'The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.',
     response: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
     errors: [UnknownCategoryError],
+    bodies: BODIES,
   })
-  @BodyExamples(BODIES)
   create(@Body() body: NewPetDto, @SentBy() origin: Origin): Promise<PetDto> {
     return this.pets.create(body, origin);
   }
@@ -101,8 +100,8 @@ export class PetsController {
       'Replaces all fields. Without a `status` the pet becomes `available`. Any change of status is allowed except `sold` to `pending`.',
     response: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
+    bodies: BODIES,
   })
-  @BodyExamples(BODIES)
   replace(
     @IdParam('petId', PET_ID) petId: number,
     @Body() body: NewPetDto,
@@ -123,10 +122,10 @@ export class PetsController {
     response: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
-  })
-  @BodyExamples({
-    renamed: { summary: 'Rename', value: { name: 'Rex II' } },
-    sold: { summary: 'Change the status', value: { status: 'sold' } },
+    bodies: {
+      renamed: { summary: 'Rename', value: { name: 'Rex II' } },
+      sold: { summary: 'Change the status', value: { status: 'sold' } },
+    },
   })
   update(
     @IdParam('petId', PET_ID) petId: number,
@@ -143,7 +142,7 @@ export class PetsController {
     id: 'deletePet',
     summary: 'Delete a pet',
     description: 'Deletes a pet that has no open orders.',
-    response: { status: 204, description: 'The pet was deleted.' },
+    response: { status: 204, description: 'Done; there is no body.' },
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
   delete(

@@ -29,7 +29,7 @@ export class NewPetDto {
   @Id(CATEGORY_ID)
   categoryId!: number;
 
-  @OneOf(PET_STATUSES, { ...STATUS, description: 'Status of the animal. Default: `available`.' })
+  @OneOf(PET_STATUSES, { ...STATUS, default: PET_DEFAULTS.status })
   status?: PetStatus;
 }
 
@@ -48,7 +48,7 @@ export class PetPatchDto {
   status?: PetStatus;
 }
 
-@ApiSchema({ name: 'Pet', description: 'An animal of the store.' })
+@ApiSchema({ name: 'Pet', description: 'An animal of the store. Responses always have its `status`.' })
 export class PetDto extends NewPetDto {
   @OneOf(PET_STATUSES, STATUS)
   override status!: PetStatus;

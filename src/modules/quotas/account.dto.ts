@@ -43,7 +43,7 @@ export class RateLimitBanDto {
 
 @ApiSchema({ name: 'RateLimitStatus', description: 'The rate limit status of a client and its key.' })
 export class RateLimitStatusDto {
-  @OneOf(PLANS, { description: 'The plan of the client.', example: 'free' })
+  @OneOf(PLANS, { description: 'The plan of the client.', example: 'free', enumName: 'Plan' })
   plan!: string;
 
   @ApiProperty({ description: 'The window of 60 seconds.', type: RateLimitWindowDto })

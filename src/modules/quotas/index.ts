@@ -1,6 +1,14 @@
 export { QuotaAdministration } from './quota-administration';
 export { QuotaOverview, type ClientOverview } from './quota-overview';
-export { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf, type Plan } from './rules/plans';
+export {
+  AGREED_PLANS,
+  InvalidPlanError,
+  PLANS,
+  PLAN_LIMITS,
+  agreedPlan,
+  limitsOf,
+  type Plan,
+} from './rules/plans';
 export {
   InstanceWatch,
   RUNNING_INSTANCES,

@@ -21,7 +21,7 @@ export class DeliveryDto {
     min: 1,
     max: 100,
     description: 'The event’s id, which is the `webhook-id` of the request.',
-    example: 'evt_1',
+    example: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
   })
   eventId!: string;
 

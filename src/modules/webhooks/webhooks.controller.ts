@@ -10,7 +10,6 @@ import {
   MAX_PAGE_SIZE,
   Paged,
   type Page,
-  BodyExamples,
   IdParam,
 } from '#libs/http';
 import { RequiresScope } from '../auth';
@@ -84,13 +83,13 @@ export class WebhooksController {
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
     stability: 'experimental',
     callbacks: CALLBACKS,
-  })
-  @BodyExamples({
-    some: {
-      summary: 'Some types of events',
-      value: { url: EXAMPLE.url, types: EXAMPLE.types, description: EXAMPLE.description },
+    bodies: {
+      some: {
+        summary: 'Some types of events',
+        value: { url: EXAMPLE.url, types: EXAMPLE.types, description: EXAMPLE.description },
+      },
+      all: { summary: 'All events', value: { url: EXAMPLE.url } },
     },
-    all: { summary: 'All events', value: { url: EXAMPLE.url } },
   })
   create(@Body() body: NewWebhookDto, @SentBy() origin: Origin): Promise<WebhookWithSecretDto> {
     return this.webhooks.create(body, origin);
@@ -121,11 +120,11 @@ export class WebhooksController {
     response: { description: 'The updated webhook.', type: WebhookDto, example: EXAMPLE },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     stability: 'experimental',
-  })
-  @BodyExamples({
-    disabled: { summary: 'Send nothing for now', value: { enabled: false } },
-    moved: { summary: 'Send elsewhere', value: { url: 'https://shop.example/petstore-events' } },
-    all: { summary: 'Send all types', value: { types: null } },
+    bodies: {
+      disabled: { summary: 'Send nothing for now', value: { enabled: false } },
+      moved: { summary: 'Send elsewhere', value: { url: 'https://shop.example/petstore-events' } },
+      all: { summary: 'Send all types', value: { types: null } },
+    },
   })
   update(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
@@ -142,7 +141,7 @@ export class WebhooksController {
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description: 'Nothing more is sent to it, and its deliveries are deleted.',
-    response: { status: 204, description: 'The webhook was deleted.' },
+    response: { status: 204, description: 'Done; there is no body.' },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -170,12 +169,12 @@ export class WebhooksController {
     },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
+    bodies: {
+      generated: { summary: 'A secret of the service', value: {} },
+      own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
+    },
   })
   @ApiBody({ type: SecretRotationDto, required: false })
-  @BodyExamples({
-    generated: { summary: 'A secret of the service', value: {} },
-    own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
-  })
   rotate(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Body() body: SecretRotationDto,

@@ -91,7 +91,7 @@ export class NewWebhookDto {
   @Text(DESCRIPTION)
   description?: string;
 
-  @TrueOrFalse({ ...ENABLED, description: 'Whether events are sent. Default: true.', optional: true })
+  @TrueOrFalse({ ...ENABLED, default: true, optional: true })
   enabled?: boolean;
 
   @Secret(OWN_SECRET)

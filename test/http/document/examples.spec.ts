@@ -14,10 +14,8 @@ const headersOf = (response: Operation['responses'][string]) => Object.entries(r
 
 it('Every request body and every success body has an example', () => {
   for (const [name, { requestBody, responses }] of operations) {
-    const bodies = Object.values(requestBody?.content ?? {}).map(({ examples = {} }) =>
-      Object.keys(examples),
-    );
-    expect([name, bodies.every((examples) => examples.length >= 1)]).toEqual([name, true]);
+    const examples = requestBody && Object.keys(json(requestBody)?.examples ?? {});
+    expect([name, examples?.length]).not.toEqual([name, 0]);
     for (const [, response] of Object.entries(responses).filter(([status]) => Number(status) < 300)) {
       const content = json(response);
       const examples = content?.example ?? content?.examples;

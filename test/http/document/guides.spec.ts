@@ -118,10 +118,11 @@ describe('requests for guides', () => {
   });
 });
 
-it('The document links to the guides', () => {
+it('The document links to the guides, wherever it is read', () => {
   const { info, externalDocs } = service.document;
   const links = [...info.description!.matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address);
-  expect(PATHS).toEqual(expect.arrayContaining([externalDocs!.url, ...links]));
+  const paths = [externalDocs!.url, ...links].map((link) => link!.replace('http://127.0.0.1:3000', ''));
+  expect(PATHS).toEqual(expect.arrayContaining(paths));
   expect(links.length).toBeGreaterThan(1);
 });
 

@@ -467,7 +467,7 @@ export interface components {
        * @description The plan of the client.
        * @example free
        */
-      plan: string;
+      plan: components['schemas']['Plan'];
       /**
        * @description What the key may do: `read` (GET and HEAD), `write` (all other methods), or both.
        * @example [
@@ -495,6 +495,11 @@ export interface components {
        */
       overlapEndsAt?: string;
     };
+    /**
+     * @description The plan of the client.
+     * @enum {string}
+     */
+    Plan: 'free' | 'pro' | 'business' | 'enterprise';
     /** @description The state of one window. */
     RateLimitWindow: {
       /**
@@ -547,9 +552,8 @@ export interface components {
       /**
        * @description The plan of the client.
        * @example free
-       * @enum {string}
        */
-      plan: 'free' | 'pro' | 'business' | 'enterprise';
+      plan: components['schemas']['Plan'];
       /** @description The window of 60 seconds. */
       minute: components['schemas']['RateLimitWindow'];
       /** @description The window of the UTC day. */
@@ -614,7 +618,7 @@ export interface components {
      * @enum {string}
      */
     PetStatus: 'available' | 'pending' | 'sold';
-    /** @description An animal of the store. */
+    /** @description An animal of the store. Responses always have its `status`. */
     Pet: {
       /**
        * @description The animal's name.
@@ -629,9 +633,10 @@ export interface components {
       categoryId: number;
       /**
        * @description Status of the animal.
+       * @default available
        * @example available
        */
-      status?: components['schemas']['PetStatus'];
+      status: components['schemas']['PetStatus'];
       /**
        * Format: int64
        * @description Unique identifier assigned on creation.
@@ -653,7 +658,8 @@ export interface components {
        */
       categoryId: number;
       /**
-       * @description Status of the animal. Default: `available`.
+       * @description Status of the animal.
+       * @default available
        * @example available
        */
       status?: components['schemas']['PetStatus'];
@@ -715,26 +721,26 @@ export interface components {
        */
       delta: number;
     };
-    /** @description An order for an animal. `shipDate` is left out if it is not set. */
+    /** @description An order for an animal. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set. */
     Order: {
       /**
        * Format: int64
        * @description Unique order identifier.
        * @example 1
        */
-      id?: number;
+      id: number;
       /**
        * Format: int64
        * @description Identifier of the animal in the order.
        * @example 1
        */
-      petId?: number;
+      petId: number;
       /**
        * Format: int32
        * @description Number of units ordered.
        * @example 1
        */
-      quantity?: number;
+      quantity: number;
       /**
        * Format: date-time
        * @description Expected or actual ship date.
@@ -745,7 +751,7 @@ export interface components {
        * @description Whether the order has been fulfilled.
        * @example false
        */
-      complete?: boolean;
+      complete: boolean;
     };
     /** @description The body to place an order. */
     NewOrder: {
@@ -757,7 +763,8 @@ export interface components {
       petId: number;
       /**
        * Format: int32
-       * @description Number of units ordered. Default: 1.
+       * @description Number of units ordered.
+       * @default 1
        * @example 1
        */
       quantity?: number;
@@ -768,7 +775,8 @@ export interface components {
        */
       shipDate?: string;
       /**
-       * @description Whether the order has been fulfilled. Default: false.
+       * @description Whether the order has been fulfilled.
+       * @default false
        * @example false
        */
       complete?: boolean;
@@ -935,7 +943,8 @@ export interface components {
        */
       description?: string;
       /**
-       * @description Whether events are sent. Default: true.
+       * @description Whether events are sent.
+       * @default true
        * @example true
        */
       enabled?: boolean;
@@ -1008,7 +1017,7 @@ export interface components {
       id: number;
       /**
        * @description The event’s id, which is the `webhook-id` of the request.
-       * @example evt_1
+       * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
        */
       eventId: string;
       /**
@@ -1489,7 +1498,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The category was deleted. */
+      /** @description Done; there is no body. */
       204: {
         headers: {
           [name: string]: unknown;
@@ -1647,7 +1656,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The pet was deleted. */
+      /** @description Done; there is no body. */
       204: {
         headers: {
           [name: string]: unknown;
@@ -1918,7 +1927,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The order was cancelled. */
+      /** @description Done; there is no body. */
       204: {
         headers: {
           [name: string]: unknown;
@@ -2094,7 +2103,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The webhook was deleted. */
+      /** @description Done; there is no body. */
       204: {
         headers: {
           [name: string]: unknown;

@@ -82,6 +82,11 @@ function plugin(system) {
       spec: {
         wrapActions: {
           updateJsonSpec: (original) => (document) => {
+            // The guides beside it say the rest. They are those of the service that serves this page, whatever its address.
+            const { default: address } = document.servers[0].variables.address;
+            const [introduction] = document.info.description.split('\n\n');
+            document.info.description = introduction.replaceAll(address, location.origin);
+            document.externalDocs.url = document.externalDocs.url.replace(address, location.origin);
             served = structuredClone(document);
             inWords(document);
             original({ ...document, servers: [{ url: location.origin }] });

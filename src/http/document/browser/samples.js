@@ -9,9 +9,16 @@ const CALLS = {
   getUsage: 'account.usage',
 };
 
+/** The parameters of an operation, which are written out or refer to components. */
+function parametersOf({ components, paths }, path, method) {
+  const { parameters = [] } = paths[path][method];
+  return parameters.map((part) => (part.$ref ? components.parameters[part.$ref.split('/').at(-1)] : part));
+}
+
 /** The example request of an operation, from the examples of the document. */
-export function exampleRequest({ paths }, path, method, key = 'psk_live_…') {
-  const { parameters = [], requestBody } = paths[path][method];
+export function exampleRequest(document, path, method, key = 'psk_live_…') {
+  const { requestBody } = document.paths[path][method];
+  const parameters = parametersOf(document, path, method);
   const fill = (url, { name, schema }) => url.replace(`{${name}}`, schema.example);
   const [[type, content] = []] = Object.entries(requestBody?.content ?? {});
   return {
@@ -32,13 +39,14 @@ function parsed(text) {
 }
 
 /** The operation of a request, and the values in its path, query and body. */
-function readRequest({ paths }, request) {
+function readRequest(document, request) {
+  const { paths } = document;
   const { pathname, searchParams } = new URL(request.get('url'));
   const method = request.get('method').toLowerCase();
   const patternOf = (path) => new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`);
   const path = Object.keys(paths).find((path) => paths[path][method] && patternOf(path).test(pathname));
-  const { operationId, parameters = [] } = paths[path][method];
-  const given = parameters.filter(({ name }) => searchParams.has(name));
+  const { operationId } = paths[path][method];
+  const given = parametersOf(document, path, method).filter(({ name }) => searchParams.has(name));
   const query = given.map(({ name, schema: { items, type = 'string' } }) => {
     const values = searchParams
       .getAll(name)

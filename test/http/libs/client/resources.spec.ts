@@ -35,11 +35,11 @@ it('A shop can be run with resources alone; arguments are path, body, query and 
   expect(await store.orders.place({ petId: pet.id, quantity: 2 }, { idempotencyKey: 'shop-1' })).toEqual(
     order,
   );
-  expect(await store.orders.update(order.id!, { complete: true })).toMatchObject({ complete: true });
+  expect(await store.orders.update(order.id, { complete: true })).toMatchObject({ complete: true });
   expect(await store.pets.update(pet.id, { name: 'Ada Lovelace' })).toMatchObject({ name: 'Ada Lovelace' });
   expect(await store.pets.list({ name: 'Ada L', categoryId: dogs.id })).toHaveLength(1);
   const second = await store.orders.place({ petId: pet.id });
-  expect(await store.orders.cancel(second.id!)).toBeUndefined();
+  expect(await store.orders.cancel(second.id)).toBeUndefined();
   expect(await store.account.rateLimit()).toMatchObject({ plan: 'business' });
   expect(await store.account.usage({ days: 1 })).toMatchObject({
     days: [{ requests: expect.any(Number) as number }],

@@ -45,7 +45,7 @@ beforeAll(async () => {
   writeFileSync(
     join(project, 'common.cts'),
     `import { type Schemas, PetStoreError, createPetStoreClient } from '@petstore/client';
-     const pet: Schemas['Pet'] = { id: 1, name: 'Ada', categoryId: 1 };
+     const pet: Schemas['Pet'] = { id: 1, name: 'Ada', categoryId: 1, status: 'sold' };
      console.log(typeof createPetStoreClient, typeof PetStoreError, pet.name);`,
   );
   writeFileSync(
