@@ -68,7 +68,8 @@ it('A query without an index is detected as a full table scan', async () => {
   const planted = { name: 'planted', text, values: [7] };
   for (const generic of [false, true]) {
     const reading = await readingOf(database.pool, planted, { generic });
-    expect(reading).toMatchObject({ rows: STORE.pets, scannedTables: ['pets'] });
+    expect(reading.scannedTables).toEqual(['pets']);
+    expect(reading.rows).toBeGreaterThanOrEqual(STORE.pets);
   }
 });
 
@@ -93,16 +94,17 @@ it.each(EVENTS_PAGES)('GET %s reads no more than %i commits', async (target, mos
 });
 
 it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {
-  const follower = new Follower('/events?type=category.deleted');
+  const follower = new Follower('/events?type=order.updated');
   const targets: string[] = [];
   while (targets.at(-1) !== follower.target) {
     targets.push(follower.target);
     expect(await follower.read(caller)).toEqual([]);
   }
   expect(targets.length).toBe(2 + STORE.commits / 50_000);
-  const { id } = await new Arrange(caller).category('Dragons');
-  await caller.delete(`/categories/${id}`);
-  expect((await follower.read(caller)).map(({ data }) => data)).toEqual([{ id, name: 'Dragons' }]);
+  const arrange = new Arrange(caller);
+  const { id } = await arrange.order((await arrange.pet(aPet(), 3)).id);
+  await caller.patch(`/store/orders/${id}`, { shipDate: '2026-12-01T00:00:00Z' });
+  expect((await follower.read(caller)).map(({ data }) => data)).toMatchObject([{ id }]);
 });
 
 it.each(SINGLE_READS)('GET %s reads one row per table', async (target) => {

@@ -2,9 +2,8 @@ import type { ErrorBody } from '../../support/api-client';
 import { type Order, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 
-const { caller, arrange } = useStore();
-
 describe('GET /store/orders', () => {
+  const { caller, arrange } = useStore();
   let petId: number;
   /** Open, complete, of another pet, of a deleted pet. A cancelled one stands in between and must not show. */
   let orders: Order[];
@@ -77,6 +76,7 @@ describe('GET /store/orders', () => {
 });
 
 describe('GET /store/orders/{orderId}', () => {
+  const { caller, arrange } = useStore();
   it('200: returns the order as it was placed', async () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     const order = await arrange.order(petId, { quantity: 3, shipDate: '2026-12-01T08:00:00.000Z' });
