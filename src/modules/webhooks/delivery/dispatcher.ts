@@ -31,6 +31,7 @@ const DISPATCH = `WITH made AS (INSERT INTO webhook_deliveries
     RETURNING webhook_id)
   SELECT webhook_id AS id, count(*)::int AS count FROM made GROUP BY webhook_id`;
 
+/** SQL, because each count ends at its own limit, and TypeORM would send a statement for each webhook. */
 const COUNT = `SELECT asked.id, ${deliveriesWhere(`webhook_id = asked.id AND status = 'pending'`, MAX_PENDING + 1)} AS count
   FROM unnest($1::bigint[]) AS asked (id)`;
 
