@@ -7,7 +7,7 @@ export {
   IdempotencyRecord,
   isNotKept,
 } from './commands/idempotency-records';
-export { Idempotent, SentBy } from './commands/idempotency.interceptor';
+export { IdempotentPosts, SentBy } from './commands/idempotency.interceptor';
 export {
   type Aggregate,
   type Command,

@@ -24,6 +24,7 @@ export {
 } from './fields';
 export { InputGuard, deferBodyParsing, parseJson } from './input.guard';
 export {
+  EachOperation,
   type Examples,
   type HeaderNote,
   NOTES,

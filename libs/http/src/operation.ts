@@ -1,4 +1,5 @@
-import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
+import { HttpCode, type RequestMethod, type Type, applyDecorators } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants';
 import {
   ApiExtension,
   ApiExtraModels,
@@ -165,5 +166,23 @@ function contentOf({ type, maxItems, schema, example, examples }: OperationOptio
   const described = maxItems === undefined ? reference : { type: 'array', maxItems, items: reference };
   return {
     content: { 'application/json': { schema: described, ...(examples ? { examples } : { example }) } },
+  };
+}
+
+/**
+ * Decorates each operation of a controller by its HTTP method, so that what follows from the method is not said again.
+ * @param decoratorOf the decorator for a handler; undefined for none
+ */
+export function EachOperation(
+  decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
+): ClassDecorator {
+  return ({ prototype }) => {
+    const members = Object.getOwnPropertyDescriptors(prototype as object);
+    for (const [name, descriptor] of Object.entries(members)) {
+      const handler = descriptor.value as object;
+      const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
+      const decorate = method === undefined ? undefined : decoratorOf(method, handler);
+      decorate?.(prototype as object, name, descriptor);
+    }
   };
 }

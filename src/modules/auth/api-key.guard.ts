@@ -3,10 +3,11 @@ import {
   type CanActivate,
   type ExecutionContext,
   Injectable,
+  RequestMethod,
   SetMetadata,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { defineError, Documented, errorWith } from '#libs/http';
+import { defineError, Documented, EachOperation, errorWith } from '#libs/http';
 import type { Scope } from './caller';
 
 export const ConflictingCredentialsError = defineError({
@@ -76,8 +77,15 @@ export type AccessRule = Scope | 'any key' | 'public';
 export const API_KEY_SCHEME = 'apiKey';
 export const BEARER_SCHEME = 'bearer';
 
-/** The operation needs a valid key with this scope. */
-export function RequiresScope(scope: Scope): MethodDecorator {
+/** Each operation of the controller needs a valid key with the scope of its method, unless it declares another rule. */
+export function ScopeByMethod(): ClassDecorator {
+  return EachOperation((method, handler) => {
+    const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
+    return Reflect.hasMetadata(ACCESS_RULE, handler) ? undefined : requiresScope(scope);
+  });
+}
+
+function requiresScope(scope: Scope): MethodDecorator {
   return applyDecorators(
     openTo(scope),
     Documented({ errors: [errorWith(InsufficientScopeError, scope, scope)] }),

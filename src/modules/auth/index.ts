@@ -7,7 +7,7 @@ export {
   BEARER_SCHEME,
   Public,
   RequiresKey,
-  RequiresScope,
+  ScopeByMethod,
 } from './api-key.guard';
 export { Authenticator } from './authenticator';
 export { type Caller, type KeyHolder, type Scope, SCOPES } from './caller';

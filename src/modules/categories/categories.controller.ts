@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Idempotent, type Origin, SentBy } from '#libs/database';
+import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import {
   Created,
   IdParam,
@@ -12,7 +12,7 @@ import {
   Precondition,
   SingleResource,
 } from '#libs/http';
-import { RequiresScope } from '../auth';
+import { ScopeByMethod } from '../auth';
 import {
   CategoryDto,
   CategoryInUseError,
@@ -34,11 +34,12 @@ const CATEGORY_ID = 'Identifier of the category (Category.id).';
 
 @ApiTags('Categories')
 @Controller('categories')
+@ScopeByMethod()
+@IdempotentPosts()
 export class CategoriesController {
   constructor(private readonly categories: CategoriesService) {}
 
   @Get()
-  @RequiresScope('read')
   @Paged()
   @Operation({
     id: 'listCategories',
@@ -57,8 +58,6 @@ export class CategoriesController {
   }
 
   @Post()
-  @RequiresScope('write')
-  @Idempotent()
   @Created('/categories')
   @SingleResource()
   @Operation({
@@ -74,7 +73,6 @@ export class CategoriesController {
   }
 
   @Get(':categoryId')
-  @RequiresScope('read')
   @SingleResource()
   @Operation({
     id: 'getCategory',
@@ -92,7 +90,6 @@ export class CategoriesController {
   }
 
   @Put(':categoryId')
-  @RequiresScope('write')
   @SingleResource()
   @Operation({
     id: 'replaceCategory',
@@ -112,7 +109,6 @@ export class CategoriesController {
   }
 
   @Delete(':categoryId')
-  @RequiresScope('write')
   @Operation({
     id: 'deleteCategory',
     summary: 'Delete a category',

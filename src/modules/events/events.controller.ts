@@ -3,13 +3,14 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { type Origin, SentBy } from '#libs/database';
 import { ClientDisconnected, Operation, MAX_PAGE_SIZE, Paged, type Page } from '#libs/http';
-import { Authenticator, RequiresScope } from '../auth';
+import { Authenticator, ScopeByMethod } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, ListEventsQuery } from './events.dto';
 import { EventsService } from './events.service';
 
 @ApiTags('Events')
 @Controller('events')
+@ScopeByMethod()
 export class EventsController {
   constructor(
     private readonly events: EventsService,
@@ -17,7 +18,6 @@ export class EventsController {
   ) {}
 
   @Get()
-  @RequiresScope('read')
   @Paged({
     link: {
       description:

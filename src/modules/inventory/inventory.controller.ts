@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Idempotent, type Origin, SentBy } from '#libs/database';
+import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import {
   IdParam,
   IfMatch,
@@ -11,7 +11,7 @@ import {
   Precondition,
   SingleResource,
 } from '#libs/http';
-import { RequiresScope } from '../auth';
+import { ScopeByMethod } from '../auth';
 import { PetNotFoundError } from '../pets';
 import {
   InsufficientStockError,
@@ -27,11 +27,12 @@ const PET_ID = 'Identifier of the pet (Pet.id).';
 
 @ApiTags('Inventory')
 @Controller('store/inventory')
+@ScopeByMethod()
+@IdempotentPosts()
 export class InventoryController {
   constructor(private readonly inventory: InventoryService) {}
 
   @Get()
-  @RequiresScope('read')
   @Paged({ idOf: ({ petId }: InventoryItemDto) => petId })
   @Operation({
     id: 'listInventory',
@@ -50,7 +51,6 @@ export class InventoryController {
   }
 
   @Get(':petId')
-  @RequiresScope('read')
   @SingleResource()
   @Operation({
     id: 'getInventory',
@@ -64,7 +64,6 @@ export class InventoryController {
   }
 
   @Put(':petId')
-  @RequiresScope('write')
   @SingleResource()
   @Operation({
     id: 'setInventory',
@@ -88,8 +87,6 @@ export class InventoryController {
   }
 
   @Post(':petId/adjustments')
-  @RequiresScope('write')
-  @Idempotent()
   @SingleResource()
   @Operation({
     id: 'adjustInventory',

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Idempotent, type Origin, SentBy } from '#libs/database';
+import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import {
   Created,
   IdParam,
@@ -12,7 +12,7 @@ import {
   Precondition,
   SingleResource,
 } from '#libs/http';
-import { RequiresScope } from '../auth';
+import { ScopeByMethod } from '../auth';
 import { InsufficientStockError } from '../inventory';
 import {
   ListOrdersQuery,
@@ -37,11 +37,12 @@ const ORDER_ID = 'Identifier of the order (Order.id).';
 
 @ApiTags('Orders')
 @Controller('store/orders')
+@ScopeByMethod()
+@IdempotentPosts()
 export class OrdersController {
   constructor(private readonly orders: OrdersService) {}
 
   @Get()
-  @RequiresScope('read')
   @Paged()
   @Operation({
     id: 'listOrders',
@@ -61,8 +62,6 @@ export class OrdersController {
   }
 
   @Post()
-  @RequiresScope('write')
-  @Idempotent()
   @Created('/store/orders')
   @SingleResource()
   @Operation({
@@ -86,7 +85,6 @@ export class OrdersController {
   }
 
   @Get(':orderId')
-  @RequiresScope('read')
   @SingleResource()
   @Operation({
     id: 'getOrder',
@@ -101,7 +99,6 @@ export class OrdersController {
   }
 
   @Patch(':orderId')
-  @RequiresScope('write')
   @SingleResource()
   @Operation({
     id: 'updateOrder',
@@ -131,7 +128,6 @@ export class OrdersController {
   }
 
   @Delete(':orderId')
-  @RequiresScope('write')
   @Operation({
     id: 'cancelOrder',
     summary: 'Cancel an order',

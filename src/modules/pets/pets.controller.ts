@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Idempotent, type Origin, SentBy } from '#libs/database';
+import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import {
   Created,
   Deprecated,
@@ -12,7 +12,7 @@ import {
   Precondition,
   SingleResource,
 } from '#libs/http';
-import { RequiresScope } from '../auth';
+import { ScopeByMethod } from '../auth';
 import {
   InvalidStatusTransitionError,
   ListPetsQuery,
@@ -34,11 +34,12 @@ const PET_ID = 'Identifier of the pet (Pet.id).';
 
 @ApiTags('Animals')
 @Controller('pets')
+@ScopeByMethod()
+@IdempotentPosts()
 export class PetsController {
   constructor(private readonly pets: PetsService) {}
 
   @Get()
-  @RequiresScope('read')
   @Paged({ single: 'id' })
   @Operation({
     id: 'listPets',
@@ -52,8 +53,6 @@ export class PetsController {
   }
 
   @Post()
-  @RequiresScope('write')
-  @Idempotent()
   @Created('/pets')
   @SingleResource()
   @Operation({
@@ -70,7 +69,6 @@ export class PetsController {
   }
 
   @Get(':petId')
-  @RequiresScope('read')
   @SingleResource()
   @Deprecated({
     since: '2026-11-01',
@@ -91,7 +89,6 @@ export class PetsController {
   }
 
   @Put(':petId')
-  @RequiresScope('write')
   @SingleResource()
   @Operation({
     id: 'replacePet',
@@ -112,7 +109,6 @@ export class PetsController {
   }
 
   @Patch(':petId')
-  @RequiresScope('write')
   @SingleResource()
   @Operation({
     id: 'updatePet',
@@ -137,7 +133,6 @@ export class PetsController {
   }
 
   @Delete(':petId')
-  @RequiresScope('write')
   @Operation({
     id: 'deletePet',
     summary: 'Delete a pet',

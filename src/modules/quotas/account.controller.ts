@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Operation } from '#libs/http';
-import { type KeyHolder, RequiresKey, RequiresScope } from '../auth';
+import { type KeyHolder, RequiresKey, ScopeByMethod } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/ban-rules';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/rate-window';
@@ -24,6 +24,7 @@ const BANNED: RateLimitStatusDto = {
 
 @ApiTags('Account')
 @Controller()
+@ScopeByMethod()
 export class AccountController {
   constructor(private readonly quotas: QuotasService) {}
 
@@ -51,7 +52,6 @@ export class AccountController {
   }
 
   @Get('usage')
-  @RequiresScope('read')
   @Operation({
     id: 'getUsage',
     summary: 'Get your daily usage',

@@ -1,8 +1,8 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Idempotent, type Origin, SentBy } from '#libs/database';
+import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import { Operation, MAX_PAGE_SIZE, Paged, type Page, IdParam } from '#libs/http';
-import { RequiresScope } from '../auth';
+import { ScopeByMethod } from '../auth';
 import { DeliveryDto, ListDeliveriesQuery } from './deliveries.dto';
 import { DeliveryNotFoundError, WebhookNotFoundError } from './webhooks.dto';
 import { WebhooksService } from './webhooks.service';
@@ -30,12 +30,12 @@ const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 
 @ApiTags('Events')
 @Controller('webhooks/:webhookId')
+@ScopeByMethod()
+@IdempotentPosts()
 export class DeliveriesController {
   constructor(private readonly webhooks: WebhooksService) {}
 
   @Post('test')
-  @RequiresScope('write')
-  @Idempotent()
   @Operation({
     id: 'testWebhook',
     summary: 'Send a test event',
@@ -50,7 +50,6 @@ export class DeliveriesController {
   }
 
   @Get('deliveries')
-  @RequiresScope('read')
   @Paged()
   @Operation({
     id: 'listDeliveries',
@@ -74,8 +73,6 @@ export class DeliveriesController {
   }
 
   @Post('deliveries/:deliveryId/retry')
-  @RequiresScope('write')
-  @Idempotent()
   @Operation({
     id: 'retryDelivery',
     summary: 'Retry a delivery',

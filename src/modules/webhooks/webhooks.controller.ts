@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
-import { Idempotent, type Origin, SentBy } from '#libs/database';
+import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import {
   Created,
   IfMatch,
@@ -12,7 +12,7 @@ import {
   type Page,
   IdParam,
 } from '#libs/http';
-import { RequiresScope } from '../auth';
+import { ScopeByMethod } from '../auth';
 import { CALLBACKS } from './webhook-callbacks';
 import { WebhooksService } from './webhooks.service';
 import {
@@ -41,11 +41,12 @@ const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 
 @ApiTags('Events')
 @Controller('webhooks')
+@ScopeByMethod()
+@IdempotentPosts()
 export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 
   @Get()
-  @RequiresScope('read')
   @Paged()
   @Operation({
     id: 'listWebhooks',
@@ -65,8 +66,6 @@ export class WebhooksController {
   }
 
   @Post()
-  @RequiresScope('write')
-  @Idempotent()
   @Created('/webhooks')
   @SingleResource(withoutSecret)
   @Operation({
@@ -96,7 +95,6 @@ export class WebhooksController {
   }
 
   @Get(':webhookId')
-  @RequiresScope('read')
   @SingleResource()
   @Operation({
     id: 'getWebhook',
@@ -111,7 +109,6 @@ export class WebhooksController {
   }
 
   @Patch(':webhookId')
-  @RequiresScope('write')
   @SingleResource()
   @Operation({
     id: 'updateWebhook',
@@ -136,7 +133,6 @@ export class WebhooksController {
   }
 
   @Delete(':webhookId')
-  @RequiresScope('write')
   @Operation({
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
@@ -154,8 +150,6 @@ export class WebhooksController {
   }
 
   @Post(':webhookId/secret')
-  @RequiresScope('write')
-  @Idempotent()
   @SingleResource(withoutSecret)
   @Operation({
     id: 'rotateWebhookSecret',

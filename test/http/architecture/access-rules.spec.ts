@@ -1,7 +1,7 @@
-import { Controller, Get, type Type } from '@nestjs/common';
+import { Controller, Get, Post, type Type } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
-import { Public } from '../../../src/modules/auth';
+import { Public, RequiresKey, ScopeByMethod } from '../../../src/modules/auth';
 import { useService } from '../../support/use-service';
 import { operationsOf } from '../../support/document';
 
@@ -61,4 +61,21 @@ it('The rules catch a route that declares nothing', () => {
   const planted = routesOf([PlantedController]);
   expect(withRule(planted, undefined)).toEqual(['PlantedController.forgotten']);
   expect(withRule(planted, 'public')).toEqual(['PlantedController.open']);
+});
+
+it('The scope follows from the method, unless the route declares another rule', () => {
+  @ScopeByMethod()
+  @Controller('planted')
+  class PlantedController {
+    @Get('read')
+    read(): void {}
+
+    @Post('write')
+    write(): void {}
+
+    @Get('any')
+    @RequiresKey()
+    any(): void {}
+  }
+  expect(routesOf([PlantedController]).map(({ rule }) => rule)).toEqual(['read', 'write', 'any key']);
 });

@@ -3,13 +3,14 @@ import {
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
+  RequestMethod,
   UseInterceptors,
   applyDecorators,
   createParamDecorator,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, tap } from 'rxjs';
-import { ApiError, ValidationFailedError, Documented } from '#libs/http';
+import { ApiError, ValidationFailedError, Documented, EachOperation } from '#libs/http';
 import { CommandExecutor } from './command-executor';
 import {
   IdempotencyInProgressError,
@@ -84,9 +85,9 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 }
 
-/** The operation supports `Idempotency-Key`. Its handler must run one command with the Origin (`@SentBy()`). */
-export function Idempotent(): MethodDecorator {
-  return applyDecorators(
+/** Each POST of the controller supports `Idempotency-Key`. Its handler must run one command with the Origin (`@SentBy()`). */
+export function IdempotentPosts(): ClassDecorator {
+  const idempotent = applyDecorators(
     UseInterceptors(IdempotencyInterceptor),
     Documented({
       parameters: [{ name: 'Idempotency-Key' }],
@@ -94,6 +95,7 @@ export function Idempotent(): MethodDecorator {
       errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
     }),
   );
+  return EachOperation((method) => (method === RequestMethod.POST ? idempotent : undefined));
 }
 
 function keyOf(request: FastifyRequest): string | undefined {
