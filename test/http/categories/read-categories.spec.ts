@@ -2,8 +2,6 @@ import type { ErrorBody } from '../../support/api-client';
 import { Arrange, type Category } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 
-const { caller } = useStore();
-
 const NAMES = [
   'Dogs',
   'dogfish',
@@ -19,6 +17,7 @@ const NAMES = [
 ];
 
 describe('GET /categories', () => {
+  const { caller } = useStore();
   const namesOf = async (target: string) =>
     (await caller.get<Category[]>(target)).body.map(({ name }) => name);
 
@@ -61,6 +60,7 @@ describe('GET /categories', () => {
 });
 
 describe('GET /categories/{categoryId}', () => {
+  const { caller } = useStore();
   let category: Category;
 
   beforeAll(async () => {

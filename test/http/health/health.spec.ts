@@ -60,18 +60,22 @@ describe('A database without the migrations of this version', () => {
   });
 });
 
-test('A service about to stop is not ready at once, with the Error body, but is alive and serves', async () => {
-  const caller = await service.caller();
-  expect((await health('ready')).status).toBe(200);
-  service.app.get(Readiness).end();
-  const answer = await health('ready');
-  expect(answer.status).toBe(503);
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(await answer.json()).toEqual({
-    code: 'service_unavailable',
-    message: expect.any(String) as string,
-    status: 503,
+describe('A service about to stop', () => {
+  const stopping = useService();
+
+  it('is not ready at once, with the Error body, but is alive and serves', async () => {
+    const caller = await stopping.caller();
+    expect((await fetch(`${stopping.url}/health/ready`)).status).toBe(200);
+    stopping.app.get(Readiness).end();
+    const answer = await fetch(`${stopping.url}/health/ready`);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect(await answer.json()).toEqual({
+      code: 'service_unavailable',
+      message: expect.any(String) as string,
+      status: 503,
+    });
+    expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);
+    expect((await caller.get('/categories')).status).toBe(200);
   });
-  expect((await health('live')).status).toBe(200);
-  expect((await caller.get('/categories')).status).toBe(200);
 });

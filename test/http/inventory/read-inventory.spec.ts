@@ -2,9 +2,8 @@ import type { Answer, ErrorBody } from '../../support/api-client';
 import { type InventoryItem, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 
-const { caller, arrange } = useStore();
-
 describe('GET /store/inventory', () => {
+  const { caller, arrange } = useStore();
   /** Six entries: available 1, available 7, pending 1, pending 0, sold 0, and a deleted one that must not show. */
   let expected: InventoryItem[];
 
@@ -66,6 +65,7 @@ describe('GET /store/inventory', () => {
 });
 
 describe('GET /store/inventory/{petId}', () => {
+  const { caller, arrange } = useStore();
   it.each([
     ['available', aPet(), 1],
     ['pending', aPet().pending(), 1],
