@@ -1,4 +1,5 @@
 import { FairQueue } from '../../../../libs/database/src/fair-queue';
+import { pendingTimers } from '../../../support/pending-timers';
 
 interface Item {
   name: string;
@@ -85,7 +86,7 @@ describe('A fair queue', () => {
     await early;
     expect(take(5)).toEqual(['a2']);
     await jest.advanceTimersByTimeAsync(10_000);
-    expect(jest.getTimerCount()).toBe(0);
+    expect(pendingTimers(500)).toBe(0);
     jest.useRealTimers();
   });
 });
