@@ -116,19 +116,6 @@ export class Database {
   }
 
   /**
-   * Reads rows of an entity, with a statement that selects its columns (`EntityTable.names`).
-   * @throws what the driver throws
-   */
-  async rows<Row extends object>(
-    entity: EntityTarget<Row>,
-    { values, ...statement }: Statement & { values: unknown[] },
-    caller: number = SERVICE,
-  ): Promise<Row[]> {
-    const table = this.table(entity);
-    return (await this.read(statement, values, caller)).map((stored) => table.rowOf(stored));
-  }
-
-  /**
    * Reads outside of transactions. Reads that wait for a connection are taken in turns between callers, so a client with
    * hundreds of them does not delay the others.
    * @param caller the id of the client that the read is for (`@SentBy() { owner }`); by default the service itself

@@ -32,8 +32,9 @@ interface Column {
  */
 export class EntityTable<Row extends object> {
   private readonly columns: Column[];
-  private readonly statements = new Map<string, Statement>();
   readonly name: string;
+  /** Name of the key's column. */
+  readonly idColumn: string;
   /** The columns' names, for a SELECT whose rows `rowOf` reads. */
   readonly names: string;
   /** Reads rows by id; null for one that does not exist. */
@@ -45,13 +46,37 @@ export class EntityTable<Row extends object> {
       return ids.map((id) => rows.get(id) ?? null);
     },
   };
+  /** Takes the `columnsOf` the rows. */
+  readonly insert: Statement;
+  /** Takes the `columnsOf` the rows, and writes all columns but the key. */
+  readonly update: Statement;
+  /** One `bigint[]` as `$1`. */
+  readonly delete: Statement;
+  /** Returns `$1` new keys, as rows with an `id`. Unused keys are lost. */
+  readonly newIds: Statement;
+  private readonly key: Column;
 
   /** @param entity a class with TypeORM's `@Entity` or `@ViewEntity`; its first column is the key */
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
     const metadata = dataSource.getMetadata(entity);
-    this.name = metadata.tableName;
+    const name = metadata.tableName;
+    this.name = name;
     this.columns = metadata.columns.filter(({ isSelect }) => isSelect).map(columnOf);
-    this.names = this.columns.map(({ name }) => name).join(', ');
+    this.key = this.columns[0]!;
+    const id = this.key.name;
+    this.idColumn = id;
+    this.names = this.columns.map((column) => column.name).join(', ');
+    const rows = `unnest(${this.columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
+    const changes = this.columns.slice(1).map((column) => `${column.name} = changed.${column.name}`);
+    this.insert = {
+      text: `INSERT INTO ${name} (${this.names}) OVERRIDING SYSTEM VALUE SELECT * FROM ${rows}`,
+    };
+    this.update = {
+      text: `UPDATE ${name} SET ${changes.join(', ')} FROM ${rows} AS changed (${this.names})
+        WHERE ${name}.${id} = changed.${id}`,
+    };
+    this.delete = { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` };
+    this.newIds = { text: `SELECT nextval('${name}_${id}_seq') AS id FROM generate_series(1, $1::int)` };
   }
 
   idOf(row: Row): number {
@@ -63,45 +88,9 @@ export class EntityTable<Row extends object> {
    * deadlock.
    */
   load(lock?: RowLock, locked: 'wait' | 'skip' = 'wait'): Statement {
-    const end = lock === undefined ? '' : `${lock}${locked === 'skip' ? ' SKIP LOCKED' : ''}`;
-    return this.statement(`load ${end}`.trimEnd(), () => {
-      const text = `SELECT ${this.names} FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`;
-      return end === '' ? text : `${text} ORDER BY ${this.key.name} ${end}`;
-    });
-  }
-
-  /** Takes the `columnsOf` the rows. */
-  insert(): Statement {
-    return this.statement(
-      'insert',
-      () =>
-        `INSERT INTO ${this.name} (${this.names}) OVERRIDING SYSTEM VALUE SELECT * FROM ${rowsOf(this.columns)}`,
-    );
-  }
-
-  /** Takes the `columnsOf` the rows, and writes all columns but the key. */
-  update(): Statement {
-    return this.statement('update', () => {
-      const assignments = this.columns.slice(1).map(({ name }) => `${name} = changed.${name}`);
-      return `UPDATE ${this.name} SET ${assignments.join(', ')} FROM ${rowsOf(this.columns)} AS changed (${this.names})
-        WHERE ${this.name}.${this.key.name} = changed.${this.key.name}`;
-    });
-  }
-
-  /** One `bigint[]` as `$1`. */
-  delete(): Statement {
-    return this.statement(
-      'delete',
-      () => `DELETE FROM ${this.name} WHERE ${this.key.name} = ANY($1::bigint[])`,
-    );
-  }
-
-  /** Returns `$1` new keys, as rows with an `id`. Unused keys are lost. */
-  newIds(): Statement {
-    return this.statement(
-      'new ids',
-      () => `SELECT nextval('${this.name}_${this.key.name}_seq') AS id FROM generate_series(1, $1::int)`,
-    );
+    const text = `SELECT ${this.names} FROM ${this.name} WHERE ${this.idColumn} = ANY($1::bigint[])`;
+    const skip = locked === 'skip' ? ' SKIP LOCKED' : '';
+    return { text: lock === undefined ? text : `${text} ORDER BY ${this.idColumn} ${lock}${skip}` };
   }
 
   /** An array of values for each column. */
@@ -119,29 +108,6 @@ export class EntityTable<Row extends object> {
     });
     return row as Row;
   }
-
-  /** Name of the key's column. */
-  get idColumn(): string {
-    return this.key.name;
-  }
-
-  private get key(): Column {
-    return this.columns[0]!;
-  }
-
-  /** Built on first use. */
-  private statement(purpose: string, text: () => string): Statement {
-    let statement = this.statements.get(purpose);
-    if (statement === undefined) {
-      statement = { text: text() };
-      this.statements.set(purpose, statement);
-    }
-    return statement;
-  }
-}
-
-function rowsOf(columns: readonly Column[]): string {
-  return `unnest(${columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 }
 
 function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetadata): Column {

@@ -72,7 +72,7 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     return pageOf(rows, limit, (row) => this.table.idOf(row));
   }
 
-  private readAlone(
+  private async readAlone(
     { named, ...rest }: Selection,
     values: unknown[],
     parameter: Parameter,
@@ -83,7 +83,8 @@ export class PageReader<Row extends object, Query extends PageQuery> {
       named === undefined
         ? pageStatement(list)
         : namedPageStatement(list, parameter(namePrefix(named.prefix), 'text'), named.indexed);
-    return this.database.rows(this.entity, { text, values, isUnprepared: true }, caller);
+    const rows = await this.database.read({ text, isUnprepared: true }, values, caller);
+    return rows.map((row) => this.table.rowOf(row));
   }
 
   private sharedBy(selection: Selection, types: ParameterType[]): SharedRead<Values, Row[]> {

@@ -102,9 +102,10 @@ export class WebhooksService {
   /** Newest first. */
   async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(which);
-    const { names } = this.database.table(WebhookDelivery);
-    const statement = deliveryListStatement(names, which.id, query);
-    const rows = await this.database.rows(WebhookDelivery, statement, which.clientId);
+    const table = this.database.table(WebhookDelivery);
+    const { values, ...statement } = deliveryListStatement(table.names, which.id, query);
+    const stored = await this.database.read(statement, values, which.clientId);
+    const rows = stored.map((row) => table.rowOf(row));
     const page = pageOf(rows, query.limit ?? DEFAULT_PAGE_SIZE, ({ id }) => id);
     return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
   }

@@ -40,7 +40,8 @@ interface Needs {
   newIds: Map<Entity, number>;
 }
 
-type MissingRows = Map<Entity, number[]>;
+/** Rows that could not be locked: they are locked elsewhere or do not exist. */
+type MissingRows = [entity: Entity, ids: number[]];
 
 /** The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. */
 const BEGIN: Statement = { text: `BEGIN; SET LOCAL lock_timeout = '5s'`, isUnprepared: true };
@@ -120,35 +121,27 @@ export class Batch {
     return { undecided, held };
   }
 
-  /** @returns rows that could not be locked: they are locked elsewhere or do not exist */
-  private async loadRows(needs: Needs['rows']): Promise<MissingRows> {
-    const missing: MissingRows = new Map();
-    const loads = this.tables.entities.flatMap((entity) =>
-      [...(needs.get(entity as Entity) ?? [])].map(async ([lock, ids]) => {
-        const absent = await this.loadTable(entity as Entity, ids, lock);
-        if (lock !== undefined && absent.length > 0) {
-          missing.set(entity as Entity, [...(missing.get(entity as Entity) ?? []), ...absent]);
-        }
-      }),
+  private loadRows(needs: Needs['rows']): Promise<MissingRows[]> {
+    const loads = (this.tables.entities as Entity[]).flatMap((entity) =>
+      [...(needs.get(entity) ?? [])].map(([lock, ids]) => this.loadTable(entity, ids, lock)),
     );
-    await Promise.all(loads);
-    return missing;
+    return Promise.all(loads);
   }
 
-  /** @returns the ids without a row, or without one that could be locked */
-  private async loadTable(entity: Entity, ids: ReadonlySet<number>, lock?: RowLock): Promise<number[]> {
+  private async loadTable(entity: Entity, ids: ReadonlySet<number>, lock?: RowLock): Promise<MissingRows> {
+    const { rows } = this.state.batch;
     const table = this.tables.table(entity);
     const found = new Set<number>();
     for (const stored of await this.session.read(table.load(lock, this.locked), [[...ids]])) {
       const row = table.rowOf(stored);
       found.add(table.idOf(row));
-      this.state.batch.rows.set(entity, table.idOf(row), row);
+      rows.set(entity, table.idOf(row), row);
     }
     const absent = [...ids].filter((id) => !found.has(id));
-    for (const id of absent.filter((one) => this.state.batch.rows.get(entity, one) === undefined)) {
-      this.state.batch.rows.set(entity, id, null);
+    for (const id of absent.filter((one) => rows.get(entity, one) === undefined)) {
+      rows.set(entity, id, null);
     }
-    return absent;
+    return [entity, lock === undefined ? [] : absent];
   }
 
   private async loadAggregates(needs: Needs['aggregates']): Promise<void> {
@@ -166,7 +159,7 @@ export class Batch {
   private async loadNewIds(needs: Needs['newIds']): Promise<void> {
     await Promise.all(
       [...needs].map(async ([entity, count]) => {
-        const rows = await this.session.run<{ id: string }>(this.tables.table(entity).newIds(), [count]);
+        const rows = await this.session.run<{ id: string }>(this.tables.table(entity).newIds, [count]);
         // `newId` pops, so the smallest id is used first.
         this.state.batch.newIds.set(entity, rows.map(({ id }) => int8ToNumber(id)).reverse());
       }),
@@ -174,11 +167,11 @@ export class Batch {
   }
 
   /** Which of these rows exist, and are therefore locked by another transaction. */
-  private async heldByOthers(missing: MissingRows): Promise<Set<string>> {
+  private async heldByOthers(missing: readonly MissingRows[]): Promise<Set<string>> {
     const held = new Set<string>();
-    for (const [entity, ids] of missing) {
+    for (const [entity, ids] of missing.filter(([, absent]) => absent.length > 0)) {
       const table = this.tables.table(entity);
-      const rows = await this.session.read(table.load(), [[...ids]]);
+      const rows = await this.session.read(table.load(), [ids]);
       rows.forEach((row) => held.add(nameOf(entity, table.idOf(table.rowOf(row)))));
     }
     return held;
@@ -234,10 +227,10 @@ export class Batch {
     }
     const table = this.tables.table(entity);
     if (change === 'deleted') {
-      return [{ statement: table.delete(), values: [ids] }];
+      return [{ statement: table.delete, values: [ids] }];
     }
     const rows = ids.map((id) => this.state.batch.rows.get(entity, id)!);
-    const statement = change === 'inserted' ? table.insert() : table.update();
+    const statement = change === 'inserted' ? table.insert : table.update;
     return [{ statement, values: table.columnsOf(rows) }];
   }
 }

@@ -63,12 +63,11 @@ export class CommandExecutor {
    * @returns the command's result, after the commit; for a repeated Idempotency-Key the original one
    * @throws ApiError the command's error; 503 if the queue is full or the database is unavailable
    */
-  run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
-    return origin.use === undefined ? this.enqueue(command, origin) : this.runOnce(command, origin);
-  }
-
-  private async runOnce<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
-    const use = origin.use!;
+  async run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
+    const { use } = origin;
+    if (use === undefined) {
+      return this.enqueue(command, origin);
+    }
     const name = `${use.owner} ${use.key}`;
     use.sent = true;
     if (this.usedKeys.has(name)) {

@@ -30,13 +30,14 @@ describe('reads', () => {
   const shared = numbers('shared');
 
   beforeEach(() => {
-    sent = [];
+    // What a test leaves under way must not get into the next one.
+    const own: Sent[] = (sent = []);
     connections = [];
     const session: Pick<Session, 'together' | 'readWithRetry'> = {
       together: (work) => work(),
       readWithRetry: ({ text }, values) =>
         new Promise((succeed, fail) => {
-          sent.push({ text, values: values, context: context.getStore(), succeed, fail });
+          own.push({ text, values: values, context: context.getStore(), succeed, fail });
         }),
     };
     reads = new Reads((work) => {
