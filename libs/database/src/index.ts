@@ -28,9 +28,7 @@ export {
   isDatabaseUnavailable,
   isRefusedStatement,
   isSerializationConflict,
-  violatesCheck,
-  violatesForeignKey,
-  violatesUnique,
+  violates,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
 export { giveUpSilentConnection, pooledDriver, poolOf, type Statement, type StoredRow } from './session';

@@ -107,18 +107,9 @@ export function isLostStatement(error: unknown): boolean {
   return code === '26000' || code === '42P05';
 }
 
-/** True for a foreign key violation, in either direction. */
-export function violatesForeignKey(error: unknown, constraint: string): boolean {
-  // PostgreSQL 18 reports ON DELETE RESTRICT as 23001, older versions and all other cases as 23503.
-  return ['23503', '23001'].includes(codeOf(error)) && driverFieldsOf(error).constraint === constraint;
-}
-
-export function violatesUnique(error: unknown, constraint: string): boolean {
-  return codeOf(error) === '23505' && driverFieldsOf(error).constraint === constraint;
-}
-
-export function violatesCheck(error: unknown, constraint: string): boolean {
-  return codeOf(error) === '23514' && driverFieldsOf(error).constraint === constraint;
+/** True if this constraint refused a statement: a foreign key (in either direction), a unique one or a check. */
+export function violates(error: unknown, constraint: string): boolean {
+  return codeOf(error).startsWith('23') && driverFieldsOf(error).constraint === constraint;
 }
 
 /** True if the transaction was rolled back and a retry may succeed. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Database, type Transaction, violatesUnique } from '#libs/database';
+import { Database, type Transaction, violates } from '#libs/database';
 import { AuditTrail, type PlanTerms } from '../audit';
 import { ApiKey, Client } from './api-key.entity';
 
@@ -28,7 +28,7 @@ export class ClientsService {
     try {
       return await this.database.transaction((transaction) => this.insert(transaction, name, choice), outer);
     } catch (error) {
-      throw violatesUnique(error, 'clients_name_key') ? clientExists(name) : error;
+      throw violates(error, 'clients_name_key') ? clientExists(name) : error;
     }
   }
 
@@ -72,7 +72,7 @@ export class ClientsService {
         return this.named(newName, transaction);
       });
     } catch (error) {
-      throw violatesUnique(error, 'clients_name_key') ? clientExists(newName) : error;
+      throw violates(error, 'clients_name_key') ? clientExists(newName) : error;
     }
   }
 

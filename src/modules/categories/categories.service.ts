@@ -7,7 +7,7 @@ import {
   type RowChange,
   type Selection,
   type State,
-  violatesForeignKey,
+  violates,
 } from '#libs/database';
 import type { Page, Precondition } from '#libs/http';
 import { EventLog, type Occurrence } from '../events';
@@ -86,8 +86,7 @@ export class CategoriesService {
         precondition.assertHolds(toCategoryDto(foundCategory(state, id)));
         state.delete(Category, id);
       },
-      explain: (error: unknown) =>
-        violatesForeignKey(error, 'pets_category_fk') ? new CategoryInUseError(id) : error,
+      explain: (error: unknown) => (violates(error, 'pets_category_fk') ? new CategoryInUseError(id) : error),
     };
     return this.commands.run(command, origin);
   }

@@ -1,4 +1,4 @@
-import { type Command, type Aggregate, type Need, type State, violatesCheck } from '#libs/database';
+import { type Command, type Aggregate, type Need, type State, violates } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import type { AuditTrail } from '../audit';
 import { type DeliveryDto, toDeliveryDto } from './deliveries.dto';
@@ -50,7 +50,7 @@ export function createWebhook(clientId: number, body: NewWebhookDto, vault: Secr
       state.insert(Webhook, id, webhook);
       return { ...toWebhookDto(webhook), secret: sealed };
     },
-    explain: (error) => (violatesCheck(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error),
+    explain: (error) => (violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error),
   };
 }
 
