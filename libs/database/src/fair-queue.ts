@@ -12,12 +12,12 @@ export interface FairQueueOptions {
 
 /** Somebody who waits for the result of an item. */
 export interface Waiting {
-  readonly owner: number;
-  readonly since: number;
+  owner: number;
+  since: number;
   /** The context of the request, whose trace shows the work. */
-  readonly context: AsyncResource;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
+  context: AsyncResource;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
 }
 
 /** How often late items are looked for, within the timeout. */
@@ -40,7 +40,7 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item.
+   * Adds an item, which becomes an entry of the queue: to copy it would take longer than all else here.
    * @returns what it is resolved with, by who takes it
    * @throws what it is rejected with; the refusal if the queue is full, or nobody takes it in time
    */
@@ -52,14 +52,13 @@ export class FairQueue<Item extends object> {
         reject(refusal());
         return;
       }
-      const waiting: Waiting = {
-        owner,
-        since: performance.now(),
-        context: new AsyncResource(this.name),
-        resolve: resolve as Waiting['resolve'],
-        reject,
-      };
-      items.push({ ...item, ...waiting });
+      const entry = item as Item & Waiting;
+      entry.owner = owner;
+      entry.since = performance.now();
+      entry.context = new AsyncResource(this.name);
+      entry.resolve = resolve as Waiting['resolve'];
+      entry.reject = reject;
+      items.push(entry);
       this.byOwner.set(owner, items);
       this.count += 1;
       this.watch();

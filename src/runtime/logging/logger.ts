@@ -33,7 +33,7 @@ export function createLogger(
   output: number | DestinationStream = 1,
   context?: () => object,
 ): Logger {
-  const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, mixin: context };
+  const options = { level, base: undefined, timestamp: isoTime, mixin: context };
   if (typeof output !== 'number') {
     return pino(options, output);
   }
@@ -104,6 +104,19 @@ export async function endLog(logger: Logger): Promise<void> {
   if (!written) {
     giveUpAtExit(output as LogOutput);
   }
+}
+
+let lastTime = 0;
+let lastField = '';
+
+/** Like pino's own, which takes one per cent of a request, but formatted once per millisecond. */
+function isoTime(): string {
+  const now = Date.now();
+  if (now !== lastTime) {
+    lastTime = now;
+    lastField = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return lastField;
 }
 
 /** Parts of Nest that log each step of every start; useful only to debug the wiring of modules. */
