@@ -6,14 +6,14 @@ let store: TransferBench;
 
 beforeAll(async () => (store = await TransferBench.open()));
 afterAll(() => store.close());
+beforeEach(() => store.database.pool.query(`TRUNCATE categories, pets, inventory CASCADE`));
 
-/** What was imported since the last look: the names of categories, and each pet with the name of its category. */
+/** What the test imported: the names of categories, and each pet with the name of its category. */
 async function entered(): Promise<{ categories: unknown[]; pets: unknown[] }> {
   const lines = await store.export();
   const categories = lines.filter(({ kind }) => kind === 'category');
   const nameOf = new Map(categories.map(({ id, name }) => [id, name]));
   const pets = lines.filter(({ kind }) => kind === 'pet');
-  await store.database.pool.query(`TRUNCATE categories, pets, inventory CASCADE`);
   return {
     categories: [...nameOf.values()],
     pets: pets.map(({ name, categoryId, status, quantity }) => [
@@ -63,7 +63,6 @@ describe('an import', () => {
     expect(rows.slice(before!)).toEqual([
       { actor: 'ann@shop', details: { categories: 1, pets: 1, linesLeftOut: 1 } },
     ]);
-    await entered();
   });
 
   it('finds the category of a pet even when it follows the pet in the file', async () => {
@@ -153,7 +152,7 @@ describe('an import', () => {
 
 describe('an import into existing categories', () => {
   let dogs: number;
-  beforeAll(async () => {
+  beforeEach(async () => {
     await store.import([aCategoryLine(1, 'Dogs')]);
     dogs = (await store.export())[0]!.id as number;
   });

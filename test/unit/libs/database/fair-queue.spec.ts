@@ -13,6 +13,8 @@ describe('A fair queue', () => {
     queue = new FairQueue('Test', { max: 6, maxOfOwner: 4, timeoutMs: 5_000, refusal });
   });
 
+  afterEach(() => jest.useRealTimers());
+
   /** @returns whether the queue had room */
   const add = (owner: number, name: string, ...subjects: string[]): boolean => {
     const before = queue.size;
@@ -87,6 +89,5 @@ describe('A fair queue', () => {
     expect(take(5)).toEqual(['a2']);
     await jest.advanceTimersByTimeAsync(10_000);
     expect(pendingTimers(500)).toBe(0);
-    jest.useRealTimers();
   });
 });
