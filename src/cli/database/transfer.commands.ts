@@ -140,7 +140,7 @@ async function restore(
   confirmed: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const known = MIGRATIONS.map(({ name }) => name);
+  const known = MIGRATIONS.map((Migration) => new Migration().name!);
   assertReadable(archive.header, known);
   const { databaseUrl, dataDirectory, webhookKey } = settings;
   const key = archive.attachments[WEBHOOK_KEY_FILE];

@@ -52,7 +52,15 @@ export class DeprecationReport {
       used.andWhere('client.name = :client', { client });
     }
     const rows = await used.getRawMany<UseRow>();
-    return rows.map((row) => ({ ...row, keyId: int8ToNumber(row.keyId), calls: int8ToNumber(row.calls) }));
+    // TypeORM selects columns of the entity first; people read who calls before how often.
+    return rows.map(({ operation, client: name, keyId, endsWith, calls, lastCallAt }) => ({
+      operation,
+      client: name,
+      keyId: int8ToNumber(keyId),
+      endsWith,
+      calls: int8ToNumber(calls),
+      lastCallAt,
+    }));
   }
 }
 
