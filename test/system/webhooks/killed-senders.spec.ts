@@ -69,7 +69,7 @@ it(
       );
       return rows.length + left.length;
     };
-    await until(async () => [...confirmed].every((id) => delivered().has(id)) && (await pending()) === 0);
+    await until(async () => (await pending()) === 0 && [...confirmed].every((id) => delivered().has(id)));
 
     expect([...confirmed].filter((id) => !delivered().has(id))).toEqual([]);
     expect(receiver.received.every((received) => isSignedBy(secret, received))).toBe(true);
