@@ -11,6 +11,7 @@ import { DbCommand } from './database/db.command';
 import { StoreStatusCommand } from './database/status.command';
 import { DeprecationsCommand } from './deprecations.command';
 import { CompletionCommand, OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
+import { ApiCommand } from './store/api.command';
 import { CategoriesCommand, PetsCommand, StockCommand } from './store/catalogue.commands';
 import { EventsCommand } from './store/events.command';
 import { ExportCommand } from './store/export.command';
@@ -30,6 +31,7 @@ const COMMANDS = [
   StockCommand,
   EventsCommand,
   WebhooksCommand,
+  ApiCommand,
   ImportCommand,
   ExportCommand,
   DeprecationsCommand,

@@ -71,7 +71,7 @@ function fishLines(command: Completable, path: string[]): string[] {
   );
   const options = command.options.flatMap(({ long, description, required }) => {
     const value = required ? ' -r' : '';
-    return long
+    return long && description !== ''
       ? [`complete -c petstore -n ${within} -l ${long.slice(2)}${value} -d ${quoted(description)}`]
       : [];
   });
@@ -86,7 +86,9 @@ function quoted(text: string): string {
 
 /** The subcommands and options of each command. */
 function wordsByPath(command: Completable, path = ''): [string, string[]][] {
-  const options = command.options.flatMap(({ long }) => (long ? [long] : []));
+  const options = command.options.flatMap(({ long, description }) =>
+    long && description !== '' ? [long] : [],
+  );
   const words = [...command.commands.map((below) => below.name()), ...options, '--help'];
   return [
     [path, words],

@@ -12,6 +12,7 @@ import { EventBlocks1795600000000 } from './1795600000000-event-blocks';
 import { BansByOperators1795650000000 } from './1795650000000-bans-by-operators';
 import { WebhookProbation1795700000000 } from './1795700000000-webhook-probation';
 import { DayOfDeliveries1795750000000 } from './1795750000000-day-of-deliveries';
+import { NamesOfKeys1795800000000 } from './1795800000000-names-of-keys';
 
 /** In the order of execution. */
 export const MIGRATIONS = [
@@ -29,4 +30,5 @@ export const MIGRATIONS = [
   BansByOperators1795650000000,
   WebhookProbation1795700000000,
   DayOfDeliveries1795750000000,
+  NamesOfKeys1795800000000,
 ];

@@ -14,7 +14,7 @@ export async function announce(
   const first = database.embedded && (await seed.isFirstRun());
   const key = first ? (await seed.seed()).key : null;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const hint = `To issue a key: ${PETSTORE} keys issue --client <name> (clients: ${PETSTORE} clients list)`;
+  const hint = `To issue a key: ${PETSTORE} keys issue <client> (clients: ${PETSTORE} clients list)`;
   process.stdout.write(`
 Pet Store is ready.
 

@@ -59,9 +59,12 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => escape(character));
 }
 
-/** JSON on one line. Also escapes what JSON allows unescaped but a terminal would interpret. */
-export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(UNPRINTABLE, (character) => escape(character));
+/** JSON, on one line unless it is indented. Also escapes what JSON allows unescaped but a terminal would interpret. */
+export function printableJson(value: unknown, indentation = 0): string {
+  return JSON.stringify(value, null, indentation)
+    .split('\n')
+    .map((line) => printable(line))
+    .join('\n');
 }
 
 function escape(character: string): string {

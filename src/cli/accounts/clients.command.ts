@@ -13,7 +13,7 @@ import {
 } from '../command/command';
 import { UsageError } from '../command/failure';
 import { confirm } from '../command/operator';
-import { Value, anyText, clientName, wholeNumber } from '../command/option';
+import { Formerly, Value, anyText, clientName, positionOr, wholeNumber } from '../command/option';
 import { type Row, counted, isForPeople, print, printMany, printOne } from '../output/output';
 
 const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
@@ -45,20 +45,26 @@ function describeClient(client: Client): Row {
   return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
 }
 
-@SubCommand({ name: 'create', description: 'create a client' })
+@SubCommand({
+  name: 'create',
+  arguments: '[name]',
+  argsDescription: { name: 'name of the client' },
+  description: 'create a client',
+})
 export class CreateClientCommand extends PlanCommand {
   protected override readonly examples = [
-    'clients create --name acme',
-    'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
+    'clients create acme',
+    'clients create acme --plan enterprise --per-minute 5000 --per-day 1000000',
   ];
 
-  @Value('--name <name>', 'name of the client', clientName, { required: true }) name!: string;
+  @Formerly('--name <name>', clientName) name?: string;
   @Value('--plan <plan>', PLAN, anyText, { defaultValue: 'free' }) plan!: string;
 
-  async run(): Promise<void> {
+  async run([text]: string[]): Promise<void> {
+    const name = positionOr('name', text, clientName, this.name);
     const plan = this.chosenPlan();
     await this.store.open(this.reason);
-    await printOne(describeClient(await this.clients.create(this.name, plan)), this);
+    await printOne(describeClient(await this.clients.create(name, plan)), this);
   }
 }
 
@@ -90,7 +96,7 @@ export class ShowClientCommand extends ReportingCommand {
     }
     await printOne(row, this);
     print('');
-    await printMany(keys, this, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    await printMany(keys, this, `No keys yet: ${PETSTORE} keys issue ${name}`);
   }
 }
 

@@ -7,7 +7,18 @@ import { WebhookAdministration } from '../../modules/webhooks';
 import { ChangingCommand, CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
 import { confirm } from '../command/operator';
-import { Flag, Value, anyText, duration, futureInstant, keyReference, someOf } from '../command/option';
+import {
+  Flag,
+  Formerly,
+  Value,
+  anyText,
+  duration,
+  futureInstant,
+  keyName,
+  keyReference,
+  positionOr,
+  someOf,
+} from '../command/option';
 import { printKey, printMany, printOne } from '../output/output';
 
 const KEY = { key: 'id of the key, or the whole key: psk_live_…' };
@@ -24,16 +35,22 @@ function describeNew(record: Key, key: string) {
   return { id, key, ...rest };
 }
 
-@SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
+@SubCommand({
+  name: 'issue',
+  arguments: '[client]',
+  argsDescription: { client: 'client that the key is for' },
+  description: 'issue a key; it is shown only once',
+})
 export class IssueKeyCommand extends ChangingCommand {
   protected override readonly examples = [
-    'keys issue --client acme',
-    'keys issue --client acme --scopes read --expires 2027-01-31',
-    'keys issue --client acme --json',
+    'keys issue acme',
+    'keys issue acme --name "price list" --scopes read --expires 2027-01-31',
+    'keys issue acme --json',
   ];
   @Inject() private readonly keys!: KeysService;
 
-  @Value('--client <name>', 'client that the key is for', anyText, { required: true }) client!: string;
+  @Formerly('--client <name>', anyText) client?: string;
+  @Value('--name <name>', 'what the key is for; the client sees it', keyName) name?: string;
   @Value('--scopes <scopes>', 'read, write or both (default: read,write)', someOf(SCOPES)) scopes?: Scope[];
   @Value(
     '--expires <when>',
@@ -42,10 +59,11 @@ export class IssueKeyCommand extends ChangingCommand {
   )
   expires?: Date;
 
-  async run(): Promise<void> {
-    const { client, scopes, expires: expiresAt } = this;
+  async run([text]: string[]): Promise<void> {
+    const { name, scopes, expires: expiresAt } = this;
+    const client = positionOr('client', text, anyText, this.client);
     await this.store.open(this.reason);
-    const { key, record } = await this.keys.issue({ client, scopes, expiresAt });
+    const { key, record } = await this.keys.issue({ client, name, scopes, expiresAt });
     await printKey(describeNew(record, key), this);
   }
 }

@@ -44,7 +44,7 @@ export class ShowQuotaCommand extends ReportingCommand {
     const minuteRow = { window: 'minute', limit: minute.limit, ...orElse(minute, unknown) };
     await printMany([minuteRow, { window: 'day', ...day }], this, '');
     print('');
-    await printMany(keys, this, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+    await printMany(keys, this, `No keys yet: ${PETSTORE} keys issue ${name}`);
     print(`\n${NOTES[redis]}`);
   }
 }

@@ -12,14 +12,19 @@ type Command = Parameters<CommandRunner['setCommand']>[0];
 export abstract class PetstoreCommand extends CommandRunner {
   /** Shown below the help, after the program's name. */
   protected abstract readonly examples: readonly string[];
+  /** Shown between the options and the examples. */
+  protected readonly explanation: string = '';
 
   override setCommand(command: Command): this {
     command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
     command.allowExcessArguments(false);
     command.hook('preAction', () => void Object.assign(this, command.opts()));
+    command.on('beforeHelp', () => {
+      command.options.filter(({ description }) => description === '').forEach((option) => option.hideHelp());
+    });
     command.addHelpText('after', () => {
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
-      return lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`;
+      return this.explanation + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
     });
     return super.setCommand(command);
   }
@@ -31,15 +36,15 @@ export abstract class CommandGroup extends PetstoreCommand {
 
   override setCommand(command: Command): this {
     super.setCommand(command);
-    // An excess argument is an unknown subcommand, for which run() has a better message.
+    // An excess argument is an unknown subcommand: see run().
     command.allowExcessArguments(true);
     return this;
   }
 
   override run([unknown]: string[]): Promise<void> {
     if (unknown !== undefined) {
-      const known = this.command.commands.map((command) => command.name()).join(', ');
-      throw new UsageError(`${this.command.name()} has no command ${unknown}. It has: ${known}.`);
+      // Names what was probably meant. Commander does so by itself only for a command that does nothing.
+      (this.command as Command & { unknownCommand(): never }).unknownCommand();
     }
     this.command.outputHelp({ error: true });
     process.exit(BAD_USAGE);

@@ -33,6 +33,30 @@ export function Value<Result>(
   return declare(flags, description, (text, before) => parse(text, name, before), details);
 }
 
+/** A value that older scripts give as an option, and the help shows as a position. Commands hide options without a description. */
+export function Formerly<Result>(flags: string, parse: Parser<Result>): Declaration<Result> {
+  return Value(flags, '', parse);
+}
+
+/**
+ * The value of a required position, or of the option that stands for it.
+ * @throws UsageError if there is neither, or both
+ */
+export function positionOr<Result>(
+  name: string,
+  text: string | undefined,
+  parse: Parser<Result>,
+  option: Result | undefined,
+): Result {
+  if (text === undefined && option === undefined) {
+    throw new UsageError(`missing required argument '${name}' (see --help)`);
+  }
+  if (text !== undefined && option !== undefined) {
+    throw new UsageError(`${name} is given twice.`);
+  }
+  return option ?? parse(text!, `<${name}>`);
+}
+
 /** The number of rows at most. @param noun what the rows are */
 export function Limit(noun: string, max: number, defaultValue: number): Declaration<number> {
   return Value(`--limit <${noun}>`, `maximum number of ${noun}`, wholeNumber(1, max), { defaultValue });
@@ -171,6 +195,14 @@ export function duration(minMs: number, maxMs: number): Parser<number> {
 }
 
 const LONG_AGO = duration(1_000, 3_650 * UNIT_MS.d!);
+
+/** The name of a key, which its owner may see. */
+export function keyName(text: string, name: string): string {
+  if (text.trim() === '' || text.length > 100 || text.includes('\0')) {
+    throw new UsageError(`${name} takes 1 to 100 characters.`);
+  }
+  return text;
+}
 
 export function clientName(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) {

@@ -40,7 +40,7 @@ export class SeedCommand extends ResultCommand {
     const seeded = await this.seeds.seed();
     await printOne({ ...seeded }, this);
     if (isForPeople(this) && seeded.key === null) {
-      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
+      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue demo`);
     }
   }
 }

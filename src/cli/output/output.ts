@@ -90,7 +90,8 @@ export function inUnits(bytes: number): string {
 async function printForPrograms(value: Row | Row[], options: OutputOptions): Promise<void> {
   const format = formatOf(options);
   if (format === 'json') {
-    print(printableJson(value));
+    // In a pipe, one line for each result.
+    print(printableJson(value, process.stdout.isTTY ? 2 : 0));
   } else if (format === 'csv') {
     csvLines([value].flat()).forEach(print);
   } else {

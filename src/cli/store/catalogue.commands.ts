@@ -1,9 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
+import { MAX_PAGE_SIZE } from '#libs/http';
 import { CategoriesService } from '../../modules/categories';
 import { InventoryService } from '../../modules/inventory';
 import { PET_STATUSES, type PetStatus, PetsService } from '../../modules/pets';
 import { CommandGroup } from '../command/command';
+import { CommandFailure } from '../command/failure';
 import { Value, anyText, identifier, someOf } from '../command/option';
 import { type PageRequest, StoreListCommand, StoreShowCommand } from './store-command';
 
@@ -15,19 +17,41 @@ function Statuses(description: string) {
 export class ListPetsCommand extends StoreListCommand {
   protected override readonly examples = [
     'pets list',
-    'pets list --status available --category 1',
+    'pets list --status available --category Dogs',
     'pets list --name ad --sort name --output csv',
   ];
   protected override readonly whenEmpty = 'There are no such pets.';
   @Inject() private readonly pets!: PetsService;
+  @Inject() private readonly categories!: CategoriesService;
+  private categoryId?: Promise<number | undefined>;
 
   @Statuses('only available, pending or sold ones; several: pending,sold') status?: PetStatus[];
-  @Value('--category <id>', 'only pets of this category', identifier) category?: number;
+  @Value('--category <category>', 'only pets of this category: its id or its name', anyText)
+  category?: string;
   @Value('--name <prefix>', 'only pets whose name starts with this, ignoring case', anyText) name?: string;
 
-  protected override read(page: PageRequest) {
-    const { status, category: categoryId, name } = this;
-    return this.pets.list({ ...page, status, categoryId, name });
+  protected override async read(page: PageRequest) {
+    const { status, name } = this;
+    this.categoryId ??= this.idOfCategory();
+    return this.pets.list({ ...page, status, categoryId: await this.categoryId, name });
+  }
+
+  private async idOfCategory(): Promise<number | undefined> {
+    const { category: text } = this;
+    if (text === undefined || /^\d+$/.test(text)) {
+      return text === undefined ? undefined : identifier(text, '--category');
+    }
+    const { entries } = await this.categories.list({ name: text, limit: MAX_PAGE_SIZE });
+    const found = entries.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+    if (found.length !== 1) {
+      const ids = found.map(({ id }) => id).join(', ');
+      throw new CommandFailure(
+        found.length === 0
+          ? `There is no category named ${text}.`
+          : `Several categories are named ${text}. Choose one by its id: ${ids}.`,
+      );
+    }
+    return found[0]!.id;
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import { printableJson } from '../../runtime/messages';
 import { ReportingCommand } from '../command/command';
 import { interruptible } from '../command/operator';
-import { Flag, Limit, Value, identifier, someOf } from '../command/option';
+import { Flag, Limit, Value, identifier, pastInstant, someOf } from '../command/option';
 import { type Row, isForPeople, print, printMany } from '../output/output';
 
 /** Events read at a time. */
@@ -25,16 +25,19 @@ type StoredEvent = Parameters<typeof toEventDto>[0];
 export class EventsCommand extends ReportingCommand {
   protected override readonly examples = [
     'events',
-    'events --type order.placed --limit 5',
+    'events --type order.placed --since 2h --limit 1000',
     'events --pet 1 --follow --json',
   ];
   @Inject() private readonly events!: EventReader;
   @Inject() private readonly listener!: NotificationListener;
 
-  @Value('--type <types...>', 'only events of these types, such as order.placed', someOf(EVENT_TYPES))
+  @Value('--type <types>', 'only events of these types: order.placed,order.cancelled', someOf(EVENT_TYPES))
   type?: EventType[];
 
   @Value('--pet <id>', 'only events about this pet, its stock and its orders', identifier) pet?: number;
+  @Value('--since <when>', 'only events since a day, a time, or 90s, 10m, 2h or 7d ago', pastInstant)
+  since?: Date;
+
   @Limit('events', 10_000, 20) limit!: number;
   @Flag('--follow', 'keep printing new events until Ctrl-C; --json prints one per line') follow?: boolean;
 
@@ -42,13 +45,20 @@ export class EventsCommand extends ReportingCommand {
     const filter = { type: this.type, petId: this.pet };
     await this.store.open();
     if (this.follow) {
-      const report = isForPeople(this) ? inALine : printableJson;
+      const report = isForPeople(this) ? inALine : (event: EventDto) => printableJson(event);
       await this.reportUntilInterrupted(filter, (event) => print(report(toEventDto(event))));
       return;
     }
-    const events = (await this.events.newest(filter, this.limit)).map(toEventDto);
-    const rows = events.map((event) => (isForPeople(this) ? toRow(event) : { ...event }));
+    const rows = (await this.newest(filter))
+      .map(toEventDto)
+      .map((event) => (isForPeople(this) ? toRow(event) : { ...event }));
     await printMany(rows, this, 'There are no events.');
+  }
+
+  private async newest(filter: Filter): Promise<StoredEvent[]> {
+    const events = await this.events.newest(filter, this.limit);
+    const since = this.since?.getTime() ?? 0;
+    return events.filter(({ timestamp }) => Date.parse(timestamp) >= since);
   }
 
   /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
@@ -64,7 +74,7 @@ export class EventsCommand extends ReportingCommand {
       });
       try {
         let position = await this.events.end();
-        const earlier = await this.events.newest(filter, this.limit);
+        const earlier = await this.newest(filter);
         earlier.filter((event) => event.position <= position).forEach(report);
         for (;;) {
           signal.throwIfAborted();

@@ -28,6 +28,11 @@ export class ImportCommand extends ConfirmedCommand {
     'import catalogue.ndjson --dry-run',
     'import --into-existing --skip-invalid < pets.ndjson',
   ];
+  protected override readonly explanation = `
+The file has one JSON object on each line, categories first. The ids of categories matter only within the file:
+  {"kind":"category","id":1,"name":"Dogs"}
+  {"kind":"pet","name":"Rex","categoryId":1,"status":"available","quantity":3}
+`;
   @Inject() private readonly catalogue!: ImportCatalogue;
 
   @Flag('--into-existing', 'add pets to existing categories; the file contains only pets')
@@ -108,8 +113,12 @@ export class ImportCommand extends ConfirmedCommand {
 }
 
 function reportBadLines({ count, first }: BadLines): void {
-  for (const { line, problem } of first) {
-    process.stderr.write(`line ${line}: ${printable(problem)}\n`);
+  const linesOf = new Map<string, number[]>();
+  first.forEach(({ line, problem }) => linesOf.set(problem, [...(linesOf.get(problem) ?? []), line]));
+  for (const [problem, lines] of linesOf) {
+    process.stderr.write(
+      `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}: ${printable(problem)}\n`,
+    );
   }
   if (count > first.length) {
     process.stderr.write(`… and ${counted(count - first.length, 'more bad line', 'more bad lines')}\n`);

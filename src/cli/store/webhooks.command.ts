@@ -11,6 +11,7 @@ import {
 import { CommandFailure } from '../command/failure';
 import { Value, anyText, identifier } from '../command/option';
 import { type Row, counted, isForPeople, printDone, printMany, printOne } from '../output/output';
+import { ListenCommand } from './listen.command';
 
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
@@ -116,13 +117,14 @@ export class RetryWebhookCommand extends ChangingCommand {
 
 @Command({
   name: 'webhooks',
-  description: 'show, enable and disable webhooks, and retry their deliveries',
+  description: 'show, enable and disable webhooks, retry their deliveries, and receive events',
   subCommands: [
     ListWebhooksCommand,
     ShowWebhookCommand,
     EnableWebhookCommand,
     DisableWebhookCommand,
     RetryWebhookCommand,
+    ListenCommand,
   ],
 })
 export class WebhooksCommand extends CommandGroup {}

@@ -40,7 +40,10 @@ export type AuditEntry =
   | (OfClient & { action: 'client.renamed'; details: { name: Change<string> } })
   /** `keys`: number of keys deleted with the client. */
   | (OfClient & { action: 'client.deleted'; details: { plan: string; keys: number } })
-  | (OfKey & { action: 'key.issued'; details: { scopes: readonly string[]; expiresAt: string | null } })
+  | (OfKey & {
+      action: 'key.issued';
+      details: { name: string | null; scopes: readonly string[]; expiresAt: string | null };
+    })
   | (OfKey & {
       /** The entry of the old key; the new one has the same scopes. */
       action: 'key.rotated';

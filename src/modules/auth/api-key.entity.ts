@@ -32,6 +32,7 @@ export class Client {
 @Entity('api_keys')
 @Unique(['digest'])
 @Index('api_keys_by_client', ['clientId', 'id'])
+@Check('api_keys_name_check', 'char_length(name) BETWEEN 1 AND 100')
 export class ApiKey {
   @GeneratedId()
   id!: number;
@@ -42,6 +43,10 @@ export class ApiKey {
   @ManyToOne(() => Client)
   @JoinColumn({ name: 'client_id' })
   client!: Relation<Client>;
+
+  /** What the key is for, in the operator's words. */
+  @Column('text', { nullable: true })
+  name!: string | null;
 
   @Column('text')
   digest!: string;

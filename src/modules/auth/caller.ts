@@ -8,6 +8,8 @@ export interface KeyHolder {
   keyId: number;
   clientId: number;
   clientName: string;
+  /** What the key is for, in the operator's words. */
+  name: string | null;
   plan: string;
   /** The limits agreed with the client, for a plan without fixed limits. */
   perMinute: number | null;

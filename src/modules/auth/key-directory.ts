@@ -17,7 +17,7 @@ const BLIND_TTL_MS = 700;
 /** SQL, because all waiting requests share it. Planned for its values, because a plan for any number of digests may scan a table. */
 const HOLDERS_BY_DIGEST = `
   SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
-    k.overlap_ends_at
+    k.overlap_ends_at, k.name
   FROM api_keys k JOIN clients c ON c.id = k.client_id
   WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`;
 
@@ -34,6 +34,7 @@ type HolderRow = [
   createdAt: Date,
   expiresAt: Date | null,
   overlapEndsAt: Date | null,
+  name: string | null,
 ];
 
 /** Shared, because each forged key costs a lookup. */
@@ -134,11 +135,12 @@ export class KeyDirectory implements OnModuleInit {
 }
 
 function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...rest]: HolderRow): KeyHolder {
-  const [scopes, last4, createdAt, expiresAt, overlapEndsAt] = rest;
+  const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name] = rest;
   return {
     keyId: int8ToNumber(keyId),
     clientId: int8ToNumber(clientId),
     clientName,
+    name,
     plan,
     perMinute,
     perDay,

@@ -13,6 +13,15 @@ export class KeyDto {
   })
   id!: number;
 
+  @Text({
+    min: 1,
+    max: 100,
+    description: 'What the key is for. Absent for a key without a name.',
+    example: 'price list',
+    optional: true,
+  })
+  name?: string;
+
   @Text({ min: 4, max: 4, description: 'The last four characters of the key.', example: 'x7Qa' })
   endsWith!: string;
 
@@ -104,9 +113,10 @@ export class KeyController {
   }
 }
 
-function toDto({ keyId, clientName, expiresAt, overlapEndsAt, ...holder }: KeyHolder): KeyDto {
+function toDto({ keyId, clientName, name, expiresAt, overlapEndsAt, ...holder }: KeyHolder): KeyDto {
   return {
     id: keyId,
+    ...(name === null ? {} : { name }),
     endsWith: holder.last4,
     client: clientName,
     plan: holder.plan,

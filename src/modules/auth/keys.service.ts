@@ -10,6 +10,8 @@ import { AdministrationError, ClientsService } from './clients.service';
 
 export interface KeyRequest {
   client: string;
+  /** What the key is for. */
+  name?: string | null;
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
 }
@@ -31,16 +33,16 @@ export class KeysService {
   ) {}
 
   issue(
-    { client: clientName, scopes = SCOPES, expiresAt = null }: KeyRequest,
+    { client: clientName, name = null, scopes = SCOPES, expiresAt = null }: KeyRequest,
     outer?: Transaction,
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
       const client = await this.clients.named(clientName, transaction);
-      const issued = await this.insert(transaction, { clientId: client.id, scopes, expiresAt });
+      const issued = await this.insert(transaction, { clientId: client.id, name, scopes, expiresAt });
       await this.trail.record(transaction, {
         action: 'key.issued',
         keyId: issued.record.id,
-        details: { scopes, expiresAt: toText(expiresAt) },
+        details: { name, scopes, expiresAt: toText(expiresAt) },
       });
       return issued;
     }, outer);
@@ -146,11 +148,17 @@ export class KeysService {
 
   private async insert(
     transaction: Transaction,
-    { clientId, scopes, expiresAt }: Pick<ApiKey, 'clientId' | 'expiresAt'> & { scopes: readonly Scope[] },
+    {
+      clientId,
+      name,
+      scopes,
+      expiresAt,
+    }: Pick<ApiKey, 'clientId' | 'name' | 'expiresAt'> & { scopes: readonly Scope[] },
   ): Promise<IssuedKey> {
     const key = newApiKey();
     const { identifiers } = await transaction.insert(ApiKey, {
       clientId,
+      name,
       digest: digestOf(key),
       last4: key.slice(-4),
       scopes: [...scopes],
@@ -170,6 +178,7 @@ export type KeyState = 'active' | 'expired' | 'revoked';
 export type KeyDescription = {
   id: number;
   client: string;
+  name: string | null;
   endsWith: string;
   state: KeyState;
   scopes: string[];
@@ -182,6 +191,7 @@ export function describeKey(key: ApiKey, now: number): KeyDescription {
   return {
     id: key.id,
     client: key.client.name,
+    name: key.name,
     endsWith: key.last4,
     state: stateOf(key, now),
     scopes: key.scopes,

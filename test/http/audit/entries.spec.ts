@@ -56,7 +56,7 @@ describe('exactly one correct entry is written for', () => {
     const entries = await added(async () => {
       issued.push((await keys().issue({ client, scopes: ['read'], expiresAt })).record.id);
     });
-    const details = { scopes: ['read'], expiresAt: '2030-01-01T00:00:00.000Z' };
+    const details = { name: null, scopes: ['read'], expiresAt: '2030-01-01T00:00:00.000Z' };
     expect(entries).toEqual([
       entry('key.issued', { clientId, clientName: client, keyId: issued[0] }, details),
     ]);

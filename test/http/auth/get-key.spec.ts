@@ -4,6 +4,7 @@ import { useService } from '../../support/use-service';
 
 interface Key {
   id: number;
+  name?: string;
   endsWith: string;
   client: string;
   plan: string;
@@ -47,6 +48,15 @@ describe('200', () => {
   it.each(['read', 'write'] as const)('for a key with the scope %s alone', async (scope) => {
     const caller = await service.caller({ scopes: [scope] });
     expect((await caller.get<Key>('/key')).body.scopes).toEqual([scope]);
+  });
+
+  it('shows what the key is for, and so does the key that replaces it', async () => {
+    const { client } = await service.issueKey();
+    const { key, record } = await service.app.get(KeysService).issue({ client, name: 'price list' });
+    const successor = await rotate(record.id, DAY);
+    for (const one of [key, successor.key]) {
+      expect((await callerWith(one).get<Key>('/key')).body.name).toBe('price list');
+    }
   });
 
   it('shows when the key expires', async () => {

@@ -13,10 +13,11 @@ interface Entry {
 }
 
 const { database, environment, run, json } = useCommandLine();
-const issue = (...args: string[]) => json<Key>('keys', 'issue', '--client', 'acme', ...args);
+const issue = (...args: string[]) => json<Key>('keys', 'issue', 'acme', ...args);
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
 beforeAll(async () => {
+  // The option is what older scripts give.
   const created = await json('clients', 'create', '--name', 'acme', '--plan', 'free');
   const fields = { name: 'acme', plan: 'free', perMinute: 60, perDay: 1000 };
   expect(created).toEqual({ id: 1, ...fields, createdAt: INSTANT });
@@ -24,13 +25,11 @@ beforeAll(async () => {
 
 describe('clients', () => {
   it('are created on the plan free by default, under a name that is not taken', async () => {
-    const { code, stdout, stderr } = await run('clients', 'create', '--name', 'plain');
+    const { code, stdout, stderr } = await run('clients', 'create', 'plain');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const fields = /^id +\d+\nname +plain\nplan +free\nperMinute +60\nperDay +1000\ncreatedAt +\S+Z\n$/;
     expect(stdout).toMatch(fields);
-    expect(await run('clients', 'create', '--name', 'acme')).toEqual(
-      complaint(1, /client named acme already/),
-    );
+    expect(await run('clients', 'create', 'acme')).toEqual(complaint(1, /client named acme already/));
   });
 
   it('are listed by id, as a table and as JSON', async () => {
@@ -58,7 +57,7 @@ describe('clients', () => {
   });
 
   it('are deleted after a question with the number of keys that still work, and of webhooks', async () => {
-    await json('clients', 'create', '--name', 'leaver');
+    await json('clients', 'create', 'leaver');
     const question = async () => (await run('clients', 'delete', 'leaver')).stderr;
     await database.pool.query(
       `INSERT INTO api_keys (client_id, digest, last4, scopes, expires_at, revoked_at)
@@ -76,11 +75,12 @@ describe('clients', () => {
 
 describe('keys', () => {
   it('are shown once, and only their digest is kept', async () => {
-    const issued = await issue('--scopes', 'read,write');
+    const issued = await issue('--scopes', 'read,write', '--name', 'price list');
     expect(issued).toEqual({
       id: expect.any(Number) as number,
       key: expect.stringMatching(/^psk_live_[0-9A-Za-z]{36}$/) as string,
       client: 'acme',
+      name: 'price list',
       endsWith: issued.key.slice(-4),
       state: 'active',
       scopes: ['read', 'write'],
@@ -91,8 +91,8 @@ describe('keys', () => {
     expect((await run('keys', 'list')).stdout).not.toContain(issued.key);
     const { rows } = await database.pool.query('SELECT * FROM api_keys');
     expect(JSON.stringify(rows)).not.toContain(issued.key);
-    const { stdout } = await run('keys', 'issue', '--client', 'acme');
-    expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\n[^]*scopes +read,write\n/);
+    const { stdout } = await run('keys', 'issue', 'acme');
+    expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\nname +-\n[^]*scopes +read,write\n/);
     expect(stdout).toContain('only time the key is shown');
   });
 
@@ -105,17 +105,17 @@ describe('keys', () => {
 
   it('are not issued with --columns, which could hide the key', async () => {
     const before = await json<Key[]>('keys', 'list');
-    const refused = await run('keys', 'issue', '--client', 'acme', '--columns', 'id');
+    const refused = await run('keys', 'issue', 'acme', '--columns', 'id');
     expect(refused).toEqual(complaint(2, /unknown option '--columns'/));
     expect(await json('keys', 'list')).toEqual(before);
   });
 
   it('are listed, all or those of one client', async () => {
     expect((await run('keys', 'list', '--client', 'plain')).stdout).toBe('There are no keys yet.\n');
-    const { id } = await json<Key>('keys', 'issue', '--client', 'plain');
+    const { id } = await json<Key>('keys', 'issue', 'plain');
     const listed = await json('keys', 'list', '--client', 'plain');
     expect(listed).toMatchObject([{ id, client: 'plain', state: 'active' }]);
-    const head = /^id +client +endsWith +state +scopes +createdAt +expiresAt +/;
+    const head = /^id +client +name +endsWith +state +scopes +createdAt +expiresAt +/;
     expect((await run('keys', 'list')).stdout).toMatch(head);
   });
 
@@ -167,7 +167,7 @@ describe('keys', () => {
 
 describe('the audit log', () => {
   it('shows who did what on the command line, to programs and to people', async () => {
-    await petstore(['clients', 'create', '--name', 'audited'], { ...environment, SUDO_USER: 'ann' });
+    await petstore(['clients', 'create', 'audited'], { ...environment, SUDO_USER: 'ann' });
     await database.pool.query(
       `INSERT INTO audit_entries (at, actor_kind, actor, action, key_id, details)
        VALUES (now() - interval '2 days', 'key', '7', 'key.banned', 707, '{"level": 2}')`,
@@ -195,8 +195,8 @@ describe('the audit log', () => {
   });
 
   it('has the reason of a destructive command, which needs --yes in a script', async () => {
-    await json('clients', 'create', '--name', 'ended');
-    const { id } = await json<Key>('keys', 'issue', '--client', 'ended');
+    await json('clients', 'create', 'ended');
+    const { id } = await json<Key>('keys', 'issue', 'ended');
     const before = await json<Entry[]>('audit');
     for (const command of ['keys revoke 1', 'quotas reset ended', 'clients delete ended']) {
       const refused = failure('confirmation_required', /\\? Add --yes/, 2);
@@ -227,7 +227,7 @@ describe('a failure', () => {
     ['clients show nobody', /no client named nobody/],
     ['clients set-plan nobody --plan pro', /no client named nobody/],
     ['clients rename nobody x', /no client named nobody/],
-    ['keys issue --client nobody', /no client named nobody/],
+    ['keys issue nobody', /no client named nobody/],
     ['keys list --client nobody', /no client named nobody/],
     ['keys revoke 999 --yes', /no key 999/],
     ['audit --client nobody', /no client named nobody/],

@@ -30,6 +30,11 @@ describe('lists', () => {
     const pending = [{ id: 1, name: 'Pet 1', categoryId: 2, status: 'pending' }];
     expect(await json('pets', 'list', '--status', 'pending,sold')).toEqual(pending);
     expect(await json('pets', 'list', '--status', 'pending', '--status', 'sold')).toEqual(pending);
+    expect(await json('pets', 'list', '--limit', '2', '--category', 'dogs')).toMatchObject([
+      { id: 2 },
+      { id: 4 },
+    ]);
+    expect(await run('pets', 'list', '--category', 'Birds')).toEqual(complaint(1, /no category named Birds/));
     expect(await json('categories', 'list', '--name', 'ca')).toEqual([{ id: 2, name: 'Cats' }]);
     expect(await json('stock', 'show', '2')).toEqual({ petId: 2, quantity: 5, status: 'available' });
     const { stdout, stderr } = await run('pets', 'list', '--limit', '2');

@@ -23,7 +23,7 @@ describe('an address counts', () => {
 });
 
 describe('the limited subject', () => {
-  const key = { keyId: 7, clientId: 3, clientName: 'acme', last4: 'x7Qa', scopes: [] };
+  const key = { keyId: 7, clientId: 3, clientName: 'acme', name: null, last4: 'x7Qa', scopes: [] };
   const times = { createdAt: 0, expiresAt: Infinity, overlapEndsAt: null };
   const holder = { ...key, ...times, plan: 'free', perMinute: null, perDay: null };
 

@@ -454,6 +454,11 @@ export interface components {
        */
       id: number;
       /**
+       * @description What the key is for. Absent for a key without a name.
+       * @example price list
+       */
+      name?: string;
+      /**
        * @description The last four characters of the key.
        * @example x7Qa
        */
