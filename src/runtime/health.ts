@@ -15,6 +15,8 @@ const READY_MS = 500;
 /** Above this share of the limit, new connections will soon be refused: other instances should take the load. */
 const MAX_DESCRIPTORS = 0.9;
 
+const STOPPING = 'the service is stopping';
+
 /** A 503 with the Error body, like every failure. The reason is only in the log. */
 class NotReadyError extends HttpException {
   constructor(reason: string) {
@@ -22,17 +24,28 @@ class NotReadyError extends HttpException {
   }
 }
 
-type States = Record<string, { status: 'up' } & Record<string, unknown>>;
+const UP = { status: 'up' } as const;
 
-/** The states of all dependencies. Nothing but `details` varies: with a failure the response is a 503. */
+/** The body of a 200. Nothing but `details` varies: with a failure the response is a 503. */
 interface Ready {
   status: 'ok';
-  info: States;
+  info: object;
   error: object;
-  details: States;
+  details: object;
 }
 
-const UP = { status: 'up' } as const;
+/** The states of what the service needs, for the response and for metrics. */
+export interface ReadinessState {
+  /** Why the service should receive no requests; undefined if it should. */
+  reason: string | undefined;
+  database: boolean;
+  /** Migrations that have not run; undefined if the database was not asked. */
+  pending: string[] | undefined;
+  /** Whether notifications arrive. Without them, keys are cached for less than a second: slower, but correct. */
+  changesHeard: boolean;
+  /** Whether limits are counted here alone, because Redis is unavailable. Other instances do so as well. */
+  limitsDegraded: boolean;
+}
 
 /** Whether the service should receive requests. */
 @Injectable()
@@ -40,7 +53,7 @@ export class Readiness {
   private ending = false;
   private migrated = false;
   private checkedAt = -Infinity;
-  private result?: Promise<Ready>;
+  private result?: Promise<ReadinessState>;
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
@@ -55,36 +68,46 @@ export class Readiness {
   }
 
   /** Rejects with 503 when the service is not ready. */
-  check(): Promise<Ready> {
+  async check(): Promise<Ready> {
     if (this.ending) {
-      return Promise.reject(new NotReadyError('the service is stopping'));
+      throw new NotReadyError(STOPPING);
     }
-    const now = performance.now();
-    if (now - this.checkedAt > READY_MS) {
-      this.checkedAt = now;
-      this.result = this.checkAll();
-      // Callers get the failure. Without callers it would be an unhandled rejection.
-      this.result.catch(() => undefined);
+    const { reason, changesHeard, limitsDegraded } = await this.state();
+    if (reason !== undefined) {
+      throw new NotReadyError(reason);
     }
-    return this.result!;
-  }
-
-  private async checkAll(): Promise<Ready> {
-    await this.expectDatabase();
-    await this.expectMigrations();
     const details = {
       database: UP,
       migrations: UP,
-      // Without notifications, keys are cached for less than a second: slower, but correct.
-      keys: { ...UP, changesHeard: this.directory.listening },
-      // Always up: while Redis is unavailable, other instances count alone as well.
-      limits: { ...UP, degraded: this.quotas.isDegraded(), shared: this.instances.limitsShared },
-      ...((await expectDescriptors()) && { descriptors: UP }),
+      keys: { ...UP, changesHeard },
+      limits: { ...UP, degraded: limitsDegraded, shared: this.instances.limitsShared },
     };
     return { status: 'ok', info: details, error: {}, details };
   }
 
-  private async expectDatabase(): Promise<void> {
+  /** Never rejects. */
+  state(): Promise<ReadinessState> {
+    const now = performance.now();
+    if (now - this.checkedAt > READY_MS) {
+      this.checkedAt = now;
+      this.result = this.checkAll();
+    }
+    return this.result!;
+  }
+
+  private async checkAll(): Promise<ReadinessState> {
+    const failure = await this.databaseFailure();
+    const pending = failure === undefined ? await this.pendingMigrations() : undefined;
+    return {
+      reason: this.ending ? STOPPING : (failure ?? migrationFailure(pending) ?? (await descriptorFailure())),
+      database: failure === undefined,
+      pending,
+      changesHeard: this.directory.listening,
+      limitsDegraded: this.quotas.isDegraded(),
+    };
+  }
+
+  private async databaseFailure(): Promise<string | undefined> {
     const failure = await Promise.race([
       this.dataSource.query('SELECT 1').then(
         () => undefined,
@@ -92,38 +115,44 @@ export class Readiness {
       ),
       pause(DATABASE_TIMEOUT_MS, `no answer in ${DATABASE_TIMEOUT_MS} ms`, { ref: false }),
     ]);
-    if (failure !== undefined) {
-      throw new NotReadyError(`database (${failure})`);
-    }
+    return failure && `database (${failure})`;
   }
 
-  /** All migrations of this version have run. Once true it stays true: migrations are not reverted. */
-  private async expectMigrations(): Promise<void> {
-    const states = this.migrated ? [] : await migrationStates(this.dataSource);
-    const pending = states.filter(({ state }) => state === 'pending').map(({ migration }) => migration);
-    if (pending.length > 0) {
-      throw new NotReadyError(`migrations (pending: ${pending.join(', ')})`);
+  /** Once all migrations of this version have run, they are no longer checked: migrations are not reverted. */
+  private async pendingMigrations(): Promise<string[] | undefined> {
+    if (this.migrated) {
+      return [];
     }
-    this.migrated = true;
+    const states = await migrationStates(this.dataSource).catch(() => undefined);
+    const pending = states?.filter(({ state }) => state === 'pending').map(({ migration }) => migration);
+    this.migrated = pending?.length === 0;
+    return pending;
   }
 }
 
-/** Returns whether the system reports the numbers: all but Linux have no /proc. */
-async function expectDescriptors(): Promise<boolean> {
+function migrationFailure(pending: string[] | undefined): string | undefined {
+  if (pending === undefined) {
+    return 'migrations (they cannot be read)';
+  }
+  return pending.length > 0 ? `migrations (pending: ${pending.join(', ')})` : undefined;
+}
+
+/** Only Linux reports the numbers: elsewhere there is no /proc. */
+async function descriptorFailure(): Promise<string | undefined> {
   try {
     const limits = await readFile('/proc/self/limits', 'utf8');
     const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
     const { length: open } = await readdir('/proc/self/fd');
     if (open <= MAX_DESCRIPTORS * limit) {
-      return true;
+      return undefined;
     }
   } catch (error) {
     // Without a free descriptor these files cannot be opened either.
     if ((error as NodeJS.ErrnoException).code !== 'EMFILE') {
-      return false;
+      return undefined;
     }
   }
-  throw new NotReadyError('descriptors (nearly all file descriptors are in use)');
+  return 'descriptors (nearly all file descriptors are in use)';
 }
 
 /** For operators: not in the interface description, without a key and never counted. */

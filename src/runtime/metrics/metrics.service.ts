@@ -39,15 +39,15 @@ export class MetricsService implements OnApplicationShutdown {
   gauge(
     name: string,
     help: string,
-    read: () => Values,
+    read: () => Values | Promise<Values>,
     labels: string[] = [],
-    aggregator: 'sum' | 'max' = 'sum',
+    aggregator: 'sum' | 'max' | 'min' = 'sum',
   ): void {
     const metric = { name, help, labelNames: labels, aggregator, registers: [this.registry] };
     new Gauge({
       ...metric,
-      collect() {
-        samplesOf(read(), labels).forEach((sample) => this.set(...sample));
+      async collect() {
+        samplesOf(await read(), labels).forEach((sample) => this.set(...sample));
       },
     });
   }

@@ -1,10 +1,13 @@
-import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { Database } from '#libs/database';
 import { AuthModule, KeyDirectory } from '../../modules/auth';
 import { EventLog, EventTail, EventsModule } from '../../modules/events';
 import { QuotaStore, QuotasModule } from '../../modules/quotas';
 import { DeliveryMetrics, WebhooksModule } from '../../modules/webhooks';
+import { SETTINGS, type Settings } from '../../settings';
+import { HealthModule, Readiness } from '../health';
 import { lostLogLines } from '../logging';
+import { VERSION } from '../version';
 import { MetricsService } from './metrics.service';
 
 /** Metrics of values that the service has anyway. They are read at each scrape, so they cost requests nothing. */
@@ -18,9 +21,12 @@ export class ServiceMetrics implements OnModuleInit {
     private readonly events: EventLog,
     private readonly tail: EventTail,
     private readonly deliveries: DeliveryMetrics,
+    private readonly readiness: Readiness,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
+    this.registerReadiness();
     this.metrics.gauge(
       'petstore_limits_degraded',
       'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
@@ -42,6 +48,42 @@ export class ServiceMetrics implements OnModuleInit {
     this.registerPoolMetrics();
     this.registerEventMetrics();
     this.registerWebhookMetrics();
+  }
+
+  private registerReadiness(): void {
+    const { metrics, readiness } = this;
+    metrics.gauge(
+      'petstore_build_info',
+      'Always 1; its labels are the versions of the service and of Node.',
+      () => [[{ version: VERSION, node: process.versions.node }, 1]],
+      ['version', 'node'],
+      'max',
+    );
+    metrics.gauge(
+      'petstore_ready',
+      'Whether /health/ready is 200 (1) or not (0).',
+      async () => Number((await readiness.state()).reason === undefined),
+      [],
+      'min',
+    );
+    metrics.gauge(
+      'petstore_dependency_up',
+      'Whether the database answers, its notifications of changes arrive, and Redis (if it is used) counts (1) or not (0).',
+      async () => {
+        const { database, changesHeard, limitsDegraded } = await readiness.state();
+        const up: Record<string, number> = { database: Number(database), changes: Number(changesHeard) };
+        return this.settings.redisUrl === undefined ? up : { ...up, redis: Number(!limitsDegraded) };
+      },
+      ['dependency'],
+      'min',
+    );
+    metrics.gauge(
+      'petstore_migrations_pending',
+      'Migrations of this version that have not run; NaN while the database does not answer.',
+      async () => (await readiness.state()).pending?.length ?? NaN,
+      [],
+      'max',
+    );
   }
 
   private registerPoolMetrics(): void {
@@ -102,7 +144,7 @@ export class ServiceMetrics implements OnModuleInit {
 }
 
 @Module({
-  imports: [AuthModule, QuotasModule, EventsModule, WebhooksModule],
+  imports: [AuthModule, QuotasModule, EventsModule, WebhooksModule, HealthModule],
   providers: [MetricsService, ServiceMetrics],
   exports: [MetricsService],
 })

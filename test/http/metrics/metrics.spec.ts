@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { MetricsService } from '../../../src/runtime/metrics';
 import { aPet } from '../../support/builders';
 import { call, earnBan } from '../../support/limits';
@@ -120,6 +121,32 @@ test('The pool reports its connections, and requests that wait for one', async (
   expect(valueOf(samples, 'petstore_database_pool_waiting_requests')).toBe(0);
 });
 
+test('An outage of the database is visible although no request is counted', async () => {
+  const state = async () => {
+    const samples = await figures();
+    const up = (dependency: string) => valueOf(samples, 'petstore_dependency_up', { dependency });
+    const pending = valueOf(samples, 'petstore_migrations_pending');
+    return {
+      ready: valueOf(samples, 'petstore_ready'),
+      database: up('database'),
+      changes: up('changes'),
+      pending,
+    };
+  };
+  await eventually(async () =>
+    expect(await state()).toEqual({ ready: 1, database: 1, changes: 1, pending: 0 }),
+  );
+  const query = jest.spyOn(service.app.get(DataSource), 'query').mockRejectedValue(new Error('ECONNREFUSED'));
+  try {
+    await eventually(async () =>
+      expect(await state()).toEqual({ ready: 0, database: 0, changes: 1, pending: NaN }),
+    );
+  } finally {
+    query.mockRestore();
+  }
+  await eventually(async () => expect(await state()).toMatchObject({ ready: 1, database: 1 }));
+});
+
 test('Counters without any events are reported as 0', async () => {
   const page = await text();
   expect(page).toContain('petstore_limits_degraded 0\n');
@@ -136,7 +163,7 @@ test('Gauges are read, not added up, on each scrape', async () => {
 const NO_BASE_UNIT =
   /_(ms|milliseconds|microseconds|minutes|hours|days|kilobytes|kb|megabytes|mb|percent|percentage)(_|$)/;
 /** What the format adds itself. */
-const RESERVED = /_(count|sum|bucket|info)$/;
+const RESERVED = /_(count|sum|bucket)$/;
 
 /** The rules of Prometheus's "Metric and label naming" and of its linter that a name breaks. */
 function faultsOf({ name, type, help }: Family): string[] {

@@ -82,7 +82,7 @@ it('Only the proxy is trusted to forward addresses', () => {
   }
 });
 
-it('Only the service can reach the database and Valkey', () => {
+it('Only the service and the exporters can reach the database and Valkey', () => {
   const reachable = containers.filter(([, container]) => networksOf(container).includes('data'));
   expect(reachable.map(([name]) => name)).toEqual([
     'store-one',
@@ -90,6 +90,8 @@ it('Only the service can reach the database and Valkey', () => {
     'migrate',
     'postgres',
     'valkey',
+    'postgres-exporter',
+    'valkey-exporter',
   ]);
   expect(reachable.filter(([, { ports }]) => ports !== undefined)).toEqual([]);
   expect(compose.networks.data!.internal).toBe(true);

@@ -1,14 +1,17 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database';
 import { petstoreJson } from '../../support/command-line';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench, until } from '../../support/service-process';
 import { dashboard, expressions, rules, selectorsOf } from './support/expressions';
-import { readYaml } from '../../support/files';
+import { ROOT, readYaml } from '../../support/files';
+import { PROMTOOL, findProgram } from '../../support/programs';
 
 /** Labels that Prometheus gives to whatever it scrapes. */
 const OF_THE_SCRAPE = ['instance', 'job'];
-/** Metrics that Prometheus makes up itself. */
-const OF_PROMETHEUS = ['up'];
+/** Metrics of Prometheus itself, and of the exporters of the compose file. */
+const OF_OTHERS = ['up', 'pg_up', 'redis_up', 'haproxy_frontend_http_responses_total'];
 
 /** Names and labels of everything that a running service has told, once all kinds of it have happened. */
 const exposed = new Map<string, Set<string>>();
@@ -26,7 +29,7 @@ async function scrape(url: string): Promise<void> {
 function unknownIn(expression: string): string[] {
   return selectorsOf(expression).flatMap(({ name, labels }) => {
     const known = exposed.get(name);
-    if (OF_PROMETHEUS.includes(name) || recorded.includes(name)) {
+    if (OF_OTHERS.includes(name) || recorded.includes(name)) {
       return [];
     }
     const strange = labels.filter((label) => !OF_THE_SCRAPE.includes(label) && !known?.has(label));
@@ -104,15 +107,45 @@ it('Panels have unique numbers, do not overlap, and have titles', () => {
   expect(overlaps).toEqual([]);
 });
 
-it('Prometheus scrapes all instances of the compose file, and loads the rules', () => {
-  const [{ rule_files: files, scrape_configs: scrapes }] = readYaml<{
-    rule_files: string[];
-    scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
-  }>('docker/prometheus/prometheus.yaml') as [never];
-  const [compose] = readYaml<{ services: object }>('docker/compose.yaml') as [{ services: object }];
-  const instances = Object.keys(compose.services).filter((name) => name.startsWith('store-'));
-  expect([files, scrapes]).toEqual([
-    ['alerts.yaml'],
-    [{ job_name: 'petstore', static_configs: [{ targets: instances.map((name) => `${name}:9464`) }] }],
-  ]);
+interface Scraped {
+  job_name?: string;
+  static_configs: { targets: string[] }[];
+}
+
+interface PrometheusFile {
+  scrape_configs: Scraped[];
+  alerting: { alertmanagers: Scraped[] };
+}
+
+const promtool = (...args: string[]) =>
+  spawnSync(findProgram(PROMTOOL)!, args, { cwd: join(ROOT, 'docker/prometheus'), encoding: 'utf8' });
+
+it('The alerts fire as their scenarios say: a total outage pages, a quiet night does not', () => {
+  const { status, stdout, stderr } = promtool('test', 'rules', 'alerts.test.yaml');
+  expect([status, stderr]).toEqual([0, expect.not.stringContaining('FAILED')]);
+  expect(stdout).toContain('SUCCESS');
+});
+
+it('Prometheus accepts its configuration, scrapes containers of the compose file, and alerts its Alertmanager', () => {
+  expect(promtool('check', 'config', 'prometheus.yaml')).toMatchObject({ status: 0 });
+  const [{ scrape_configs: scrapes, alerting }] = readYaml<PrometheusFile>(
+    'docker/prometheus/prometheus.yaml',
+  ) as [PrometheusFile];
+  const [{ services }] = readYaml<{ services: object }>('docker/compose.yaml') as [{ services: object }];
+  const targets = (scraped: Scraped[]) =>
+    scraped.flatMap(({ static_configs: configs }) => configs.flatMap((config) => config.targets));
+  const names = [...targets(scrapes), ...targets(alerting.alertmanagers)].map(
+    (target) => target.split(':')[0]!,
+  );
+  expect(Object.keys(services)).toEqual(expect.arrayContaining(names));
+  expect(scrapes[0]).toMatchObject({
+    job_name: 'petstore',
+    static_configs: [
+      {
+        targets: Object.keys(services)
+          .filter((name) => name.startsWith('store-'))
+          .map((name) => `${name}:9464`),
+      },
+    ],
+  });
 });
