@@ -24,6 +24,8 @@ export interface PetStoreErrorDetails {
   rateLimit?: RateLimit;
   /** The request's key. Sent again with this key and the same body, the request is executed only once. */
   idempotencyKey?: string;
+  /** Where to go on in the feed, if the service has lost the events that were read (`events_lost`). */
+  cursor?: string;
 }
 
 /**
@@ -39,6 +41,7 @@ export class PetStoreError extends Error implements PetStoreErrorDetails {
   readonly retryAfterSeconds?: number;
   readonly rateLimit?: RateLimit;
   readonly idempotencyKey?: string;
+  readonly cursor?: string;
 
   constructor(details: PetStoreErrorDetails, options?: { cause?: unknown }) {
     super(details.message, options);
@@ -49,6 +52,7 @@ export class PetStoreError extends Error implements PetStoreErrorDetails {
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.rateLimit = details.rateLimit;
     this.idempotencyKey = details.idempotencyKey;
+    this.cursor = details.cursor;
   }
 }
 

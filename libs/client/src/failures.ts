@@ -7,7 +7,7 @@ import {
   UnexpectedAnswerError,
 } from './errors.ts';
 import { ERROR_CLASSES } from './generated/error-classes.ts';
-import { readRateLimit, readRetryAfter } from './header-fields.ts';
+import { nextCursor, readRateLimit, readRetryAfter } from './header-fields.ts';
 
 type FailedCall = Pick<PetStoreErrorDetails, 'operation' | 'idempotencyKey'>;
 
@@ -39,6 +39,7 @@ export function failureOf(call: FailedCall, { status, headers }: Response, body:
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: readRetryAfter(headers, Date.now()),
     rateLimit: readRateLimit(headers),
+    cursor: nextCursor(headers),
   });
 }
 

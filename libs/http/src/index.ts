@@ -38,12 +38,14 @@ export {
   DEFAULT_PAGE_SIZE,
   InvalidCursorError,
   MAX_PAGE_SIZE,
+  type FeedPage,
   type Page,
   PageQuery,
   Paged,
   cursorAfter,
   Cursor,
   idBefore,
+  nextLink,
   pageOf,
 } from './paging';
 export { repairRequestTarget, requestIdOf } from './request-head';

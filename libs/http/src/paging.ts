@@ -3,7 +3,7 @@ import { IsString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
 import { Field, type FieldOptions, Integer } from './fields';
-import { Documented } from './operation';
+import { Documented, type HeaderNote } from './operation';
 import { routeOf } from './routes';
 import { JSON_TYPE, RepresentedBy, asSingleResource } from './single-resource';
 
@@ -15,32 +15,25 @@ export const InvalidCursorError = defineError({
   example: [],
 });
 
-/**
- * The kind of position in a cursor: an id of a list, or an event of the feed. A cursor of one kind is invalid for the
- * other.
- */
-type CursorKind = 'after' | 'event';
+/** Tells the cursors of lists from those of the feed. */
+const PREFIX = 'after:';
 
 /** An opaque cursor for the entries after this id. */
-export function cursorAfter(id: number, kind: CursorKind = 'after'): string {
-  return Buffer.from(`${kind}:${id}`).toString('base64url');
+export function cursorAfter(id: number): string {
+  return Buffer.from(`${PREFIX}${id}`).toString('base64url');
 }
 
 /**
  * The id in a cursor; 0 without a cursor.
  * @throws ApiError 400 `invalid_cursor`
  */
-export function idBefore(cursor: string | undefined, kind: CursorKind = 'after'): number {
+export function idBefore(cursor: string | undefined): number {
   if (cursor === undefined) {
     return 0;
   }
-  const id = Number(
-    Buffer.from(cursor, 'base64url')
-      .toString('latin1')
-      .slice(kind.length + 1),
-  );
+  const id = Number(Buffer.from(cursor, 'base64url').toString('latin1').slice(PREFIX.length));
   // Each cursor has only one spelling: encoding the result again must give the same text.
-  if (!Number.isSafeInteger(id) || id < 1 || cursorAfter(id, kind) !== cursor) {
+  if (!Number.isSafeInteger(id) || id < 1 || cursorAfter(id) !== cursor) {
     throw new InvalidCursorError();
   }
   return id;
@@ -81,6 +74,13 @@ export interface Page<Entry> {
   lastId: number | null;
 }
 
+/** One page of a feed, which always has a next one, and cursors of its own. It was ended by size when it was read. */
+export interface FeedPage<Entry> {
+  entries: Entry[];
+  /** Where the next page starts. */
+  cursor: string;
+}
+
 /**
  * Makes a page from the rows read.
  * @param rows one more than the page holds, if more entries follow
@@ -96,9 +96,7 @@ const MAX_PAGE_BYTES = 256 * 1024;
 
 interface PageOptions {
   /** What its `Link` promises, if that is more than the next page of a list. */
-  link?: { description: string; required: boolean };
-  /** The kind of its cursors. Pages of events have been ended by size when they were read. */
-  kind?: CursorKind;
+  link?: Omit<HeaderNote, 'name'>;
   /** The id of an entry as it is sent; `id` by default. */
   idOf?: (entry: never) => number;
   /** A page that is asked for with one value of this parameter, and nothing else, has the ETag of its only entry. */
@@ -106,15 +104,20 @@ interface PageOptions {
 }
 
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
-function pageWith({ kind = 'after', idOf = ({ id }: { id: number }) => id, single }: PageOptions) {
-  return (page: Page<unknown>, request: FastifyRequest, reply: FastifyReply): string | undefined => {
+function pageWith({ idOf = ({ id }: { id: number }) => id, single }: PageOptions) {
+  return (
+    page: Page<unknown> | FeedPage<unknown>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): string | undefined => {
     const { entries } = page;
     if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
       return asSingleResource(entries, entries[0] as object, request, reply);
     }
-    const { body, lastId } = kind === 'after' ? bounded(page, idOf) : serialized(page);
-    if (lastId !== null) {
-      void reply.header('Link', `<${nextTarget(request, cursorAfter(lastId, kind))}>; rel="next"`);
+    const { body, cursor } =
+      'cursor' in page ? { body: JSON.stringify(entries), cursor: page.cursor } : bounded(page, idOf);
+    if (cursor !== null) {
+      void reply.header('Link', nextLink(request, cursor));
     }
     void reply.type(JSON_TYPE);
     return body;
@@ -126,14 +129,14 @@ function asksForOne(query: object, parameter: string): boolean {
   return given.length === 1 && given[0]![0] === parameter && typeof given[0]![1] === 'string';
 }
 
-function serialized({ entries, lastId }: Page<unknown>): { body: string; lastId: number | null } {
-  return { body: JSON.stringify(entries), lastId };
-}
-
-function bounded(page: Page<unknown>, idOf: (entry: never) => number): ReturnType<typeof serialized> {
-  const whole = serialized(page);
-  if (Buffer.byteLength(whole.body) <= MAX_PAGE_BYTES) {
-    return whole;
+function bounded(
+  page: Page<unknown>,
+  idOf: (entry: never) => number,
+): { body: string; cursor: string | null } {
+  const cursorOf = (lastId: number | null) => (lastId === null ? null : cursorAfter(lastId));
+  const whole = JSON.stringify(page.entries);
+  if (Buffer.byteLength(whole) <= MAX_PAGE_BYTES) {
+    return { body: whole, cursor: cursorOf(page.lastId) };
   }
   const texts: string[] = [];
   // The brackets; each entry has a comma as well.
@@ -148,19 +151,19 @@ function bounded(page: Page<unknown>, idOf: (entry: never) => number): ReturnTyp
   }
   const isWhole = texts.length === page.entries.length;
   const lastId = isWhole ? page.lastId : idOf(page.entries[texts.length - 1] as never);
-  return { body: `[${texts.join(',')}]`, lastId };
+  return { body: `[${texts.join(',')}]`, cursor: cursorOf(lastId) };
 }
 
 /**
- * The request's own query with another cursor, so that filters and page size are kept. It uses the operation's path,
- * because the target may name a foreign host.
+ * The value of `Link` for the request's own query with another cursor, so that filters and page size are kept. It uses the
+ * operation's path, because the target may name a foreign host.
  */
-function nextTarget(request: FastifyRequest, cursor: string): string {
+export function nextLink(request: FastifyRequest, cursor: string): string {
   // Encoded again from the parsed values, because the original text can be read in several ways (`?name=a?b`, `%FF`).
   const others = Object.entries(request.query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}`));
-  return `${pathOf(request)}?${[...others, `cursor=${cursor}`].join('&')}`;
+  return `<${pathOf(request)}?${[...others, `cursor=${cursor}`].join('&')}>; rel="next"`;
 }
 
 function pathOf(request: FastifyRequest): string {
@@ -172,7 +175,7 @@ function pathOf(request: FastifyRequest): string {
 
 /** The operation returns a Page. */
 export function Paged(options: PageOptions = {}): MethodDecorator {
-  const example = `<{path}?cursor=${cursorAfter(20, options.kind)}>; rel="next"`;
+  const example = `<{path}?cursor=${cursorAfter(20)}>; rel="next"`;
   return applyDecorators(
     RepresentedBy(pageWith(options)),
     Documented({

@@ -6,10 +6,11 @@ import {
   EVENT_TYPES,
   type EventDto,
   EventReader,
+  EventsLost,
   type EventType,
   toEventDto,
 } from '../../modules/events';
-import { printableJson } from '../../runtime/messages';
+import { formatError, printableJson } from '../../runtime/messages';
 import { ReportingCommand } from '../command/command';
 import { interruptible } from '../command/operator';
 import { Flag, Limit, Value, identifier, pastInstant, someOf } from '../command/option';
@@ -17,6 +18,8 @@ import { type Row, isForPeople, print, printMany } from '../output/output';
 
 /** Events read at a time. */
 const BATCH = 500;
+const LOST =
+  'warning: the database has lost events that were shown (a standby took over, or a backup was restored). Events of the last minute before may follow again.';
 
 type Filter = Parameters<EventReader['after']>[1];
 type StoredEvent = Parameters<typeof toEventDto>[0];
@@ -73,18 +76,26 @@ export class EventsCommand extends ReportingCommand {
         onState: (listening) => listening && wake(),
       });
       try {
-        let position = await this.events.end();
+        let place = await this.events.end();
         const earlier = await this.newest(filter);
-        earlier.filter((event) => event.position <= position).forEach(report);
+        earlier.filter((event) => event.position <= place.position).forEach(report);
         for (;;) {
           signal.throwIfAborted();
           // Made before reading, so that nothing is missed that happens meanwhile.
           const news = new Promise<void>((resolve) => (wake = resolve));
-          const { events: found, reached, hasMore } = await this.events.after(position, filter, BATCH);
-          found.forEach(report);
-          position = reached;
-          if (!hasMore) {
-            await news;
+          try {
+            const { events: found, reached, hasMore } = await this.events.after(place, filter, BATCH);
+            found.forEach(report);
+            place = reached;
+            if (!hasMore) {
+              await news;
+            }
+          } catch (error) {
+            if (!(error instanceof EventsLost)) {
+              throw error;
+            }
+            process.stderr.write(formatError(LOST));
+            place = error.continueAt;
           }
         }
       } finally {

@@ -1,4 +1,11 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  type ExecutionContext,
+  Injectable,
+  Logger,
+  type PipeTransform,
+  createParamDecorator,
+} from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { Repository } from 'typeorm';
@@ -104,6 +111,22 @@ export class Authenticator {
     return { holder, refusal: null };
   }
 }
+
+@Injectable()
+class KeyConfirmation implements PipeTransform<FastifyRequest> {
+  constructor(private readonly authenticator: Authenticator) {}
+
+  transform(request: FastifyRequest): () => Promise<void> {
+    return () => this.authenticator.confirm(request);
+  }
+}
+
+const RequestOfCaller = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  context.switchToHttp().getRequest<FastifyRequest>(),
+);
+
+/** Parameter decorator: `Authenticator.confirm` for this request. */
+export const ConfirmKey = (): ParameterDecorator => RequestOfCaller(KeyConfirmation);
 
 function keyOrRefusal(request: FastifyRequest): string | ApiError {
   try {

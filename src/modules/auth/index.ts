@@ -9,6 +9,6 @@ export {
   RequiresKey,
   ScopeByMethod,
 } from './api-key.guard';
-export { Authenticator } from './authenticator';
+export { Authenticator, ConfirmKey } from './authenticator';
 export { type Caller, type KeyHolder, type Scope, SCOPES } from './caller';
 export { KeyDirectory } from './key-directory';

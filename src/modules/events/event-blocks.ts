@@ -33,9 +33,20 @@ export interface RecordedEvent {
   data: object;
 }
 
-export interface StoredEvent extends RecordedEvent {
-  /** Its position in the feed. */
+/** A place in the feed: that of an event, or the end of a block. */
+export interface FeedPosition {
   position: number;
+  /**
+   * When its block was written, in microseconds since 1970. It tells the block from another one that got its position after
+   * a failover to a standby that was behind, or in a restored backup.
+   */
+  time: number;
+}
+
+/** Before the first event. */
+export const BEGINNING: FeedPosition = { position: 0, time: 0 };
+
+export interface StoredEvent extends RecordedEvent, FeedPosition {
   /** RFC 3339, in UTC, to the microsecond. Increases with the position. */
   timestamp: string;
 }
@@ -110,15 +121,16 @@ export function endOfBlock(block: number): number {
 
 /**
  * @param block position of the block
- * @param microseconds when the block was written, since 1970
+ * @param time when the block was written, in microseconds since 1970
  * @param events JSON
  */
-export function eventsOfBlock(block: number, microseconds: number, events: string): StoredEvent[] {
+export function eventsOfBlock(block: number, time: number, events: string): StoredEvent[] {
   return (JSON.parse(events) as RecordedEvent[]).map((event, index) => ({
     ...event,
     position: block * BLOCK_SIZE + index,
+    time,
     // One microsecond apart, so that changes of one resource within a commit can be ordered.
-    timestamp: timestampOf(microseconds + index),
+    timestamp: timestampOf(time + index),
   }));
 }
 

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { Clock, DAY_MS } from '#libs/clock';
 import { Database, type Statement, type StoredRow, int8ToNumber } from '#libs/database';
 import {
+  BEGINNING,
   BLOCK_SIZE,
   EVENT_TYPES,
   type EventFilter,
+  type FeedPosition,
   type StoredEvent,
   blockOf,
   endOfBlock,
@@ -12,11 +15,22 @@ import {
   matches,
 } from './event-blocks';
 
+/** How long events are kept at least. */
+export const DAYS_KEPT = 30;
+
+/** The database has no events up to this position any more, which it once had: see `EventReader.after`. */
+export class EventsLost extends Error {
+  /** @param continueAt the last position before the loss, or a little earlier */
+  constructor(readonly continueAt: FeedPosition) {
+    super('The database has lost events.');
+  }
+}
+
 export interface EventPage {
   /** In the order of the feed. */
   events: StoredEvent[];
   /** The position up to which events were read. */
-  reached: number;
+  reached: FeedPosition;
   /** False at the end of the feed. */
   hasMore: boolean;
 }
@@ -27,20 +41,35 @@ const EVENTS_OF_FILTERED_PAGE = 1_000;
 /** Maximum bytes of blocks that a page reads. A response has a little more for each event than its block. */
 const BYTES_OF_PAGE = 256 * 1_024 - 100 * BLOCK_SIZE;
 
+/** How much the clocks of two servers may differ. */
+const CLOCK_DIFFERENCE_US = 60_000_000;
+
+const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
+
 /**
  * At most `$3` blocks from `$1` that may match the types `$4` and the pet `$5`. Blocks after `$2` events, and those that
- * would make the page too large, come without their events; the first one always has them. Always returns a row, for the
- * newest position.
+ * would make the page too large, come without their events; the first one always has them. Each row, and there is always
+ * one, also has the newest position, whether the block `$6` of the time `$7` is there, and the last block that was searched.
  */
-function pageOf(range: string, order: 'ASC' | 'DESC'): Statement {
+function pageOf(order: 'ASC' | 'DESC'): Statement {
+  const [from, first, to, back] =
+    order === 'ASC'
+      ? ['>= $1', 'min', `< first + ${BLOCKS_OF_PAGE}`, 'DESC']
+      : ['<= $1', 'max', `> first - ${BLOCKS_OF_PAGE}`, 'ASC'];
+  const range = `position ${from} AND position ${to}`;
   return {
-    text: `SELECT newest, page.position, page.time,
+    text: `SELECT (SELECT max(position) FROM event_blocks) AS newest,
+      EXISTS (SELECT FROM event_blocks WHERE position = $6 AND ${MICROSECONDS} = $7::bigint) AS is_known,
+      last.position, last.time, page.position, page.time,
       CASE WHEN page.before < $2 AND (page.bytes <= ${BYTES_OF_PAGE} OR page.before = 0) THEN page.events END AS events
-    FROM (SELECT coalesce(max(position), 0) AS newest FROM event_blocks) AS edge
+    FROM (SELECT ${first}(position) AS first FROM event_blocks WHERE position ${from}) AS start
     LEFT JOIN LATERAL (
-      SELECT position, (extract(epoch FROM time) * 1000000)::bigint AS time, events,
+      SELECT position, ${MICROSECONDS} AS time FROM event_blocks WHERE ${range} ORDER BY position ${back} LIMIT 1
+    ) AS last ON true
+    LEFT JOIN LATERAL (
+      SELECT position, ${MICROSECONDS} AS time, events,
         sum(size) OVER so_far - size AS before, sum(octet_length(events)) OVER so_far AS bytes
-      FROM (SELECT * FROM event_blocks WHERE ${range}${BLOCKS_OF_PAGE}
+      FROM (SELECT * FROM event_blocks WHERE ${range}
           AND types & $4 <> 0 AND ($5::bigint IS NULL OR $5 = ANY(pets))
         ORDER BY position ${order} LIMIT $3) AS found
       WINDOW so_far AS (ORDER BY position ${order})
@@ -49,17 +78,15 @@ function pageOf(range: string, order: 'ASC' | 'DESC'): Statement {
   };
 }
 
-const FORWARD = pageOf('position >= $1 AND position < $1 + ', 'ASC');
-const BACKWARD = pageOf('position <= $1 AND position > $1 - ', 'DESC');
+const FORWARD = pageOf('ASC');
+const BACKWARD = pageOf('DESC');
 
-const NEWEST = { text: 'SELECT max(position) FROM event_blocks' };
-const IS_KNOWN = {
-  text: `SELECT $1 <= coalesce(pg_sequence_last_value('event_blocks_position_seq'), 0)`,
+/** The newest block up to a position. */
+const UP_TO = {
+  text: `SELECT position, ${MICROSECONDS} FROM event_blocks WHERE position <= $1 ORDER BY position DESC LIMIT 1`,
 };
 
-interface Block {
-  position: number;
-  microseconds: number;
+interface Block extends FeedPosition {
   /** JSON; null if the page ends before this block. */
   events: string | null;
 }
@@ -67,16 +94,38 @@ interface Block {
 /** Reads of events, in SQL, because a page ends where its blocks have enough events or bytes. They take their turn with other reads of the same caller (`Database.read`). */
 @Injectable()
 export class EventReader {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * Events after a position: at most `most`, and at most 256 KiB. With a filter, fewer may be returned although more follow.
+   * Whoever returns to events that have expired continues with the oldest one.
+   * @param from without a time it is not verified: for a position in the database, which is lost with the events
    * @param caller the id of the client that reads; by default the service itself
+   * @throws EventsLost if the event or block at the position is not there, or another one
    */
-  async after(position: number, filter: EventFilter, most: number, caller?: number): Promise<EventPage> {
-    const first = blockOf(position + 1);
+  async after(
+    from: Pick<FeedPosition, 'position'> & Partial<FeedPosition>,
+    filter: EventFilter,
+    most: number,
+    caller?: number,
+  ): Promise<EventPage> {
+    const { position, time } = from;
     const seen = (position + 1) % BLOCK_SIZE;
-    const { blocks, newest } = await this.read(FORWARD, first, filter, most, { seen, caller });
+    const read = await this.read(FORWARD, blockOf(position + 1), filter, most, {
+      seen,
+      caller,
+      origin: from,
+    });
+    const { blocks, newest, isKnown, last } = read;
+    if (!isKnown && time !== undefined && position > BEGINNING.position) {
+      if (time > (this.clock.now() - DAYS_KEPT * DAY_MS) * 1_000) {
+        throw new EventsLost(await this.lastBefore({ position, time }, caller));
+      }
+      return this.after(BEGINNING, filter, most, caller);
+    }
     const found: StoredEvent[] = [];
     for (const block of blocks) {
       if (found.length <= most) {
@@ -84,38 +133,54 @@ export class EventReader {
       }
     }
     const events = found.slice(0, most);
-    const end = Math.min(newest, endOfPage(blocks, most) ?? first + BLOCKS_OF_PAGE - 1);
-    const reached = found.length > most ? events.at(-1)!.position : Math.max(position, endOfBlock(end));
-    return { events, reached, hasMore: reached < endOfBlock(newest) };
+    const end = endOfPage(blocks, most) ?? last;
+    const reached = found.length > most ? events.at(-1)! : end ? endOf(end) : { time: 0, ...from };
+    return { events, reached, hasMore: newest !== undefined && reached.position < endOfBlock(newest) };
   }
 
   /** The newest events, in feed order. */
   async newest(filter: EventFilter, most: number): Promise<StoredEvent[]> {
     const found: StoredEvent[] = [];
-    let first = await this.newestBlock();
-    while (found.length < most && first > 0) {
-      const { blocks } = await this.read(BACKWARD, first, filter, most);
+    for (let first = Number.MAX_SAFE_INTEGER; found.length < most; first -= 1) {
+      const { blocks, last } = await this.read(BACKWARD, first, filter, most);
+      if (last === undefined) {
+        break;
+      }
       blocks.forEach((block) => found.push(...eventsIn(block, filter).reverse()));
-      first = (endOfPage(blocks, most) ?? first - BLOCKS_OF_PAGE + 1) - 1;
+      first = (endOfPage(blocks, most) ?? last).position;
     }
     return found.slice(0, most).reverse();
   }
 
   /** The end of the feed: no existing event is after it, and every later one is. */
-  async end(caller?: number): Promise<number> {
-    return endOfBlock(await this.newestBlock(caller));
+  async end(caller?: number): Promise<FeedPosition> {
+    return (await this.blockUpTo(Number.MAX_SAFE_INTEGER, caller)) ?? BEGINNING;
   }
 
-  /** True if the position was already assigned, even if its event has expired. */
-  async isKnown(position: number, caller?: number): Promise<boolean> {
-    const [row] = await this.database.read(IS_KNOWN, [blockOf(position)], caller);
-    return row![0] as boolean;
+  /**
+   * The last position before a lost one, by time, because all events that are still there from before the loss are older.
+   * Halves the range, because there may be millions of events since.
+   */
+  private async lastBefore({ position, time }: FeedPosition, caller?: number): Promise<FeedPosition> {
+    let found = BEGINNING;
+    let [low, high] = [0, blockOf(position)];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const block = await this.blockUpTo(middle, caller);
+      if (block !== undefined && block.time > time - CLOCK_DIFFERENCE_US) {
+        high = blockOf(block.position) - 1;
+      } else {
+        found = block ?? BEGINNING;
+        low = middle;
+      }
+    }
+    return found;
   }
 
-  /** @returns 0 without any block */
-  private async newestBlock(caller?: number): Promise<number> {
-    const [row] = await this.database.read(NEWEST, [], caller);
-    return int8ToNumber((row![0] ?? '0') as string);
+  /** The end of the newest block up to one. */
+  private async blockUpTo(block: number, caller?: number): Promise<FeedPosition | undefined> {
+    const [row] = await this.database.read(UP_TO, [block], caller);
+    return row && endOf(toPosition(row[0], row[1]));
   }
 
   /** @param seen number of events in the first block that are not needed */
@@ -124,33 +189,44 @@ export class EventReader {
     first: number,
     { type, petId }: EventFilter,
     most: number,
-    { seen = 0, caller }: { seen?: number; caller?: number } = {},
-  ): Promise<{ blocks: Block[]; newest: number }> {
+    { seen = 0, caller, origin }: { seen?: number; caller?: number; origin?: Partial<FeedPosition> } = {},
+  ): Promise<{ blocks: Block[]; newest?: number; isKnown: boolean; last?: FeedPosition }> {
     const isFiltered = type !== undefined || petId !== undefined;
     const size = isFiltered ? Math.max(most, EVENTS_OF_FILTERED_PAGE) : most + seen;
     const values = [first, size, most + 1, maskOf(type ?? EVENT_TYPES), petId ?? null];
-    const rows = await this.database.read(statement, values, caller);
-    const blocks = rows.filter(([, position]) => position !== null).map(toBlock);
-    return { blocks, newest: int8ToNumber(rows[0]![0] as string) };
+    const { position = 0, time = 0 } = origin ?? {};
+    const rows = await this.database.read(statement, [...values, blockOf(position), time], caller);
+    const [newest, isKnown, last, lastTime] = rows[0]!;
+    return {
+      blocks: rows.filter((row) => row[4] !== null).map(toBlock),
+      newest: newest === null ? undefined : int8ToNumber(newest as string),
+      isKnown: isKnown as boolean,
+      last: last === null ? undefined : toPosition(last, lastTime),
+    };
   }
 }
 
-function toBlock([, position, time, events]: StoredRow): Block {
-  return {
-    position: int8ToNumber(position as string),
-    microseconds: Number(time),
-    events: events as string | null,
-  };
+function toPosition(block: unknown, time: unknown): FeedPosition {
+  return { position: int8ToNumber(block as string), time: int8ToNumber(time as string) };
 }
 
-function eventsIn({ position, microseconds, events }: Block, filter: EventFilter): StoredEvent[] {
+function toBlock([, , , , block, time, events]: StoredRow): Block {
+  return { ...toPosition(block, time), events: events as string | null };
+}
+
+/** The end of a block that has the block's own position. */
+function endOf({ position, time }: FeedPosition): FeedPosition {
+  return { position: endOfBlock(position), time };
+}
+
+function eventsIn({ position, time, events }: Block, filter: EventFilter): StoredEvent[] {
   return events === null
     ? []
-    : eventsOfBlock(position, microseconds, events).filter((event) => matches(event, filter));
+    : eventsOfBlock(position, time, events).filter((event) => matches(event, filter));
 }
 
 /** The last block that was read, if the page ended before all were. */
-function endOfPage(blocks: readonly Block[], most: number): number | undefined {
+function endOfPage(blocks: readonly Block[], most: number): Block | undefined {
   const isOver = blocks.length > most || blocks.at(-1)?.events === null;
-  return isOver ? blocks.findLast(({ events }) => events !== null)!.position : undefined;
+  return isOver ? blocks.findLast(({ events }) => events !== null)! : undefined;
 }

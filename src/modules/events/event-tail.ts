@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { NotificationListener } from '#libs/database';
-import { type EventFilter, type StoredEvent, matches } from './event-blocks';
+import { type EventFilter, type FeedPosition, type StoredEvent, matches } from './event-blocks';
 import { EVENTS_CHANNEL } from './event-log';
-import { EventReader } from './event-reader';
+import { EventReader, EventsLost } from './event-reader';
 
 /** Events read at a time. */
 const BATCH = 500;
@@ -14,8 +14,8 @@ const MAX_OF_CLIENT = 50;
 
 /** A request that waits at the end of the feed. */
 export interface Watcher {
-  /** Position of the last event that it has seen. */
-  after: number;
+  /** Up to where it has seen the feed. */
+  after: FeedPosition;
   filter: EventFilter;
   /** Maximum number of events. */
   most: number;
@@ -36,7 +36,7 @@ export class EventWatch {
   /** Adds new events, which must be in order and without gaps. */
   show(events: readonly StoredEvent[]): void {
     const { after, filter, most } = this.watcher;
-    const wanted = events.filter((event) => event.position > after && matches(event, filter));
+    const wanted = events.filter((event) => event.position > after.position && matches(event, filter));
     this.found.push(...wanted.slice(0, most - this.found.length));
     if (this.found.length > 0) {
       this.settle?.();
@@ -81,7 +81,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(EventTail.name);
   private readonly watches = new Set<EventWatch>();
   /** All waiting requests have seen the events up to this position; undefined if it is unknown. */
-  private head?: number;
+  private head?: FeedPosition;
   private reading?: Promise<void>;
   private retryTimer?: NodeJS.Timeout;
   private isBehind = false;
@@ -123,8 +123,8 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Starts to watch for events, before it resolves. A caller that then reads the feed and finds nothing has missed
-   * nothing.
+   * Starts to watch for events, before it resolves. A caller that then reads the feed once more and finds nothing has
+   * missed nothing: what it has seen is not beyond what the tail has seen, so the tail notices if it is lost.
    * @returns undefined if there are too many watches, or the service is stopping
    * @throws what the driver throws
    */
@@ -135,7 +135,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     }
     const watch = new EventWatch(watcher, () => this.watches.delete(watch));
     this.watches.add(watch);
-    if (this.head === undefined) {
+    if (this.head === undefined || this.head.position < watcher.after.position) {
       await this.catchUp().catch((error: unknown) => {
         watch.close();
         throw error;
@@ -178,10 +178,19 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
         this.head = await this.events.end();
         continue;
       }
-      const { events, reached, hasMore } = await this.events.after(this.head, {}, BATCH);
-      this.head = reached;
-      this.watches.forEach((watch) => watch.show(events));
-      this.isBehind ||= hasMore;
+      try {
+        const { events, reached, hasMore } = await this.events.after(this.head, {}, BATCH);
+        this.head = reached;
+        this.watches.forEach((watch) => watch.show(events));
+        this.isBehind ||= hasMore;
+      } catch (error) {
+        if (!(error instanceof EventsLost)) {
+          throw error;
+        }
+        // The waiting requests return as they are, and the next ones get the error.
+        this.head = undefined;
+        this.watches.forEach((watch) => watch.end());
+      }
     }
   }
 }

@@ -2,29 +2,26 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { type Origin, SentBy } from '#libs/database';
-import { ClientDisconnected, Operation, MAX_PAGE_SIZE, Paged, type Page } from '#libs/http';
-import { Authenticator, ScopeByMethod } from '../auth';
+import { ClientDisconnected, type FeedPage, Operation, MAX_PAGE_SIZE, Paged, nextLink } from '#libs/http';
+import { ConfirmKey, ScopeByMethod } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
-import { type EventDto, ListEventsQuery } from './events.dto';
+import { type EventDto, EventsLostError, EXAMPLE_CURSOR, ListEventsQuery } from './events.dto';
 import { EventsService } from './events.service';
 
 @ApiTags('Events')
 @Controller('events')
 @ScopeByMethod()
 export class EventsController {
-  constructor(
-    private readonly events: EventsService,
-    private readonly authenticator: Authenticator,
-  ) {}
+  constructor(private readonly events: EventsService) {}
 
   @Get()
   @Paged({
     link: {
       description:
         'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
+      example: `<{path}?cursor=${EXAMPLE_CURSOR}>; rel="next"`,
       required: true,
     },
-    kind: 'event',
   })
   @Operation({
     id: 'listEvents',
@@ -37,15 +34,17 @@ export class EventsController {
       maxItems: MAX_PAGE_SIZE,
       example: [EVENT_EXAMPLE],
     },
+    errors: [EventsLostError],
     stability: 'experimental',
   })
   list(
     @Query() query: ListEventsQuery,
     @SentBy() { owner }: Origin,
     @ClientDisconnected() hungUp: AbortSignal,
+    @ConfirmKey() confirmKey: () => Promise<void>,
     @Req() request: FastifyRequest,
-  ): Promise<Page<EventDto>> {
-    const confirmKey = () => this.authenticator.confirm(request);
-    return this.events.list(query, { client: owner, hungUp, confirmKey });
+  ): Promise<FeedPage<EventDto>> {
+    const linkTo = (cursor: string) => nextLink(request, cursor);
+    return this.events.list(query, { client: owner, hungUp, confirmKey, linkTo });
   }
 }

@@ -1,5 +1,8 @@
-import { Cursor, Id, Integer, OneOf, PageQuery } from '#libs/http';
-import { EVENT_TYPES, type EventType, type StoredEvent } from './event-blocks';
+import { Cursor, Id, Integer, InvalidCursorError, OneOf, PageQuery, defineError } from '#libs/http';
+import { EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event-blocks';
+
+/** As in a link. */
+export const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000 });
 
 /** An event in a response. */
 export interface EventDto {
@@ -12,6 +15,33 @@ export interface EventDto {
 export function toEventDto({ id, type, timestamp, data }: StoredEvent): EventDto {
   return { id: `evt_${id}`, type, timestamp, data };
 }
+
+/** An opaque cursor for the events after a position. */
+export function cursorAt({ position, time }: FeedPosition): string {
+  return Buffer.from(`event:${position}.${time}`).toString('base64url');
+}
+
+/** @throws ApiError 400 `invalid_cursor` */
+export function positionAt(cursor: string): FeedPosition {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const [position, time] = text.slice('event:'.length).split('.').map(Number);
+  const found = { position: position!, time: time! };
+  // Each cursor has only one spelling: encoding the result again must give the same text.
+  if (!Number.isSafeInteger(position) || !Number.isSafeInteger(time) || cursorAt(found) !== cursor) {
+    throw new InvalidCursorError();
+  }
+  return found;
+}
+
+export const EventsLostError = defineError({
+  code: 'events_lost',
+  status: 410,
+  when: 'The service has lost events up to this cursor: a standby that was behind took over, or a backup was restored. `Link` has the cursor to go on from.',
+  message: (cursor: string, _link: string) =>
+    `Events up to this cursor were lost when a standby took over or a backup was restored. Go on from cursor=${cursor}, which may repeat events of the last minute before, and check what you have stored.`,
+  headers: (_cursor: string, link: string) => ({ Link: link }),
+  example: [EXAMPLE_CURSOR, `</events?cursor=${EXAMPLE_CURSOR}>; rel="next"`],
+});
 
 const MAX_WAIT_SECONDS = 30;
 

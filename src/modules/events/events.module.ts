@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RetentionModule } from '#libs/database';
 import { EventLog, EventNotifier } from './event-log';
-import { EventReader } from './event-reader';
+import { DAYS_KEPT, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 import { EventsService } from './events.service';
@@ -10,14 +10,12 @@ import { EventsService } from './events.service';
 @Module({ providers: [EventNotifier, EventLog, EventReader], exports: [EventLog, EventReader] })
 export class EventLogModule {}
 
-/** Includes today, so that events are kept for at least 30 days. */
-const DAYS = 31;
-
 /** The feed that callers follow. */
 @Module({
   imports: [
     EventLogModule,
-    RetentionModule.keep({ table: 'event_blocks', dayColumn: 'day', days: DAYS, batch: 500 }),
+    // Today counts as a day.
+    RetentionModule.keep({ table: 'event_blocks', dayColumn: 'day', days: DAYS_KEPT + 1, batch: 500 }),
   ],
   controllers: [EventsController],
   providers: [EventTail, EventsService],

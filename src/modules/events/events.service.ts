@@ -1,13 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { DEFAULT_PAGE_SIZE, InvalidCursorError, type Page, idBefore } from '#libs/http';
-import { type EventPage, EventReader } from './event-reader';
+import { DEFAULT_PAGE_SIZE, type FeedPage } from '#libs/http';
+import { BEGINNING } from './event-blocks';
+import { type EventPage, EventReader, EventsLost } from './event-reader';
 import { EventTail } from './event-tail';
-import { type EventDto, type ListEventsQuery, toEventDto } from './events.dto';
+import {
+  type EventDto,
+  EventsLostError,
+  type ListEventsQuery,
+  cursorAt,
+  positionAt,
+  toEventDto,
+} from './events.dto';
 
 /** The cursor that starts after the newest event. */
-export const NOW = 'now';
-/** The position before the first event. */
-const BEGINNING = 1;
+const NOW = 'now';
 
 /** Who reads the feed. */
 export interface Reader {
@@ -17,6 +23,8 @@ export interface Reader {
   hungUp: AbortSignal;
   /** @throws ApiError 401 if the key is not valid any more */
   confirmKey: () => Promise<void>;
+  /** The `Link` from this request to the page after a cursor. */
+  linkTo: (cursor: string) => string;
 }
 
 /** The feed. Each of its pages links to the next. */
@@ -27,45 +35,53 @@ export class EventsService {
     private readonly tail: EventTail,
   ) {}
 
-  async list(query: ListEventsQuery, reader: Reader): Promise<Page<EventDto>> {
-    const after = await this.positionOf(query.cursor, reader);
-    if (query.cursor === NOW && query.wait === 0) {
-      // Always empty: its link is where the feed stands, before the caller has received any event.
-      return { entries: [], lastId: after };
-    }
-    const { events, reached } = await (query.wait === 0
-      ? this.events.after(after, query, query.limit ?? DEFAULT_PAGE_SIZE, reader.client)
-      : this.wait(after, query, reader));
-    return { entries: events.map(toEventDto), lastId: reached };
-  }
-
-  /** @throws ApiError 400 `invalid_cursor`, also for a position in the future, for instance after a restored backup */
-  private async positionOf(cursor: string | undefined, { client }: Reader): Promise<number> {
-    if (cursor === NOW) {
-      return this.events.end(client);
-    }
-    const position = idBefore(cursor, 'event') || BEGINNING;
-    if (position > BEGINNING && !(await this.events.isKnown(position, client))) {
-      throw new InvalidCursorError();
-    }
-    return position;
-  }
-
-  private async wait(after: number, query: ListEventsQuery, reader: Reader): Promise<EventPage> {
-    const { client, hungUp, confirmKey } = reader;
-    const { limit = DEFAULT_PAGE_SIZE } = query;
-    const watch = await this.tail.watch({ after, filter: query, most: limit, client });
+  /** @throws ApiError 400 `invalid_cursor`, 410 `events_lost`, 401 if the key is not valid any more after a wait */
+  async list(query: ListEventsQuery, reader: Reader): Promise<FeedPage<EventDto>> {
     try {
-      const page = await this.events.after(after, query, limit, client);
-      if (page.events.length > 0 || page.hasMore || watch === undefined) {
-        return page;
+      const { events, reached } = await this.read(query, reader);
+      return { entries: events.map(toEventDto), cursor: cursorAt(reached) };
+    } catch (error) {
+      if (error instanceof EventsLost) {
+        const cursor = cursorAt(error.continueAt);
+        throw new EventsLostError(cursor, reader.linkTo(cursor));
       }
-      const events = await watch.next(query.wait * 1_000, hungUp);
+      throw error;
+    }
+  }
+
+  private async read(query: ListEventsQuery, reader: Reader): Promise<EventPage> {
+    const { cursor, wait, limit = DEFAULT_PAGE_SIZE } = query;
+    const { client } = reader;
+    const start =
+      cursor === NOW ? await this.events.end(client) : cursor === undefined ? BEGINNING : positionAt(cursor);
+    if (cursor === NOW && wait === 0) {
+      // Always empty: its link is where the feed stands, before the caller has received any event.
+      return { events: [], reached: start, hasMore: false };
+    }
+    const page = await this.events.after(start, query, limit, client);
+    return wait === 0 || page.events.length > 0 || page.hasMore ? page : this.wait(page, query, reader);
+  }
+
+  /** @param page the empty one at the end of the feed, which is returned if nothing happens */
+  private async wait(page: EventPage, query: ListEventsQuery, reader: Reader): Promise<EventPage> {
+    const { limit = DEFAULT_PAGE_SIZE } = query;
+    const { client, hungUp, confirmKey } = reader;
+    const watch = await this.tail.watch({ after: page.reached, filter: query, most: limit, client });
+    if (watch === undefined) {
+      return page;
+    }
+    try {
+      // What happened between the first read and the watch. From here on, the watch sees everything.
+      let found = await this.events.after(page.reached, query, limit, client);
+      if (found.events.length === 0 && !found.hasMore) {
+        const events = await watch.next(query.wait * 1_000, hungUp);
+        found = { ...found, events, reached: events.at(-1) ?? found.reached };
+      }
       // After the events: what was committed after the key was revoked is not delivered.
       await confirmKey();
-      return { ...page, events, reached: events.at(-1)?.position ?? page.reached };
+      return found;
     } finally {
-      watch?.close();
+      watch.close();
     }
   }
 }

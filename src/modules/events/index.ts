@@ -1,6 +1,6 @@
 export { EVENT_TYPES, type EventType } from './event-blocks';
 export { EVENTS_CHANNEL, EventLog, type Occurrence } from './event-log';
-export { EventReader } from './event-reader';
+export { EventReader, EventsLost } from './event-reader';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS } from './event-schemas';
 export { EventTail } from './event-tail';
 export { type EventDto, toEventDto } from './events.dto';

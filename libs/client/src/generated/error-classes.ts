@@ -104,6 +104,10 @@ export class TooManyWebhooksError extends PetStoreError {
   declare readonly code: 'too_many_webhooks';
   override readonly name: string = 'TooManyWebhooksError';
 }
+export class EventsLostError extends PetStoreError {
+  declare readonly code: 'events_lost';
+  override readonly name: string = 'EventsLostError';
+}
 export class OperationGoneError extends PetStoreError {
   declare readonly code: 'operation_gone';
   override readonly name: string = 'OperationGoneError';
@@ -183,6 +187,7 @@ export const ERROR_CLASSES = {
   pet_has_open_orders: PetHasOpenOrdersError,
   pet_not_available: PetNotAvailableError,
   too_many_webhooks: TooManyWebhooksError,
+  events_lost: EventsLostError,
   operation_gone: OperationGoneError,
   precondition_failed: PreconditionFailedError,
   payload_too_large: PayloadTooLargeError,

@@ -1104,6 +1104,7 @@ export interface components {
         | 'pet_has_open_orders'
         | 'pet_not_available'
         | 'too_many_webhooks'
+        | 'events_lost'
         | 'operation_gone'
         | 'precondition_failed'
         | 'payload_too_large'

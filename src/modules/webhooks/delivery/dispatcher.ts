@@ -121,7 +121,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     }
     const { position } = dispatched;
     // Read before the webhooks: a webhook created later must not get these events.
-    const end = await this.events.end();
+    const { position: end } = await this.events.end();
     if (end <= position) {
       return false;
     }
@@ -139,7 +139,7 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     webhooks: number,
   ): Promise<number> {
     const most = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / webhooks)));
-    const { events, reached } = await this.events.after(position, {}, most);
+    const { events, reached } = await this.events.after({ position }, {}, most);
     const sent = events.map(toEventDto);
     const made = await transaction.query<CountRow[]>(DISPATCH, [
       sent.map(({ id }) => id),
@@ -149,8 +149,8 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       events.map((event) => event.position),
     ]);
     await this.assertRoom(transaction, made, position);
-    this.roomAt = reached;
-    return reached;
+    this.roomAt = reached.position;
+    return reached.position;
   }
 
   /**

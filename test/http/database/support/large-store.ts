@@ -17,10 +17,12 @@ export const STORE = {
   pending: 20,
   /** Every so many pets, one has a rare name. */
   rareNameEvery: 5_000,
+  /** When all events were written: seconds since 1970. */
+  eventsAt: 1_795_000_000,
 } as const;
 
-const { pets, categories, orders, clients, commits, gone, bigCategory, popularPet, pending, rareNameEvery } =
-  STORE;
+const { pets, categories, orders, clients, commits, gone, bigCategory, popularPet, pending } = STORE;
+const { rareNameEvery, eventsAt } = STORE;
 
 /** When the service's clock starts in tests. */
 const TODAY = '2026-11-21';
@@ -65,8 +67,8 @@ const FILLING = [
   `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
    SELECT id, 'key', 'fingerprint', 201, '{}' FROM clients`,
   // All of them are updates of pets.
-  `INSERT INTO event_blocks (size, types, pets, events)
-   SELECT 1, 2, ARRAY[n], json_build_array(json_build_object('id', md5(n::text), 'type', 'pet.updated', 'petId', n,
+  `INSERT INTO event_blocks (time, size, types, pets, events)
+   SELECT to_timestamp(${eventsAt}), 1, 2, ARRAY[n], json_build_array(json_build_object('id', md5(n::text), 'type', 'pet.updated', 'petId', n,
      'data', json_build_object('id', n, 'name', 'Ada', 'status', 'available', 'categoryId', 1)))
    FROM generate_series(1, ${commits}) n`,
   `VACUUM ANALYZE`,

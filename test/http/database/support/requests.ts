@@ -1,4 +1,5 @@
 import { cursorAfter } from '#libs/http';
+import { cursorAt } from '../../../../src/modules/events/events.dto';
 import { STORE } from './large-store';
 
 // What is asked for: each filter, alone and with others, from the beginning of a list and from deep inside it.
@@ -66,7 +67,7 @@ export const OTHER_PAGES = [
 /** Pages of events, and how many commits they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', 25],
-  [`/events?cursor=${cursorAfter(50 * STORE.commits, 'event')}`, 25],
+  [`/events?cursor=${cursorAt({ position: 50 * STORE.commits, time: STORE.eventsAt * 1_000_000 })}`, 25],
   ['/events?type=pet.updated', 25],
   ['/events?type=pet.deleted', 50_010],
   ['/events?petId=7&type=pet.updated', 50_010],

@@ -14,7 +14,7 @@ test.each([
   ['nothing', ''],
   ['a plain id', '20'],
   ['another prefix', encoded('befor:20')],
-  ['a position in the feed', cursorAfter(20, 'event')],
+  ['a position in the feed', encoded('event:20')],
   ['no id', encoded('after:')],
   ['id 0', encoded('after:0')],
   ['a negative id', encoded('after:-1')],
