@@ -1,15 +1,13 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Server } from 'node:http';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { AggregatorRegistry } from 'prom-client';
 import { AppModule } from '../app.module';
 import { WorkerQuotaServer, newServiceId } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { ReportedStartError } from './failures';
 import { nestLogger } from './logging';
-import { serveMetrics } from './metrics';
+import { MetricsService } from './metrics';
 import { NEST_OPTIONS, type Running } from './service';
 import type { StopSignals } from './stop-signals';
 import { WorkerProcesses } from './worker-processes';
@@ -26,7 +24,7 @@ const HURRY_MS = 3_000;
 export class FirstProcess implements Running {
   private context?: INestApplicationContext;
   private workers?: WorkerProcesses;
-  private metrics?: Server;
+  private readonly metrics = new MetricsService();
 
   constructor(
     private readonly settings: Settings,
@@ -46,9 +44,7 @@ export class FirstProcess implements Running {
     const counter = context.get(WorkerQuotaServer);
     const onStart = (worker: Worker) => worker.once('exit', counter.serve(worker));
     this.workers = new WorkerProcesses(this.count, this.workerEnvironment(), onStart, this.logger);
-    const sum = new AggregatorRegistry();
-    // Those of all workers, added up.
-    this.metrics = await serveMetrics(this.settings.metrics, () => sum.clusterMetrics());
+    await this.serveMetrics(this.workers);
     const address = await this.workers.start();
     if (address === null) {
       throw new ReportedStartError();
@@ -66,10 +62,20 @@ export class FirstProcess implements Running {
       });
       await workers?.stop();
     } finally {
-      this.metrics?.close();
-      this.metrics?.closeAllConnections();
+      this.metrics.onApplicationShutdown();
       await this.context?.close();
     }
+  }
+
+  private async serveMetrics(workers: WorkerProcesses): Promise<void> {
+    const { metrics } = this;
+    metrics.watchProcess();
+    metrics.counter(
+      'petstore_workers_replaced_total',
+      'Workers that ended or hung, and were replaced.',
+      () => workers.replaced,
+    );
+    await metrics.listen(this.settings.metrics, () => metrics.textWith(workers.responding));
   }
 
   /** Beside the variables of this process. */

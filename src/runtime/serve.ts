@@ -8,6 +8,7 @@ import { type Running, Service } from './service';
 import { listenToPrimary, listenToStopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { withWebhookKey } from './webhook-key';
+import { sendSignsOfLife } from './worker-processes';
 
 /**
  * Runs the service until a signal to stop, then finishes open requests and writes buffered data.
@@ -15,6 +16,9 @@ import { withWebhookKey } from './webhook-key';
  */
 export async function serve(settings: Settings, workers: number, tracing?: Tracing): Promise<void> {
   const signals = cluster.isWorker ? listenToPrimary() : listenToStopSignals();
+  if (cluster.isWorker) {
+    sendSignsOfLife();
+  }
   // A closed output must not stop the service.
   process.stdout.on('error', () => undefined);
   const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), () => ({

@@ -5,10 +5,25 @@ import { STOP } from './stop-signals';
 
 /** Pause before the next attempt when a worker cannot start: it would probably fail again. */
 const RESTART_MS = 1_000;
+/** The sign of life of a worker, and how often it sends it. */
+const BEAT = { beat: true };
+const BEAT_MS = 1_000;
+/** A worker that misses so many of them hangs. */
+const MISSED_BEATS = 10;
 
-/** The worker processes of a service: starts them, replaces those that die, stops them. */
+/** In a worker: lets the first process see from now on that the event loop turns. */
+export function sendSignsOfLife(): void {
+  setInterval(() => process.send!(BEAT, undefined, undefined, () => undefined), BEAT_MS).unref();
+}
+
+/** The worker processes of a service: starts them, replaces those that die or hang, stops them. */
 export class WorkerProcesses {
+  /** How many were replaced. */
+  replaced = 0;
   private stopping = false;
+  /** Counted here and not measured, so that a pause of this process, or of the whole machine, is not held against them. */
+  private readonly missedBeats = new Map<Worker, number>();
+  private watchdog?: NodeJS.Timeout;
   /** Workers that have begun to listen. */
   private readonly listening = new Set<number>();
 
@@ -28,6 +43,7 @@ export class WorkerProcesses {
    * @returns the address that all of them listen on, or null if one has exited before it listened, or the service is stopping
    */
   async start(): Promise<{ port: number } | null> {
+    this.watchdog = setInterval(() => this.killHanging(), BEAT_MS).unref();
     const first = await this.fork();
     if (first === null || this.stopping) {
       // `stop` has asked the workers that there were: others would not be asked.
@@ -35,6 +51,11 @@ export class WorkerProcesses {
     }
     const others = await Promise.all(Array.from({ length: this.count - 1 }, () => this.fork()));
     return others.includes(null) ? null : first;
+  }
+
+  /** Those that have shown a sign of life lately. */
+  get responding(): Worker[] {
+    return [...this.missedBeats].filter(([, missed]) => missed < 3).map(([worker]) => worker);
   }
 
   /** Asks all workers to stop; the second call, to hurry. Resolves when none is left. */
@@ -51,12 +72,27 @@ export class WorkerProcesses {
         await ended;
       }),
     );
+    clearInterval(this.watchdog);
+  }
+
+  private killHanging(): void {
+    for (const [worker, missed] of this.missedBeats) {
+      this.missedBeats.set(worker, missed + 1);
+      if (missed === MISSED_BEATS) {
+        worker.process.kill('SIGKILL');
+      }
+    }
   }
 
   private async fork(): Promise<{ port: number } | null> {
     const worker = cluster.fork(this.environment);
     closeUndelivered(worker);
     this.onStart(worker);
+    worker.on('message', (message: Partial<typeof BEAT>) => {
+      if (message.beat) {
+        this.missedBeats.set(worker, 0);
+      }
+    });
     worker.once('exit', (code: number, signal: string | null) =>
       this.onExit(worker, signal ?? `code ${code}`),
     );
@@ -71,12 +107,16 @@ export class WorkerProcesses {
   }
 
   private onExit(worker: Worker, how: string): void {
+    const hung = (this.missedBeats.get(worker) ?? 0) > MISSED_BEATS;
+    this.missedBeats.delete(worker);
     if (this.stopping) {
       return;
     }
     // If it never listened, `fork` returns null: the start then fails, and `replace` tries again.
     if (this.listening.delete(worker.id)) {
-      this.logger.warn(`Worker ${worker.id} exited (${how}); starting another.`);
+      this.replaced += 1;
+      const what = hung ? `did not respond for ${MISSED_BEATS} s and was killed` : `exited (${how})`;
+      this.logger.warn(`Worker ${worker.id} ${what}; starting another.`);
       void this.replace();
     }
   }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { WorkerProcesses } from '../../src/runtime/worker-processes';
 
 class FakeWorker extends EventEmitter {
-  process = { send: () => true };
+  process = { send: () => true, kill: jest.fn() };
   send = jest.fn();
 
   constructor(private readonly dead = false) {
@@ -15,6 +15,30 @@ class FakeWorker extends EventEmitter {
     return this.dead;
   }
 }
+
+it('A worker that shows no sign of life for ten of its intervals is killed, and one that does is not', async () => {
+  jest.useFakeTimers();
+  const forked = [new FakeWorker(), new FakeWorker()];
+  const [alive, hanging] = forked as [FakeWorker, FakeWorker];
+  const fork = jest.spyOn(cluster, 'fork').mockImplementation(() => forked.shift() as unknown as Worker);
+  try {
+    const processes = new WorkerProcesses(2, {}, () => undefined, {} as Logger);
+    void processes.start();
+    alive.emit('listening', { port: 1 });
+    await jest.advanceTimersByTimeAsync(0);
+    hanging.emit('message', { beat: true });
+    for (let second = 0; second < 11; second += 1) {
+      expect(hanging.process.kill).not.toHaveBeenCalled();
+      alive.emit('message', { beat: true });
+      jest.advanceTimersByTime(1_000);
+    }
+    expect(hanging.process.kill.mock.calls).toEqual([['SIGKILL']]);
+    expect(alive.process.kill).not.toHaveBeenCalled();
+  } finally {
+    fork.mockRestore();
+    jest.useRealTimers();
+  }
+});
 
 it('A stop during the start forks no further workers, and waits for none that is dead already', async () => {
   const first = new FakeWorker();

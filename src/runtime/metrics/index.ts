@@ -1,3 +1,3 @@
-export { MetricsService, serveMetrics } from './metrics.service';
+export { MetricsService } from './metrics.service';
 export { RequestMetrics } from './request-metrics';
 export { MetricsModule } from './service-metrics';

@@ -1,6 +1,7 @@
-import cluster from 'node:cluster';
-import { once } from 'node:events';
+import cluster, { type Worker } from 'node:cluster';
+import { on, once } from 'node:events';
 import { type Server, createServer } from 'node:http';
+import { totalmem } from 'node:os';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AggregatorRegistry,
@@ -19,20 +20,69 @@ export type Sample = [labels: Labels, value: number];
 /** One value, one for each value of the only label, or one for each combination of labels. */
 type Values = number | Record<string, number> | Sample[];
 
+type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/** What the first process asks a worker, and its answer. */
+const ASK = { askMetrics: true };
+interface Answer {
+  metrics: Metrics;
+}
+const ANSWER_MS = 5_000;
+
+/** In the first process. @returns nothing if the worker does not answer */
+async function askMetrics(worker: Worker): Promise<Metrics> {
+  try {
+    const answers = on(worker, 'message', { signal: AbortSignal.timeout(ANSWER_MS) });
+    worker.send(ASK, () => undefined);
+    for await (const [{ metrics }] of answers as AsyncIterable<[Partial<Answer>]>) {
+      if (metrics !== undefined) {
+        return metrics;
+      }
+    }
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') {
+      throw error;
+    }
+  }
+  return [];
+}
+
 /** The service's metrics for Prometheus, on their own port. Values are counted elsewhere and read at each scrape. */
 @Injectable()
 export class MetricsService implements OnApplicationShutdown {
   private readonly registry = new Registry();
   private server?: Server;
 
-  /** Adds the usual metrics of the process and Node.js. */
+  /** Adds the usual metrics of the process and Node.js. Those of a worker name it: they say nothing when added up. */
   watchProcess(): void {
-    collectDefaultMetrics({ register: this.registry });
+    const labels = cluster.isWorker ? { worker: cluster.worker!.id } : {};
+    collectDefaultMetrics({ register: this.registry, labels });
+    const limit = Math.min(process.constrainedMemory() || Infinity, totalmem());
+    this.gauge(
+      'petstore_memory_limit_bytes',
+      'The memory that the service may use: that of the container, or of the machine.',
+      () => limit,
+      [],
+      'max',
+    );
     if (cluster.isWorker) {
-      // In a worker: the first process collects from all workers and adds up.
-      AggregatorRegistry.setRegistries(this.registry);
-      new AggregatorRegistry();
+      process.on('message', (message: Partial<typeof ASK>) => message.askMetrics && void this.tell());
     }
+  }
+
+  /** The metrics of this process and of these workers, added up. A worker that does not answer is left out. */
+  async textWith(workers: readonly Worker[]): Promise<string> {
+    const all = await Promise.all([this.registry.getMetricsAsJSON(), ...workers.map(askMetrics)]);
+    // As the labels of a process differ, none of its metrics needs to be left out, as prom-client would do.
+    const named = all.map((one) =>
+      one.map((metric) => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric)),
+    );
+    return AggregatorRegistry.aggregate(named).metrics();
+  }
+
+  private async tell(): Promise<void> {
+    const metrics = await this.registry.getMetricsAsJSON();
+    process.send!({ metrics } satisfies Answer, undefined, undefined, () => undefined);
   }
 
   /** @param aggregator how the values of several workers are combined */
@@ -83,8 +133,27 @@ export class MetricsService implements OnApplicationShutdown {
     return this.registry.metrics();
   }
 
-  async listen(address: Settings['metrics']): Promise<void> {
-    this.server = await serveMetrics(address, () => this.text());
+  /**
+   * Serves metrics at `/metrics`, in Prometheus's text format; not without an address.
+   * @throws StartError if the address is unavailable
+   */
+  async listen(address: Settings['metrics'], text = () => this.text()): Promise<void> {
+    if (address === undefined) {
+      return;
+    }
+    const server = createServer((request, response) => {
+      if (request.url !== '/metrics') {
+        response.writeHead(404).end();
+        return;
+      }
+      text().then(
+        (metrics) =>
+          response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(metrics),
+        () => response.writeHead(500).end(),
+      );
+    });
+    this.server = server;
+    await explainAddress('METRICS_PORT', address, () => once(server.listen(address), 'listening'));
   }
 
   onApplicationShutdown(): void {
@@ -100,29 +169,4 @@ function samplesOf(values: Values, [label = '']: string[]): Sample[] {
   return Array.isArray(values)
     ? values
     : Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
-}
-
-/**
- * Serves metrics at `/metrics`, in Prometheus's text format; not without an address.
- * @throws StartError if the address is unavailable
- */
-export async function serveMetrics(
-  address: Settings['metrics'],
-  text: () => Promise<string>,
-): Promise<Server | undefined> {
-  if (address === undefined) {
-    return undefined;
-  }
-  const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    text().then(
-      (metrics) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(metrics),
-      () => response.writeHead(500).end(),
-    );
-  });
-  await explainAddress('METRICS_PORT', address, () => once(server.listen(address), 'listening'));
-  return server;
 }

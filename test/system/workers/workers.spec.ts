@@ -73,15 +73,21 @@ it('changes made on the command line apply in every worker: plan, reset', async 
   expect(await statusOf(key)).toBe(200);
 });
 
-it('adds up the metrics of all workers', async () => {
-  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+
+it('adds up the metrics of all workers, but not those of their processes', async () => {
+  const text = await scrape();
   const [, count] =
     /petstore_http_requests_total\{operation="\/categories",method="GET",status="200"\} (\d+)/.exec(text)!;
   expect(Number(count)).toBeGreaterThanOrEqual(120);
   expect(text).toContain('petstore_limits_degraded 0\n');
+  for (const name of ['process_resident_memory_bytes', 'process_start_time_seconds']) {
+    const processes = [...text.matchAll(new RegExp(`^${name}(.*) `, 'gm'))].map(([, labels]) => labels);
+    expect(processes.sort()).toEqual(['', '{worker="1"}', '{worker="2"}']);
+  }
 });
 
-it('replaces a killed worker, keeps the counts, and leaves no caller waiting', async () => {
+it('replaces a worker that hangs, keeps the counts, leaves no caller waiting, and reports the metrics of the others', async () => {
   const key = await newKey('bereft');
   await statusesOf(key, 40);
   const before = workers();
@@ -94,7 +100,7 @@ it('replaces a killed worker, keeps the counts, and leaves no caller waiting', a
   const callers = Promise.allSettled(Array.from({ length: 4 }, live));
   // The stopped worker has not confirmed that it took one of the connections.
   await until(() => answered === 3);
-  process.kill(before[0]!, 'SIGKILL');
+  expect(await scrape()).toContain('process_start_time_seconds{worker="2"}');
   expect(tally((await callers).map(({ status }) => status))).toEqual({ fulfilled: 3, rejected: 1 });
   await until(() => {
     const now = workers();
@@ -103,7 +109,9 @@ it('replaces a killed worker, keeps the counts, and leaves no caller waiting', a
     );
   });
   expect(tally(await statusesOf(key, 30))).toEqual({ 200: 20, 429: 10 });
-  expect(service.stdout).toContain('starting another.');
+  const told = service.log.filter((line) => line.includes('starting another.'));
+  expect(told).toEqual([expect.stringContaining('Worker 1 did not respond for 10 s and was killed')]);
+  await until(async () => (await scrape()).includes('petstore_workers_replaced_total 1\n'));
 });
 
 it('answers requests in progress before it stops, and saves the day’s counts', async () => {
