@@ -3,7 +3,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
 import { CommandsModule, DatabaseModule } from '#libs/database';
 import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Actor, AuditModule } from './modules/audit';
 import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
 import { CatalogueTransferModule } from './modules/catalogue';
@@ -55,11 +55,11 @@ export class AppModule {
    * @param databaseUrl the settings lack it if the database is embedded
    */
   static forService(settings: Settings, databaseUrl: string): DynamicModule {
-    const options = dataSourceOptions(databaseUrl, settings.databasePool);
+    const database = openedDatabase(settings, databaseUrl, settings.databasePool);
     return {
       module: AppModule,
       imports: [
-        ...foundation(settings, DatabaseModule.forRoot(databaseUrl, options, connectAndMigrate), SERVICE),
+        ...foundation(settings, database, SERVICE),
         AuthModule,
         QuotasModule,
         DeprecationsModule,
@@ -79,14 +79,10 @@ export class AppModule {
 
   /** The first process of a service with workers: counts for them, and seeds a new store. */
   static forFirstProcess(settings: Settings, databaseUrl: string): DynamicModule {
-    const options = dataSourceOptions(databaseUrl, COUNTING_POOL);
+    const database = openedDatabase(settings, databaseUrl, COUNTING_POOL);
     return {
       module: AppModule,
-      imports: [
-        ...foundation(settings, DatabaseModule.forRoot(databaseUrl, options, connectAndMigrate), SERVICE),
-        WorkerQuotaServerModule,
-        SeedModule,
-      ],
+      imports: [...foundation(settings, database, SERVICE), WorkerQuotaServerModule, SeedModule],
     };
   }
 
@@ -116,6 +112,12 @@ export class AppModule {
 }
 
 class SettingsModule {}
+
+function openedDatabase(settings: Settings, url: string, poolSize: number): DynamicModule {
+  const { databaseDirectUrl = url } = settings;
+  const connect = (options: DataSourceOptions) => connectAndMigrate(options, databaseDirectUrl);
+  return DatabaseModule.forRoot(databaseDirectUrl, dataSourceOptions(url, poolSize), connect);
+}
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 

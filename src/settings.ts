@@ -16,6 +16,8 @@ export interface Settings {
   contactUrl: string | undefined;
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: string | undefined;
+  /** The server itself, where `databaseUrl` names a pooler; for listening, migrations and commands. Absent: `databaseUrl`. */
+  databaseDirectUrl: string | undefined;
   dataDirectory: string;
   databasePool: number;
   /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
@@ -72,7 +74,7 @@ export function settingNames(): ReadonlySet<string> {
 }
 
 /** Variables that may be in a file, as container platforms mount secrets: `DATABASE_URL_FILE` names it. */
-const SECRETS = ['DATABASE_URL', 'REDIS_URL', 'WEBHOOK_KEY'];
+const SECRETS = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'WEBHOOK_KEY'];
 
 function withSecrets(environment: Environment): Environment {
   const reader = new EnvironmentReader(environment);
@@ -107,6 +109,7 @@ function readAll(reader: EnvironmentReader): Omit<Settings, 'serviceId'> {
     publicUrl: reader.url('PUBLIC_URL', ['https:', 'http:']),
     contactUrl: reader.url('CONTACT_URL', ['https:', 'http:']),
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseDirectUrl: reader.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 2, max: 1_000 }),
     redisUrl: readRedisUrl(reader),

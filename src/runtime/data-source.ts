@@ -65,12 +65,9 @@ export function dataSourceOptions(
     connectTimeoutMS,
     applicationName: 'petstore',
     extra: {
-      statement_timeout: statementTimeoutMs,
-      // A process halted in a transaction must not keep its locks: all writes need one of them.
-      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       onConnect: async (client: ClientBase) => {
         watchSilence(client);
-        await client.query(INDEXES_ONLY);
+        await client.query(sessionSettings(statementTimeoutMs));
       },
       keepAlive: true,
       // Statements sent in sequence do not wait for each other's results.
@@ -87,32 +84,51 @@ export function commandOptions(url: string): DataSourceOptions {
   return dataSourceOptions(url, 2, 20_000);
 }
 
-/**
- * Makes every statement of a request use an index, and in its order. A plan made while a table was small, full of dead
- * rows or not analysed yet would later scan the whole table, or sort all of it for a page.
- */
-const INDEXES_ONLY = ['seqscan', 'hashjoin', 'mergejoin', 'sort']
-  .map((method) => `SET enable_${method} = off; `)
-  .concat('SET jit = off')
-  .join('');
+/** For each connection of a pool. Statements, because a pooler refuses most of them as parameters of a connection. */
+export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): string {
+  const settings = {
+    statement_timeout: statementTimeoutMs,
+    // A process halted in a transaction must not keep its locks: all writes need one of them.
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    // Makes every statement of a request use an index, and in its order. A plan made while a table was small, full of dead
+    // rows or not analysed yet would later scan the whole table, or sort all of it for a page.
+    enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
+    enable_sort: 'off',
+    jit: 'off',
+    // What the code expects, however the database or the role is configured.
+    DateStyle: 'ISO',
+    TimeZone: 'UTC',
+    default_transaction_isolation: `'read committed'`,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `SET ${name} = ${value}`)
+    .join('; ');
+}
 
-/** Migrates the database on a separate connection: a migration may take longer than a request. */
-export async function migrateToNewest(url: string): Promise<string[]> {
+/**
+ * Migrates the database on connections of its own: a migration may take longer than a request.
+ * @param url of the server itself
+ * @param report called with a line about what it waits for
+ */
+export async function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
   const extra = { keepAlive: true };
-  const dataSource = new DataSource({ ...dataSourceOptions(url, 1), entities: [], extra });
+  const dataSource = new DataSource({ ...dataSourceOptions(url, 2), entities: [], extra });
   await dataSource.initialize();
   try {
-    return await migrate(dataSource, url);
+    return await migrate(dataSource, report);
   } finally {
     await dataSource.destroy();
   }
 }
 
-/** Opens the database, at the newest migration. */
-export async function connectAndMigrate(options: DataSourceOptions & { url?: string }): Promise<DataSource> {
-  const done = await migrateToNewest(options.url!);
+/** Opens the database, at the newest migration. @param directUrl of the server itself; `options` may name a pooler */
+export async function connectAndMigrate(options: DataSourceOptions, directUrl: string): Promise<DataSource> {
+  const logger = new Logger('Database');
+  const done = await migrateToNewest(directUrl, (line) => logger.warn(line));
   if (done.length > 0) {
-    new Logger('Database').log(`Migrated: ${done.join(', ')}.`);
+    logger.log(`Migrated: ${done.join(', ')}.`);
   }
   return new DataSource(options).initialize();
 }

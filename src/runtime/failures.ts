@@ -1,6 +1,6 @@
 import { EnvironmentError } from './environment';
 import { EnvironmentFileError } from './environment-file';
-import { isDatabaseUnavailable } from '#libs/database';
+import { MigrationLockError, UnheardNotificationError, isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
 import { AdministrationError } from '../modules/auth';
@@ -23,6 +23,7 @@ const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, co
   [EnvironmentFileError, 'invalid_configuration'],
   [EmbeddedPostgresError, 'database_unavailable'],
   [InvalidPlanError, 'invalid_plan'],
+  [MigrationLockError, 'database_locked'],
   [StartError, 'cannot_start'],
   [WebhookKeyError, 'invalid_webhook_key'],
 ];
@@ -38,6 +39,9 @@ const REFUSED_CODE = /^(28...|3D000|42501)$/;
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** Messages of the driver and Node when TLS fails; the codes differ from case to case. */
 const REFUSED_TEXT = /^The server does not support SSL|certificate/;
+
+const HOW_TO_HEAR =
+  'If DATABASE_URL names a pooler in transaction mode, set DATABASE_DIRECT_URL to the PostgreSQL server itself, or use session mode.';
 
 /** The text that reports a failure, in one line if it can be explained. */
 export function explain(error: unknown): string {
@@ -57,6 +61,9 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
   const [, code] = EXPLAINED.find(([kind]) => error instanceof kind) ?? [];
   if (code !== undefined) {
     return { code, message: (error as Error).message };
+  }
+  if (error instanceof UnheardNotificationError) {
+    return { code: 'notifications_unheard', message: `${error.message} ${HOW_TO_HEAR}` };
   }
   if (isDatabaseUnavailable(error)) {
     const { code: cause, message } = error as NodeJS.ErrnoException;

@@ -9,6 +9,7 @@ const DATABASE = 'petstore';
 
 /** The database that this process uses. */
 export interface OpenDatabase {
+  /** For a server: what its pool connects to. For a command: the server itself, without a pooler. */
   url: string;
   /** True for the embedded database in the data directory, false for an external server. */
   embedded: boolean;
@@ -36,12 +37,14 @@ export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void 
  * @param forServer creates the embedded one if there is none, and restarts it if it dies
  */
 export async function openDatabase(
-  settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
+  settings: Pick<Settings, 'databaseUrl' | 'databaseDirectUrl' | 'dataDirectory'>,
   log: (line: string) => void,
   forServer = false,
 ): Promise<OpenDatabase> {
-  if (settings.databaseUrl !== undefined) {
-    return { url: settings.databaseUrl, embedded: false, close: () => Promise.resolve() };
+  const { databaseUrl, databaseDirectUrl = databaseUrl } = settings;
+  if (databaseUrl !== undefined) {
+    const url = forServer ? databaseUrl : databaseDirectUrl!;
+    return { url, embedded: false, close: () => Promise.resolve() };
   }
   if (!isPackageInstalled()) {
     throw new StartError(

@@ -11,6 +11,7 @@ export interface Program {
 
 export const REDIS: Program = { names: ['redis-server'], debianPackage: 'redis-server' };
 export const HAPROXY: Program = { names: ['haproxy'], debianPackage: 'haproxy' };
+export const PGBOUNCER: Program = { names: ['pgbouncer'], debianPackage: 'pgbouncer' };
 export const PROMTOOL: Program = { names: ['promtool'], debianPackage: 'prometheus' };
 export const CHROMIUM: Program = {
   names: ['chromium', 'chromium-browser', 'google-chrome'],

@@ -163,7 +163,7 @@ export class Database {
 @Module({})
 export class DatabaseModule {
   /**
-   * @param url PostgreSQL connection URL
+   * @param url of the server itself, for connections that keep a session; `options` may name a pooler
    * @param connect opens the data source, once per application; its connections are closed with the application
    */
   static forRoot(

@@ -22,8 +22,8 @@ export {
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { Database, DatabaseModule, type Transaction } from './database';
 export { GeneratedId, OF_THE_DATABASE, PostgresNames, int8, int8ToNumber } from './entity-table';
-export { migrate, migrationStates } from './migrations';
-export { DatabaseUrl, NotificationListener } from './notification-listener';
+export { MigrationLockError, migrate, migrationStates } from './migrations';
+export { DatabaseUrl, NotificationListener, UnheardNotificationError } from './notification-listener';
 export {
   isDatabaseUnavailable,
   isRefusedStatement,

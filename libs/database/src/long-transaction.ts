@@ -10,7 +10,7 @@ export interface LongTransactionOptions {
 }
 
 /** Selected by name, because older versions of PostgreSQL lack some of them. Set for this transaction only. */
-const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
+export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
   WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
 /**

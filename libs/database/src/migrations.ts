@@ -1,32 +1,144 @@
-import { Client } from 'pg';
-import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type DataSource, type EntityManager, type Migration, MigrationExecutor } from 'typeorm';
+import { WITHOUT_TIMEOUTS } from './long-transaction';
+import { isLockTimeout } from './postgres-errors';
 
 /** Any number that no other program uses on this database; this one spells "migr". */
 const MIGRATION_LOCK = 0x6d696772;
 
+/** How often the lock is tried while another instance migrates. */
+const POLL_MS = 250;
+const PATIENCE = {
+  /** Requests queue behind a migration that waits for a table, so it waits in turns of this length, with pauses of the same. */
+  turnMs: 2_000,
+  totalMs: 120_000,
+};
+
+/** Somebody else holds a lock for too long. The message is one sentence. */
+export class MigrationLockError extends Error {}
+
 /**
  * Brings the database to the newest migration while holding an advisory lock, so that any number of instances can start
- * at once: one migrates, the others wait. The lock belongs to its own connection, so it is released when the process
- * dies.
+ * at once: one migrates, the others wait. The lock belongs to a transaction of its own, so that nothing keeps it after the
+ * process has died, not even a pooler.
+ * @param dataSource with two connections and without request timeouts
+ * @param report called with a sentence about what it waits for
  * @returns the names of the migrations that were run now
+ * @throws MigrationLockError
  */
-export async function migrate(dataSource: DataSource, url: string): Promise<string[]> {
-  const lock = new Client({ connectionString: url });
-  // If the connection is lost, the next statement reports it.
-  lock.on('error', () => undefined);
-  await lock.connect();
-  try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const done = await dataSource.runMigrations({ transaction: 'each' });
-    return done.map((migration) => migration.name);
-  } finally {
-    await lock.end();
+export function migrate(
+  dataSource: DataSource,
+  report: (line: string) => void,
+  patience = PATIENCE,
+): Promise<string[]> {
+  return dataSource.transaction(async (lock) => {
+    await lock.query(WITHOUT_TIMEOUTS);
+    await lockMigrations(lock, report, patience);
+    const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
+    for (const migration of pending) {
+      await runInTurns(migration, dataSource, lock, report, patience);
+    }
+    return pending.map(({ name }) => name);
+  });
+}
+
+/**
+ * Waits until nobody migrates this database, and keeps others from it until the transaction ends. Waits without a
+ * statement: an index that is created concurrently waits for all statements that run.
+ * @throws MigrationLockError
+ */
+export async function lockMigrations(
+  transaction: EntityManager,
+  report: (line: string) => void = () => undefined,
+  patience = PATIENCE,
+): Promise<void> {
+  const deadline = performance.now() + patience.totalMs;
+  let isReported = false;
+  for (;;) {
+    // Without a parameter: the last statement with one keeps its snapshot until the next.
+    const sql = `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS locked`;
+    const [row] = await transaction.query<{ locked: boolean }[]>(sql);
+    if (row!.locked) {
+      return;
+    }
+    const held = `the migration lock, held by ${await sessions(transaction, LOCK_HOLDERS)}`;
+    if (performance.now() >= deadline) {
+      throw new MigrationLockError(`Gave up waiting for ${held}.`);
+    }
+    if (!isReported) {
+      report(`Waiting for ${held}.`);
+      isReported = true;
+    }
+    await pause(POLL_MS);
   }
 }
 
-/** Waits until nobody migrates this database, and keeps others from it until the transaction ends. */
-export async function lockMigrations(transaction: EntityManager): Promise<void> {
-  await transaction.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+/** Runs a migration, again if it could not lock its tables in time. */
+async function runInTurns(
+  migration: Migration,
+  dataSource: DataSource,
+  lock: EntityManager,
+  report: (line: string) => void,
+  patience: typeof PATIENCE,
+): Promise<void> {
+  const deadline = performance.now() + patience.totalMs;
+  for (;;) {
+    let blockers = '';
+    try {
+      return await runOnce(migration, dataSource, patience.turnMs, async (pid) => {
+        blockers = await sessions(lock, `SELECT unnest(pg_blocking_pids(${pid}))`);
+      });
+    } catch (error) {
+      if (!isLockTimeout(error)) {
+        throw error;
+      }
+      const waiting = `${migration.name} waits for tables that are in use by ${blockers}`;
+      if (performance.now() >= deadline) {
+        throw new MigrationLockError(`Gave up: the migration ${waiting}.`);
+      }
+      report(`The migration ${waiting}. Requests pass; it will be tried again.`);
+      await pause(patience.turnMs);
+    }
+  }
+}
+
+/** @param onSlow called with the process id of the session if its locks may not be granted in time */
+async function runOnce(
+  migration: Migration,
+  dataSource: DataSource,
+  lockTimeoutMs: number,
+  onSlow: (pid: number) => Promise<void>,
+): Promise<void> {
+  if (migration.instance!.transaction === false) {
+    // It does not lock out requests: its index is created concurrently, and waits as long as it takes.
+    await new MigrationExecutor(dataSource).executeMigration(migration);
+    return;
+  }
+  await dataSource.transaction(async (transaction) => {
+    const [session] = await transaction.query<{ pid: number }[]>(
+      `SELECT pg_backend_pid() AS pid, set_config('lock_timeout', '${lockTimeoutMs}', true)`,
+    );
+    const look = () => void onSlow(session!.pid).catch(() => undefined);
+    const timer = setTimeout(look, lockTimeoutMs / 2);
+    try {
+      await new MigrationExecutor(dataSource, transaction.queryRunner).executeMigration(migration);
+    } finally {
+      clearTimeout(timer);
+    }
+  });
+}
+
+const LOCK_HOLDERS = `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = database AND datname = current_database()
+  WHERE locktype = 'advisory' AND classid = 0 AND objid = ${MIGRATION_LOCK} AND objsubid = 1 AND granted`;
+
+/** @param pids selects process ids @returns for example `pid 4711 (pg_dump on 10.0.0.7, active)` */
+async function sessions(reader: EntityManager, pids: string): Promise<string> {
+  const rows = await reader.query<{ session: string }[]>(
+    `SELECT format('pid %s (%s%s, %s)', pid, coalesce(nullif(application_name, ''), 'unknown program'),
+       ' on ' || host(client_addr), state) AS session
+     FROM pg_stat_activity WHERE pid IN (${pids})`,
+  );
+  return rows.map(({ session }) => session).join(', ') || 'a session that has just ended';
 }
 
 /**

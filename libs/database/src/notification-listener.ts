@@ -1,8 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
 import { Client, type QueryResult } from 'pg';
+import type { DataSource } from 'typeorm';
 import { RepeatingTask } from '#libs/clock';
 
-/** The URL of the database, for code that needs its own connection. The command line knows it once it opens the database. */
+/**
+ * The URL of the server itself, for connections that keep a session: a pooler may give each transaction another one. The
+ * command line knows it once it opens the database.
+ */
 export class DatabaseUrl {
   constructor(public value: string) {}
 }
@@ -24,13 +30,24 @@ export interface Subscription {
  */
 const PULSE_MS = 300;
 const ANSWER_MS = 400;
+/** The connection may hear another server than the one that the pool writes to. Checked at this interval, and given up after this. */
+const PROOF_MS = 1_000;
+const HEARD_MS = 1_000;
 /** First pause before connecting again; doubles up to 16 times that. */
 const RETRY_MS = 250;
 const CONNECT_MS = 5_000;
 
+/** A notification that was sent through the pool did not reach the connection that listens. */
+export class UnheardNotificationError extends Error {
+  constructor() {
+    super('Notifications sent by this process do not reach its connection that listens.');
+  }
+}
+
 /**
  * Listens to channels of PostgreSQL (LISTEN/NOTIFY) for the whole process, on one connection of its own that opens with the
- * first subscription. Connects again when it is lost.
+ * first subscription. Connects again when it is lost, and when a notification sent through the pool is not heard: behind a
+ * pooler, or after a failover, the two may end at different servers.
  */
 @Injectable()
 export class NotificationListener implements OnApplicationShutdown {
@@ -40,13 +57,22 @@ export class NotificationListener implements OnApplicationShutdown {
   private client: Client | null = null;
   private failures = 0;
   private isClosed = false;
+  private hasHeard = false;
+  private lastFailure: unknown;
+  private readonly proofChannel = `heard_${randomUUID()}`;
+  /** Called with the proofs that are heard. */
+  private readonly awaited = new Map<string, () => void>();
+  private nextProofAt = 0;
   private readonly task = new RepeatingTask({
     name: 'Listening to the database',
     work: () => this.check(),
     everyMs: () => (this.failures === 0 ? PULSE_MS : RETRY_MS * 2 ** Math.min(this.failures - 1, 4)),
   });
 
-  constructor(private readonly url: DatabaseUrl) {}
+  constructor(
+    private readonly url: DatabaseUrl,
+    @InjectDataSource() private readonly dataSource: DataSource,
+  ) {}
 
   /** False while no notifications arrive. */
   get listening(): boolean {
@@ -56,10 +82,14 @@ export class NotificationListener implements OnApplicationShutdown {
   /**
    * Subscribes until the returned function is called. Resolves after the first attempt, whether it succeeded or not;
    * further attempts follow automatically.
+   * @throws UnheardNotificationError if this process connected, but has never heard what it sent
    */
   async subscribe(subscription: Subscription): Promise<() => Promise<void>> {
     this.subscriptions.add(subscription);
     await this.task.start().runNow();
+    if (!this.hasHeard && this.lastFailure instanceof UnheardNotificationError) {
+      throw this.lastFailure;
+    }
     return () => this.unsubscribe(subscription);
   }
 
@@ -82,7 +112,13 @@ export class NotificationListener implements OnApplicationShutdown {
 
   /** Connects if necessary, listens to new channels, and asks whether the connection still works. */
   private async check(): Promise<void> {
-    this.client ??= await this.connect();
+    try {
+      this.client ??= await this.connect();
+    } catch (error) {
+      this.failures += 1;
+      this.lastFailure = error;
+      throw error;
+    }
     const { client } = this;
     const added = [...this.subscriptions].filter((subscription) => !this.active.has(subscription));
     try {
@@ -96,6 +132,32 @@ export class NotificationListener implements OnApplicationShutdown {
       const begun = added.filter((subscription) => this.subscriptions.has(subscription));
       begun.forEach((subscription) => this.active.add(subscription));
       begun.forEach(({ onState }) => onState?.(true));
+    }
+    if (performance.now() > this.nextProofAt) {
+      // In the background, because all connections of the pool may be busy.
+      this.nextProofAt = Infinity;
+      this.prove(HEARD_MS)
+        .catch((error: unknown) => error instanceof UnheardNotificationError && this.lose(client))
+        .finally(() => (this.nextProofAt = performance.now() + PROOF_MS));
+    }
+  }
+
+  /**
+   * Sends a notification as the rest of the process does, and waits until the connection that listens hears it.
+   * @throws UnheardNotificationError; what the driver throws if it cannot be sent
+   */
+  private async prove(patienceMs: number): Promise<void> {
+    const proof = randomUUID();
+    const heard = new Promise<void>((resolve) => this.awaited.set(proof, resolve));
+    try {
+      // Nobody needs it after a crash: the commit does not wait for the disk.
+      await this.dataSource.query(`SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
+        this.proofChannel,
+        proof,
+      ]);
+      await within(patienceMs, heard, () => new UnheardNotificationError());
+    } finally {
+      this.awaited.delete(proof);
     }
   }
 
@@ -119,15 +181,21 @@ export class NotificationListener implements OnApplicationShutdown {
       connectionTimeoutMillis: CONNECT_MS,
     });
     client.on('notification', ({ payload = '', channel }) => {
+      this.awaited.get(payload)?.();
       const wanted = [...this.active].filter(({ channels }) => channels.includes(channel));
       wanted.forEach(({ onNotification }) => onNotification(payload, channel));
     });
     client.on('error', () => this.lose(client));
     client.on('end', () => this.lose(client));
+    await client.connect();
     try {
-      await client.connect();
+      // First of all and alone: behind a pooler, other statements may hear it by chance, and what they set up would stay there.
+      await client.query(statements('LISTEN', [this.proofChannel]));
+      await this.prove(CONNECT_MS);
+      this.hasHeard = true;
+      this.nextProofAt = performance.now() + PROOF_MS;
     } catch (error) {
-      this.failures += 1;
+      client.end().catch(() => undefined);
       throw error;
     }
     if (this.isClosed) {
@@ -153,17 +221,21 @@ function statements(verb: 'LISTEN' | 'UNLISTEN', channels: readonly string[]): s
   return channels.map((channel) => `${verb} "${channel}"`).join('; ');
 }
 
-/** @throws Error if the work takes longer */
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+/** @throws the error of `late` if the work takes longer */
+async function within(
+  milliseconds: number,
+  work: Promise<void>,
+  late = () => new Error(`The database has not answered for ${milliseconds} ms.`),
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const end = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       // A reply may have arrived while this process was busy: read it first.
-      setImmediate(() => reject(new Error(`The database has not answered for ${milliseconds} ms.`)));
+      setImmediate(() => reject(late()));
     }, milliseconds).unref();
   });
   try {
-    await Promise.race([work, late]);
+    await Promise.race([work, end]);
   } finally {
     clearTimeout(timer);
   }

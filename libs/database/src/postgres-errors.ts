@@ -112,6 +112,11 @@ export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && driverFieldsOf(error).constraint === constraint;
 }
 
+/** True if a lock was not granted within `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03';
+}
+
 /** True if the transaction was rolled back and a retry may succeed. */
 export function isRetryable(error: unknown): boolean {
   return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);

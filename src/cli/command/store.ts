@@ -32,7 +32,7 @@ export class Store {
     this.url.value = url;
     this.actor.reason = reason;
     if (embedded) {
-      await migrateToNewest(url);
+      await migrateToNewest(url, () => undefined);
     }
     await this.dataSource.setOptions({ url }).initialize();
     // Only `db migrate` and a starting server migrate a database of somebody else.

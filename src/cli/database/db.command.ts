@@ -14,7 +14,8 @@ export class MigrateCommand extends ResultCommand {
   protected override readonly examples = ['db migrate'];
 
   async run(): Promise<void> {
-    const migrations = await withDatabase(migrateToNewest);
+    const report = (line: string) => process.stderr.write(`${line}\n`);
+    const migrations = await withDatabase((url) => migrateToNewest(url, report));
     const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
     await printDone(done, { migrations }, this);
   }

@@ -7,7 +7,7 @@ let dataSource: DataSource;
 
 beforeAll(async () => {
   database = await createTestDatabase('template1');
-  await migrateToNewest(database.url);
+  await migrateToNewest(database.url, () => undefined);
   dataSource = await new DataSource(dataSourceOptions(database.url, 1)).initialize();
 });
 afterAll(async () => {
