@@ -32,7 +32,7 @@ const CONTRACT: Record<number, string[]> = {
     'too_many_webhooks',
     'idempotency_in_progress',
   ],
-  410: ['operation_gone'],
+  410: ['operation_gone', 'events_lost'],
   412: ['precondition_failed'],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],

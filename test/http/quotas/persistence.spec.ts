@@ -75,7 +75,9 @@ it('the unsaved counts of a deleted client do not block those of others', async 
   await gone.get(COUNTED);
   await other.get(COUNTED);
   const { pool } = service.database;
-  await pool.query(`DELETE FROM api_keys USING clients WHERE clients.id = client_id AND name = $1`, [client]);
+  await pool.query(`DELETE FROM api_keys USING clients WHERE clients.id = client_id AND clients.name = $1`, [
+    client,
+  ]);
   await pool.query(`DELETE FROM clients WHERE name = $1`, [client]);
   service.clock.advance(60_000);
   const { body } = await other.get<{ days: { requests: number }[] }>('/usage?days=1');
