@@ -109,6 +109,7 @@ export class Readiness {
 
   private async databaseFailure(): Promise<string | undefined> {
     const failure = await Promise.race([
+      // SQL, because no entity is meant.
       this.dataSource.query('SELECT 1').then(
         () => undefined,
         () => 'it does not answer',

@@ -28,6 +28,7 @@ export class SeedService {
   /** True if no category and no pet ever existed. Clients may exist: the command line can create them first. */
   async isFirstRun(): Promise<boolean> {
     const [row] = await this.database.query<{ used: boolean }>(
+      // SQL, because sequences are no entities.
       `SELECT categories.is_called OR pets.is_called AS used FROM categories_id_seq categories, pets_id_seq pets`,
     );
     return !row!.used;
@@ -36,6 +37,7 @@ export class SeedService {
   /** One transaction: a demo client without a key would keep a later start from issuing one. */
   seed(): Promise<Seeded> {
     return this.database.longTransaction(async (transaction) => {
+      // SQL, because TypeORM has no advisory locks.
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
       const counts = await seedCatalogue(transaction);
       return { ...counts, key: await this.seedClient(transaction) };
@@ -43,8 +45,7 @@ export class SeedService {
   }
 
   private async seedClient(transaction: Transaction): Promise<string | null> {
-    const [known] = await transaction.query<object[]>(`SELECT FROM clients WHERE name = $1`, [DEMO_CLIENT]);
-    if (known) {
+    if (await this.clients.exists(DEMO_CLIENT, transaction)) {
       return null;
     }
     await this.clients.create(DEMO_CLIENT, agreedPlan('free'), transaction);

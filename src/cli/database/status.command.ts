@@ -130,6 +130,7 @@ interface TableStatus extends Record<string, unknown> {
   bytes: number;
 }
 
+/** SQL, because PostgreSQL's own tables and functions have no entities. */
 const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
     pg_database_size(current_database())::float8 AS bytes,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,

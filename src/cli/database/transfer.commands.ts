@@ -263,6 +263,7 @@ async function isServiceRunning(reader: EntityManager | DataSource): Promise<boo
 /** @throws CommandFailure if nothing can be loaded into this database now */
 async function assertSuitable(target: EntityManager): Promise<void> {
   const [version] = await target.query<{ number: string }[]>(
+    // SQL, because PostgreSQL's settings have no entities.
     `SELECT current_setting('server_version_num') AS number`,
   );
   const major = Math.floor(Number(version!.number) / 10_000);

@@ -36,6 +36,10 @@ export class ClientsService {
     return this.clients.find({ order: { id: 'ASC' } });
   }
 
+  exists(name: string, reader: Transaction): Promise<boolean> {
+    return reader.existsBy(Client, { name });
+  }
+
   async named(name: string, reader: Transaction = this.clients.manager): Promise<Client> {
     return found(await reader.findOneBy(Client, { name }), name);
   }

@@ -60,7 +60,10 @@ export interface FillOptions {
   onLines?: ((lines: number) => void) | undefined;
 }
 
-/** Holds the lines of a file in a temporary table until all are read, because a pet may precede its category. */
+/**
+ * Holds the lines of a file in a temporary table until all are read, because a pet may precede its category. In SQL, because a
+ * temporary table has no entity.
+ */
 export class CatalogueStage {
   readonly badLines = new BadLines();
 

@@ -57,6 +57,7 @@ export class ExportCatalogue {
   }
 }
 
+/** A cursor of SQL, because TypeORM reads all rows at once, or needs one more package. */
 async function* batches(transaction: Transaction, query: string): AsyncGenerator<string[]> {
   await transaction.query(`DECLARE lines NO SCROLL CURSOR FOR ${query}`);
   for (;;) {

@@ -109,7 +109,7 @@ export async function loadCatalogue(
   return { ...(await insert(transaction, stage, intoExisting)), repeated, badLines };
 }
 
-/** A query for the names that the store already has. `lower(name)` lets it use their indexes. */
+/** A query for the names that the store already has, in SQL like the stage. `lower(name)` lets it use their indexes. */
 function repeatedNamesOf(stage: CatalogueStage, intoExisting = false): string {
   const [staged, existing] = intoExisting
     ? [stage.petsIn(EXISTING), `${PetCatalog.all} AND category_id = staged.category_id`]

@@ -23,6 +23,7 @@ export const CategoryCatalog = {
   async insertAll(transaction: Transaction, query: string, table: string): Promise<number> {
     const count = await numberRows(transaction, { query, sequence: 'categories_id_seq', table });
     await transaction.query(
+      // SQL, because TypeORM cannot insert what it selects.
       `INSERT INTO categories (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
        SELECT id, ${COLUMNS} FROM ${table}`,
     );
@@ -31,8 +32,8 @@ export const CategoryCatalog = {
 
   /** Prevents the categories with these ids from being deleted while the transaction runs. */
   async keepAll(transaction: Transaction, ids: string): Promise<void> {
-    // Always in the same order, to avoid deadlocks.
     await transaction.query(
+      // Always in the same order, to avoid deadlocks. SQL, because TypeORM would fetch the rows that it locks.
       `SELECT count(*) FROM
        (SELECT FROM categories WHERE id IN (${ids}) ORDER BY id FOR KEY SHARE) AS kept`,
     );

@@ -38,6 +38,7 @@ export const StockReservations = {
   /** Inserts the stock of new pets: the rows of a query with `pet_id` and `quantity`, within `STOCK_COUNT`. */
   async insertAll(transaction: Transaction, query: string): Promise<void> {
     await transaction.query(
+      // SQL, because TypeORM cannot insert what it selects.
       `INSERT INTO inventory (pet_id, quantity) SELECT pet_id, quantity FROM (${query}) AS entered`,
     );
   },

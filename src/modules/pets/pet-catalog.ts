@@ -33,6 +33,7 @@ export const PetCatalog = {
   async insertAll(transaction: Transaction, query: string, table: string): Promise<number> {
     const count = await numberRows(transaction, { query, sequence: 'pets_id_seq', table });
     await transaction.query(
+      // SQL, because TypeORM cannot insert what it selects.
       `INSERT INTO pets (id, category_id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
        SELECT id, category_id, ${COLUMNS} FROM ${table}`,
     );
