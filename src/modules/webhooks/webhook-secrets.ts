@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
 import { ServiceUnavailableError } from '#libs/http';
 import { type KeptSecret, Webhook } from './webhook.entity';
@@ -30,6 +31,13 @@ export function rotated(secrets: readonly KeptSecret[], sealed: string, now: Dat
 
 export function validSecrets(secrets: readonly KeptSecret[], now: Date): KeptSecret[] {
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
+}
+
+interface SignedMessage {
+  secrets: KeptSecret[];
+  webhookId: number;
+  eventId: string;
+  payload: string;
 }
 
 /**
@@ -64,6 +72,22 @@ export class SecretVault {
       .setAAD(boundTo(webhookId))
       .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  }
+
+  /**
+   * One signature per valid secret (Standard Webhooks 1.0), separated by spaces.
+   * @returns undefined if there is none, or one cannot be decrypted
+   */
+  sign({ secrets, webhookId, eventId, payload }: SignedMessage, now: Date): string | undefined {
+    try {
+      const signatures = validSecrets(secrets, now).map(({ sealed }) =>
+        new Signer(this.open(sealed, webhookId)).sign(eventId, now, payload),
+      );
+      return signatures.length === 0 ? undefined : signatures.join(' ');
+    } catch {
+      // Do not log the error: it may contain the secret.
+      return undefined;
+    }
   }
 
   private requireKey(): Buffer {

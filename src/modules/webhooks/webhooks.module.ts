@@ -11,7 +11,7 @@ import { DeliveryQueue } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { Dispatcher } from './delivery/dispatcher';
 import { HostConnections, MAX_TO_HOST } from './delivery/host-connections';
-import { Sender, Transmitter } from './delivery/sender';
+import { Sender } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { Webhook, WebhookDelivery } from './webhook.entity';
@@ -61,7 +61,6 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
     WebhooksService,
     WebhookKeyCheck,
     DeliveryQueue,
-    Transmitter,
     DeliveryWorker,
     Dispatcher,
     DeliveryMetrics,

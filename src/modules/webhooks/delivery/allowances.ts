@@ -9,25 +9,9 @@ const QUICK_MS = 1_000;
 /** Idle webhooks that are remembered. */
 const MAX_REMEMBERED = 10_000;
 
-interface Use {
-  underWay: number;
-  allowed: number;
-}
-
 export class Allowances {
-  private readonly uses = new Map<number, Use>();
-  private total = 0;
-
-  /** @param most concurrent deliveries to all webhooks together */
-  constructor(private readonly most: number) {}
-
-  get underWay(): number {
-    return this.total;
-  }
-
-  get free(): number {
-    return this.most - this.total;
-  }
+  /** In the order of use. */
+  private readonly uses = new Map<number, { underWay: number; allowed: number }>();
 
   /** How many more deliveries may start, by webhook id; `FIRST` for a webhook without an entry. */
   freeByWebhook(): Record<number, number> {
@@ -37,30 +21,22 @@ export class Allowances {
   }
 
   begin(webhookId: number): void {
-    const use = this.uses.get(webhookId) ?? { underWay: 0, allowed: FIRST };
-    this.uses.set(webhookId, { ...use, underWay: use.underWay + 1 });
-    this.total += 1;
+    const { underWay, allowed } = this.uses.get(webhookId) ?? { underWay: 0, allowed: FIRST };
+    this.uses.set(webhookId, { underWay: underWay + 1, allowed });
   }
 
   end(webhookId: number, outcome: { succeeded: boolean; tookMs: number }): void {
     const { underWay, allowed } = this.uses.get(webhookId)!;
     const isQuick = outcome.succeeded && outcome.tookMs < QUICK_MS;
     const next = isQuick ? Math.min(MOST, allowed + 1) : Math.max(LEAST, Math.floor(allowed / 2));
-    this.total -= 1;
     this.uses.delete(webhookId);
-    // The order of the map is that of use.
     this.uses.set(webhookId, { underWay: underWay - 1, allowed: next });
-    this.forgetOldest();
-  }
-
-  private forgetOldest(): void {
-    if (this.uses.size <= MAX_REMEMBERED) {
-      return;
-    }
-    for (const [id, { underWay }] of this.uses) {
-      if (underWay === 0) {
+    for (const [id, use] of this.uses) {
+      if (this.uses.size <= MAX_REMEMBERED) {
+        break;
+      }
+      if (use.underWay === 0) {
         this.uses.delete(id);
-        return;
       }
     }
   }

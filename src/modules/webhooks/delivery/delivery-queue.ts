@@ -3,16 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Database, int8ToNumber } from '#libs/database';
 import { BACKLOG_FULL } from '../change-webhooks';
-import { type KeptSecret, WebhookDelivery } from '../webhook.entity';
-import {
-  type Attempt,
-  DISABLED_AFTER_MS,
-  errorOf,
-  isGone,
-  isSuccess,
-  pauseAfter,
-  slowDownMs,
-} from './schedule';
+import { type DeliveryStatus, type KeptSecret, WebhookDelivery } from '../webhook.entity';
+import { type Attempt, DISABLED_AFTER_MS, errorOf, isGone, pauseAfter, slowDownMs } from './schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
@@ -36,24 +28,20 @@ export interface Finished {
   attempt: Attempt;
 }
 
-/** What an attempt means for its delivery. */
-interface Outcome extends Finished {
-  status: 'pending' | 'delivered' | 'failed';
-  /** When it is due again. */
-  dueAt: Date;
-  error: string | null;
-}
-
-/** What a batch of attempts says about one receiver. */
-interface Summary {
-  webhookId: number;
+/** What an attempt means for its delivery and its receiver, as the statements below read it from JSON. */
+interface Outcome {
+  id: number;
+  webhook: number;
   url: string;
-  leasedUntil: Date;
-  succeeded: boolean;
+  lease: Date;
+  status: DeliveryStatus;
+  /** When the delivery is due again. */
+  due: Date;
+  answer: number | null;
+  error: string | null;
   gone: boolean;
-  pausedUntil: Date | null;
-  /** When a delivery that failed is due again. */
-  probeAfter: Date;
+  /** Until when its receiver wants nothing. */
+  paused: Date | null;
 }
 
 /** A webhook that must be disabled. */
@@ -119,39 +107,47 @@ const TAKE = {
       UPDATE webhooks SET probing_until = $2 FROM taken WHERE webhooks.id = taken.webhook_id AND NOT taken.proven
     )
     UPDATE webhook_deliveries AS delivery SET due_at = $2 FROM taken WHERE delivery.id = taken.id
-    RETURNING delivery.id, delivery.webhook_id, taken.url, taken.secrets, delivery.event_id, delivery.payload, delivery.attempts`,
+    RETURNING delivery.id, delivery.webhook_id AS "webhookId", taken.url, taken.secrets, delivery.event_id AS "eventId",
+      delivery.payload, delivery.attempts`,
 };
 
-/** In ascending id, to avoid deadlocks. A success of a healthy receiver writes nothing. */
+/**
+ * In ascending id, to avoid deadlocks. A success of a healthy receiver writes nothing. What an attempt at another URL than
+ * the present one says about a probation does not count.
+ */
 const RECORD = {
   text: `UPDATE webhooks SET
-      failing_since = CASE WHEN found.succeeded THEN NULL ELSE coalesce(webhooks.failing_since, $8) END,
-      paused_until = greatest(webhooks.paused_until, found.paused_until),
-      proven = webhooks.proven OR (found.succeeded AND found.url = webhooks.url),
-      probing_until = nullif(webhooks.probing_until, found.leased_until),
+      failing_since = CASE WHEN found.succeeded THEN NULL ELSE coalesce(webhooks.failing_since, $2) END,
+      paused_until = greatest(webhooks.paused_until, found.paused),
+      proven = webhooks.proven OR coalesce(webhooks.url = ANY(found.proved), false),
+      probing_until = CASE WHEN webhooks.probing_until = ANY(found.leases) THEN NULL ELSE webhooks.probing_until END,
       probe_after = CASE WHEN webhooks.proven OR found.succeeded THEN NULL
-        WHEN found.url = webhooks.url THEN found.probe_after ELSE webhooks.probe_after END
-    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::boolean[], $5::boolean[], $6::timestamptz[], $7::timestamptz[])
-      AS found (id, url, leased_until, succeeded, gone, paused_until, probe_after)
-    WHERE webhooks.id = found.id AND (NOT found.succeeded OR webhooks.failing_since IS NOT NULL OR found.gone
-      OR found.paused_until IS NOT NULL OR NOT webhooks.proven)
+        WHEN webhooks.url = ANY(found.urls) THEN found.due ELSE webhooks.probe_after END
+    FROM (SELECT webhook, bool_or(status = 'delivered') AS succeeded, bool_or(gone) AS gone, max(paused) AS paused,
+        max(due) AS due, array_agg(url) AS urls, array_agg(url) FILTER (WHERE status = 'delivered') AS proved,
+        array_agg(lease) AS leases
+      FROM jsonb_to_recordset($1) AS outcome
+        (webhook bigint, url text, lease timestamptz, status text, due timestamptz, gone boolean, paused timestamptz)
+      GROUP BY webhook ORDER BY webhook) AS found
+    WHERE webhooks.id = found.webhook AND (NOT found.succeeded OR webhooks.failing_since IS NOT NULL OR found.gone
+      OR found.paused IS NOT NULL OR NOT webhooks.proven)
     RETURNING webhooks.id, found.gone, webhooks.failing_since`,
 };
 
 const FINISH = {
-  text: `UPDATE webhook_deliveries AS delivery SET status = done.status, due_at = done.due_at,
-      attempts = delivery.attempts + 1, last_attempt_at = $7, response_status = done.response_status, error = done.error
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::int[], $6::text[])
-      AS done (id, leased_until, status, due_at, response_status, error)
-    WHERE delivery.id = done.id AND delivery.status = 'pending' AND delivery.due_at = done.leased_until`,
+  text: `UPDATE webhook_deliveries AS delivery SET status = outcome.status, due_at = outcome.due,
+      attempts = delivery.attempts + 1, last_attempt_at = $2, response_status = outcome.answer, error = outcome.error
+    FROM jsonb_to_recordset($1) AS outcome
+      (id bigint, lease timestamptz, status text, due timestamptz, answer int, error text)
+    WHERE delivery.id = outcome.id AND delivery.status = 'pending' AND delivery.due_at = outcome.lease`,
 };
 
 const RELEASE = {
-  text: `WITH held AS (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS held (id, webhook_id, leased_until)),
-    released AS (UPDATE webhook_deliveries AS delivery SET due_at = $4 FROM held
-      WHERE delivery.id = held.id AND delivery.status = 'pending' AND delivery.due_at = held.leased_until)
+  text: `WITH held AS (SELECT * FROM jsonb_to_recordset($1) AS held (id bigint, "webhookId" bigint, "leasedUntil" timestamptz)),
+    released AS (UPDATE webhook_deliveries AS delivery SET due_at = $2 FROM held
+      WHERE delivery.id = held.id AND delivery.status = 'pending' AND delivery.due_at = held."leasedUntil")
     UPDATE webhooks SET probing_until = NULL FROM held
-    WHERE webhooks.id = held.webhook_id AND webhooks.probing_until = held.leased_until`,
+    WHERE webhooks.id = held."webhookId" AND webhooks.probing_until = held."leasedUntil"`,
 };
 
 interface RecordedRow {
@@ -160,15 +156,9 @@ interface RecordedRow {
   failing_since: Date | null;
 }
 
-interface TakenRow {
-  id: string;
-  webhook_id: string;
-  url: string;
-  secrets: string;
-  event_id: string;
-  payload: string;
-  attempts: number;
-}
+/** As the driver reports it. */
+type TakenRow = Record<'id' | 'webhookId' | 'secrets', string> &
+  Pick<TakenDelivery, 'url' | 'eventId' | 'payload' | 'attempts'>;
 
 /**
  * Deliveries that are due, in the table that all instances share. In SQL, because the query builder knows neither a recursive
@@ -185,13 +175,10 @@ export class DeliveryQueue {
     const values = [now.toISOString(), leasedUntil.toISOString(), JSON.stringify(free), otherwise, most];
     const rows = await this.database.run<TakenRow>(TAKE, values);
     return rows.map((row) => ({
+      ...row,
       id: int8ToNumber(row.id),
-      webhookId: int8ToNumber(row.webhook_id),
-      url: row.url,
+      webhookId: int8ToNumber(row.webhookId),
       secrets: JSON.parse(row.secrets) as KeptSecret[],
-      eventId: row.event_id,
-      payload: row.payload,
-      attempts: row.attempts,
       leasedUntil,
     }));
   }
@@ -202,29 +189,20 @@ export class DeliveryQueue {
    * @returns webhooks that must be disabled
    */
   async recordOutcomes(finished: readonly Finished[], now: Date): Promise<Unreachable[]> {
-    const outcomes = finished.map((one) => outcomeOf(one, now));
+    const values = [JSON.stringify(finished.map((one) => outcomeOf(one, now))), now.toISOString()];
     // First, because it may be repeated: a delivery that is finished is not looked at again.
-    const unreachable = await this.recordReceivers(summariesOf(outcomes, now), now);
-    await this.database.run(FINISH, [
-      outcomes.map(({ delivery }) => delivery.id),
-      outcomes.map(({ delivery }) => delivery.leasedUntil.toISOString()),
-      outcomes.map(({ status }) => status),
-      outcomes.map(({ dueAt }) => dueAt.toISOString()),
-      outcomes.map(({ attempt }) => attempt.status),
-      outcomes.map(({ error }) => error),
-      now.toISOString(),
-    ]);
-    return unreachable;
+    const receivers = await this.database.run<RecordedRow>(RECORD, values);
+    await this.database.run(FINISH, values);
+    const deadSince = now.getTime() - DISABLED_AFTER_MS;
+    return receivers
+      .filter((row) => row.gone || (row.failing_since !== null && row.failing_since.getTime() <= deadSince))
+      .map((row) => ({ webhookId: int8ToNumber(row.id), reason: row.gone ? GONE : DEAD }));
   }
 
   /** Ends the leases of deliveries that were not attempted. */
   async release(deliveries: readonly TakenDelivery[], dueAt: Date): Promise<void> {
-    await this.database.run(RELEASE, [
-      deliveries.map(({ id }) => id),
-      deliveries.map(({ webhookId }) => webhookId),
-      deliveries.map(({ leasedUntil }) => leasedUntil.toISOString()),
-      dueAt.toISOString(),
-    ]);
+    const held = deliveries.map(({ id, webhookId, leasedUntil }) => ({ id, webhookId, leasedUntil }));
+    await this.database.run(RELEASE, [JSON.stringify(held), dueAt.toISOString()]);
   }
 
   /** Gives up the pending deliveries of a webhook that has too many, but for those that are being attempted. */
@@ -240,54 +218,24 @@ export class DeliveryQueue {
       )
       .execute();
   }
-
-  private async recordReceivers(summaries: readonly Summary[], now: Date): Promise<Unreachable[]> {
-    const rows = await this.database.run<RecordedRow>(RECORD, [
-      summaries.map(({ webhookId }) => webhookId),
-      summaries.map(({ url }) => url),
-      summaries.map(({ leasedUntil }) => leasedUntil.toISOString()),
-      summaries.map(({ succeeded }) => succeeded),
-      summaries.map(({ gone }) => gone),
-      summaries.map(({ pausedUntil }) => pausedUntil?.toISOString() ?? null),
-      summaries.map(({ probeAfter }) => probeAfter.toISOString()),
-      now.toISOString(),
-    ]);
-    const deadSince = now.getTime() - DISABLED_AFTER_MS;
-    return rows
-      .filter((row) => row.gone || (row.failing_since !== null && row.failing_since.getTime() <= deadSince))
-      .map((row) => ({ webhookId: int8ToNumber(row.id), reason: row.gone ? GONE : DEAD }));
-  }
 }
 
 function outcomeOf({ delivery, attempt }: Finished, now: Date): Outcome {
+  const { id, webhookId, url, leasedUntil, attempts } = delivery;
   const error = errorOf(attempt);
-  const pauseMs = pauseAfter(delivery.attempts + 1, Math.random());
+  const pauseMs = pauseAfter(attempts + 1, Math.random());
   const again = error !== null && pauseMs !== null;
+  const slowMs = slowDownMs(attempt, now.getTime());
   return {
-    delivery,
-    attempt,
+    id,
+    webhook: webhookId,
+    url,
+    lease: leasedUntil,
     status: error === null ? 'delivered' : again ? 'pending' : 'failed',
-    dueAt: again ? new Date(now.getTime() + pauseMs) : now,
+    due: again ? new Date(now.getTime() + pauseMs) : now,
+    answer: attempt.status,
     error,
+    gone: isGone(attempt),
+    paused: slowMs > 0 ? new Date(now.getTime() + slowMs) : null,
   };
-}
-
-function summariesOf(outcomes: readonly Outcome[], now: Date): Summary[] {
-  const byWebhook = new Map<number, Summary>();
-  for (const { delivery, attempt, dueAt } of outcomes) {
-    const { webhookId, url, leasedUntil } = delivery;
-    const found = byWebhook.get(webhookId);
-    const slowMs = slowDownMs(attempt, now.getTime());
-    const pause = Math.max(found?.pausedUntil?.getTime() ?? 0, slowMs > 0 ? now.getTime() + slowMs : 0);
-    byWebhook.set(webhookId, {
-      webhookId,
-      url,
-      leasedUntil,
-      succeeded: (found?.succeeded ?? false) || isSuccess(attempt),
-      gone: (found?.gone ?? false) || isGone(attempt),
-      pausedUntil: pause > 0 ? new Date(pause) : null,
-      probeAfter: dueAt,
-    });
-  }
-  return [...byWebhook.values()].sort((one, other) => one.webhookId - other.webhookId);
 }

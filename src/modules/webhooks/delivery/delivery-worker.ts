@@ -5,8 +5,8 @@ import { WebhookAdministration } from '../webhook-administration';
 import { SecretVault } from '../webhook-secrets';
 import { Allowances, FIRST } from './allowances';
 import { DeliveryQueue, type Finished, type TakenDelivery } from './delivery-queue';
-import { isSuccess } from './schedule';
-import { Transmitter } from './sender';
+import { type Attempt, isSuccess } from './schedule';
+import { Sender } from './sender';
 
 /** Concurrent deliveries of this process. Dead receivers hold one each, for 15 seconds. */
 const MAX_UNDER_WAY = 1_000;
@@ -20,13 +20,14 @@ const POLL_MS = 1_000;
 const BUSY_MS = 1_000;
 /** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
+const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 
 /** Sends due deliveries. One task writes outcomes and claims due deliveries, in batches; the attempts run concurrently. */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
-  private readonly allowances = new Allowances(MAX_UNDER_WAY);
+  private readonly allowances = new Allowances();
   private readonly underWay = new Map<TakenDelivery, Promise<void>>();
   private finished: Finished[] = [];
   private postponed: TakenDelivery[] = [];
@@ -39,7 +40,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly webhooks: WebhookAdministration,
-    private readonly transmitter: Transmitter,
+    private readonly sender: Sender,
     private readonly vault: SecretVault,
     private readonly clock: Clock,
   ) {}
@@ -62,7 +63,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await this.task.stop();
     await Promise.race([Promise.all(this.underWay.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     const unfinished = [...this.underWay.keys(), ...this.postponed.splice(0)];
-    this.transmitter.close();
+    this.sender.close();
     const now = new Date(this.clock.now());
     await this.writeOutcomes(now).catch(() => undefined);
     // If the database is unavailable, the leases expire.
@@ -75,7 +76,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
     const now = new Date(this.clock.now());
     await this.writeOutcomes(now);
-    const most = Math.min(MAX_TAKEN, this.allowances.free);
+    const most = Math.min(MAX_TAKEN, MAX_UNDER_WAY - this.underWay.size);
     if (most > 0) {
       const leasedUntil = new Date(now.getTime() + LEASE_MS);
       const free = this.allowances.freeByWebhook();
@@ -87,7 +88,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private async attempt(delivery: TakenDelivery): Promise<void> {
     this.allowances.begin(delivery.webhookId);
     const since = performance.now();
-    const attempt = await this.transmitter.transmit(delivery);
+    const attempt = await this.send(delivery);
     const succeeded = isSuccess(attempt);
     this.allowances.end(delivery.webhookId, { succeeded, tookMs: performance.now() - since });
     this.underWay.delete(delivery);
@@ -98,6 +99,24 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       this.finished.push({ delivery, attempt });
     }
     this.wake();
+  }
+
+  /** Never rejects. */
+  private async send(delivery: TakenDelivery): Promise<Attempt> {
+    const now = new Date(this.clock.now());
+    const { eventId, url, payload: body } = delivery;
+    const signature = this.vault.sign(delivery, now);
+    if (signature === undefined) {
+      return { status: null, failure: UNREADABLE };
+    }
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'petstore-webhooks/1.0',
+      'webhook-id': eventId,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+      'webhook-signature': signature,
+    };
+    return this.sender.send({ url, headers, body });
   }
 
   /** If that fails, they are written in the next turn. */

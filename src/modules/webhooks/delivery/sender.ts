@@ -1,16 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import {
-  Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingMessage,
-  request as httpRequest,
-} from 'node:http';
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { Webhook } from 'standardwebhooks';
-import { Clock } from '#libs/clock';
-import { SecretVault, validSecrets } from '../webhook-secrets';
 import { type AddressPolicy, type Resolve, checkedLookup, literalOf, resolveByDns } from './address-policy';
-import type { TakenDelivery } from './delivery-queue';
 import { HostConnections } from './host-connections';
 import type { Attempt } from './schedule';
 
@@ -23,7 +13,6 @@ const INTERIM_RESPONSES = 10;
 /** Limits for idle connections. */
 const KEEP_ALIVE = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
-const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';
 const TOO_MANY_INTERIM = 'There were too many interim responses (1xx).';
 const SILENT = `There was no response within ${TIMEOUT_MS / 1_000} seconds.`;
@@ -46,7 +35,6 @@ export interface Message {
 /** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
 export class Sender {
   private readonly agents: { 'http:': HttpAgent; 'https:': HttpsAgent };
-  private readonly underWay = new Set<ClientRequest>();
 
   /** @param resolve replaces DNS in tests */
   constructor(
@@ -73,7 +61,6 @@ export class Sender {
 
   /** Aborts requests in flight, and closes all connections. */
   close(): void {
-    this.underWay.forEach((request) => request.destroy());
     Object.values(this.agents).forEach((agent) => agent.destroy());
   }
 
@@ -90,7 +77,6 @@ export class Sender {
         headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
         agent: this.agents[protocol],
       });
-      this.underWay.add(request);
       let attempt: Attempt | undefined;
       const giveUp = (failure: string): void => {
         attempt ??= { status: null, failure };
@@ -107,7 +93,6 @@ export class Sender {
       request.on('information', onInterim).on('continue', onInterim);
       const settle = (reason: Attempt, wasClosedBefore = false): void => {
         clearTimeout(deadline);
-        this.underWay.delete(request);
         resolve({ attempt: attempt ?? reason, wasClosedBefore });
       };
       request.on('error', (error: NodeJS.ErrnoException) => {
@@ -122,51 +107,6 @@ export class Sender {
       request.on('close', () => settle({ status: null, failure: FAILURES.ECONNRESET! }));
       request.end(body);
     });
-  }
-}
-
-/** Signs deliveries (Standard Webhooks 1.0) and sends them. */
-@Injectable()
-export class Transmitter {
-  constructor(
-    private readonly vault: SecretVault,
-    private readonly sender: Sender,
-    private readonly clock: Clock,
-  ) {}
-
-  /** Never rejects. */
-  async transmit(delivery: TakenDelivery): Promise<Attempt> {
-    const now = new Date(this.clock.now());
-    const signature = this.sign(delivery, now);
-    if (signature === undefined) {
-      return { status: null, failure: UNREADABLE };
-    }
-    const headers = {
-      'Content-Type': 'application/json',
-      'User-Agent': 'petstore-webhooks/1.0',
-      'webhook-id': delivery.eventId,
-      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
-      'webhook-signature': signature,
-    };
-    return this.sender.send({ url: delivery.url, headers, body: delivery.payload });
-  }
-
-  /** Aborts requests in flight. */
-  close(): void {
-    this.sender.close();
-  }
-
-  /** One signature per valid secret; undefined if there is none or one cannot be decrypted. */
-  private sign({ secrets, webhookId, eventId, payload }: TakenDelivery, now: Date): string | undefined {
-    try {
-      const signatures = validSecrets(secrets, now).map(({ sealed }) =>
-        new Webhook(this.vault.open(sealed, webhookId)).sign(eventId, now, payload),
-      );
-      return signatures.length === 0 ? undefined : signatures.join(' ');
-    } catch {
-      // Do not log the error: it may contain the secret.
-      return undefined;
-    }
   }
 }
 
