@@ -3,9 +3,13 @@ import { ApiTags } from '@nestjs/swagger';
 import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import { Operation, MAX_PAGE_SIZE, Paged, type Page, IdParam } from '#libs/http';
 import { ScopeByMethod } from '../auth';
-import { DeliveryDto, ListDeliveriesQuery } from './deliveries.dto';
-import { DeliveryNotFoundError, WebhookNotFoundError } from './webhooks.dto';
-import { WebhooksService } from './webhooks.service';
+import {
+  DeliveryDto,
+  DeliveryNotFoundError,
+  ListDeliveriesQuery,
+  WebhookNotFoundError,
+} from './webhooks.dto';
+import { DeliveriesService } from './deliveries.service';
 
 const EXAMPLE: DeliveryDto = {
   id: 1,
@@ -33,7 +37,7 @@ const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 @ScopeByMethod()
 @IdempotentPosts()
 export class DeliveriesController {
-  constructor(private readonly webhooks: WebhooksService) {}
+  constructor(private readonly deliveries: DeliveriesService) {}
 
   @Post('test')
   @Operation({
@@ -46,7 +50,7 @@ export class DeliveriesController {
     stability: 'experimental',
   })
   test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
-    return this.webhooks.test(id, origin);
+    return this.deliveries.test(id, origin);
   }
 
   @Get('deliveries')
@@ -69,7 +73,7 @@ export class DeliveriesController {
     @Query() query: ListDeliveriesQuery,
     @SentBy() { owner }: Origin,
   ): Promise<Page<DeliveryDto>> {
-    return this.webhooks.deliveries({ id, clientId: owner }, query);
+    return this.deliveries.list({ id, clientId: owner }, query);
   }
 
   @Post('deliveries/:deliveryId/retry')
@@ -86,6 +90,6 @@ export class DeliveriesController {
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
     @SentBy() origin: Origin,
   ): Promise<DeliveryDto> {
-    return this.webhooks.retry(id, deliveryId, origin);
+    return this.deliveries.retry(id, deliveryId, origin);
   }
 }

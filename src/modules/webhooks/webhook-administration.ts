@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { CommandExecutor, Database } from '#libs/database';
+import { CommandExecutor, Database, type State } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { switchWebhook } from './change-webhooks';
-import { MAX_PENDING, Webhook, WebhookDelivery } from './webhook.entity';
+import { MAX_PENDING, Webhook, WebhookDelivery, switched } from './webhook.entity';
 
 /** Neither the operator nor the service is a client. */
 const BY_SERVICE = { owner: 0, status: 200 };
@@ -76,12 +75,12 @@ export class WebhookAdministration {
 
   /** Has no effect if it is enabled already. @returns false if there is no such webhook */
   enable(id: number): Promise<boolean> {
-    return this.commands.run(switchWebhook(id, true, null, this.trail), BY_SERVICE);
+    return this.switch(id, true, null);
   }
 
   /** @param reason shown to the client */
   disable(id: number, reason: string): Promise<boolean> {
-    return this.commands.run(switchWebhook(id, false, reason, this.trail), BY_SERVICE);
+    return this.switch(id, false, reason);
   }
 
   /** Makes failed deliveries of an existing webhook due now, the newest first, as many as may be pending. @returns how many */
@@ -105,6 +104,28 @@ export class WebhookAdministration {
       await this.trail.record(transaction, { action: 'webhook.deliveries_retried', clientId, details });
       return deliveries;
     });
+  }
+
+  private switch(id: number, enabled: boolean, reason: string | null): Promise<boolean> {
+    const decide = (state: State): boolean => {
+      const webhook = state.find(Webhook, id);
+      if (webhook?.deletedAt !== null) {
+        return false;
+      }
+      if (webhook.enabled !== enabled) {
+        state.update(Webhook, id, switched(webhook, enabled, reason));
+        const { clientId } = webhook;
+        void this.trail.record(
+          state,
+          enabled
+            ? { action: 'webhook.enabled', clientId, details: { webhookId: id } }
+            : { action: 'webhook.disabled', clientId, details: { webhookId: id, reason: reason! } },
+        );
+      }
+      return true;
+    };
+    const needs = [{ row: Webhook, id, lock: 'FOR NO KEY UPDATE' as const }];
+    return this.commands.run({ needs, decide }, BY_SERVICE);
   }
 
   private async overviews(which: string, parameters: object): Promise<WebhookOverview[]> {

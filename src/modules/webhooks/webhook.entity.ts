@@ -20,6 +20,8 @@ const keptSecrets: ValueTransformer = {
 
 /** At most this many deliveries of a webhook are pending; one more disables it. */
 export const MAX_PENDING = 10_000;
+/** Why a delivery that would be one too many is given up at once. */
+export const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 
 /** A client's webhook. Commands leave the columns that only deliveries use alone. */
 @Entity('webhooks')
@@ -84,6 +86,15 @@ export class Webhook {
   /** The position in the feed after which events are sent to it. Set by a trigger. */
   @Column({ type: 'bigint', transformer: int8, default: 0, ...OF_THE_DATABASE })
   since?: number;
+}
+
+/** The only place that enables or disables. Enabling starts afresh. */
+export function switched(webhook: Webhook, enabled: boolean, disabledReason: string | null = null): Webhook {
+  if (enabled === webhook.enabled) {
+    return webhook;
+  }
+  const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
+  return { ...webhook, enabled, disabledReason, failingSince: null, ...pauses };
 }
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;

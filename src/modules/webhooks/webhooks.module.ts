@@ -5,13 +5,12 @@ import { RetentionModule } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule } from '../events';
 import { DeliveriesController } from './deliveries.controller';
+import { DeliveriesService } from './deliveries.service';
 import { AddressPolicy, resolveByDns } from './delivery/address-policy';
-import { DeliveryMetrics } from './delivery/delivery-metrics';
 import { DeliveryQueue } from './delivery/delivery-queue';
-import { DeliveryWorker } from './delivery/delivery-worker';
+import { DeliveryMetrics, DeliveryWorker } from './delivery/delivery-worker';
 import { Dispatcher } from './delivery/dispatcher';
-import { HostConnections, MAX_TO_HOST } from './delivery/host-connections';
-import { Sender } from './delivery/sender';
+import { HostConnections, MAX_TO_HOST, Sender } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { Webhook, WebhookDelivery } from './webhook.entity';
@@ -59,6 +58,7 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
         new Sender(policy, resolveByDns(), hostsOf(settings)),
     },
     WebhooksService,
+    DeliveriesService,
     WebhookKeyCheck,
     DeliveryQueue,
     DeliveryWorker,

@@ -1,33 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { CommandExecutor, Database, type Origin, PageReader, type Statement } from '#libs/database';
-import { DEFAULT_PAGE_SIZE, type Page, type Precondition, idBefore, pageOf } from '#libs/http';
 import {
-  type Sealed,
-  type WebhookOfClient,
-  createWebhook,
-  deleteWebhook,
-  retryDelivery,
-  rotateSecret,
-  testWebhook,
-  updateWebhook,
-} from './change-webhooks';
-import { type DeliveryDto, type ListDeliveriesQuery, toDeliveryDto } from './deliveries.dto';
+  CommandExecutor,
+  Database,
+  type Need,
+  type Origin,
+  PageReader,
+  type State,
+  violates,
+} from '#libs/database';
+import type { Page, Precondition } from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
-import { DeliveryWorker } from './delivery/delivery-worker';
-import { SecretVault } from './webhook-secrets';
-import { DELIVERY_STATUSES, Webhook, WebhookDelivery } from './webhook.entity';
+import { SecretVault, newSecret, rotated } from './webhook-secrets';
+import { Webhook, switched } from './webhook.entity';
 import {
   type ListWebhooksQuery,
   type NewWebhookDto,
   type SecretRotationDto,
+  TooManyWebhooksError,
   type WebhookDto,
   WebhookNotFoundError,
   type WebhookPatchDto,
   WebhookUrlNotAllowedError,
   type WebhookWithSecretDto,
+  toWebhookDto,
 } from './webhooks.dto';
 
-/** The webhooks of clients and their deliveries. */
+/** A webhook of a client. To other clients it does not exist. */
+export interface WebhookOfClient {
+  id: number;
+  clientId: number;
+}
+
+/** The webhooks of clients. */
 @Injectable()
 export class WebhooksService {
   private readonly pages: PageReader<Webhook, ListWebhooksQuery & { clientId: number }>;
@@ -37,7 +41,6 @@ export class WebhooksService {
     private readonly commands: CommandExecutor,
     private readonly vault: SecretVault,
     private readonly policy: AddressPolicy,
-    private readonly worker: DeliveryWorker,
   ) {
     this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
       conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
@@ -51,16 +54,45 @@ export class WebhooksService {
   /** @throws ApiError 404, also for a webhook of another client */
   async get({ id, clientId }: WebhookOfClient): Promise<Webhook> {
     const webhook = await this.database.find(Webhook, id, clientId);
-    if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
-      throw new WebhookNotFoundError(id);
-    }
-    return webhook;
+    return owned(webhook, { id, clientId });
   }
 
-  /** The response is the only one with the secret. */
+  /**
+   * The response is the only one with the secret. A trigger enforces the maximum: after a check in advance, another instance
+   * could still add one.
+   */
   async create(body: NewWebhookDto, origin: Origin): Promise<WebhookWithSecretDto> {
     this.assertAllowed(body.url);
-    return this.unsealed(await this.commands.run(createWebhook(origin.owner, body, this.vault), origin));
+    const created = await this.commands.run<WebhookWithSecretDto>(
+      {
+        needs: [{ newId: Webhook }],
+        decide: (state) => {
+          const id = state.newId(Webhook);
+          const sealed = this.vault.seal(body.secret ?? newSecret(), id);
+          const webhook: Webhook = {
+            id,
+            clientId: origin.owner,
+            url: body.url,
+            types: body.types ?? null,
+            description: body.description ?? null,
+            enabled: body.enabled ?? true,
+            disabledReason: null,
+            failingSince: null,
+            pausedUntil: null,
+            proven: false,
+            probeAfter: null,
+            secrets: [{ sealed, until: null }],
+            createdAt: state.now,
+            deletedAt: null,
+          };
+          state.insert(Webhook, id, webhook);
+          return { ...toWebhookDto(webhook), secret: sealed };
+        },
+        explain: (error) => (violates(error, 'webhooks_of_client') ? new TooManyWebhooksError() : error),
+      },
+      origin,
+    );
+    return this.unsealed(created);
   }
 
   async update(
@@ -72,42 +104,38 @@ export class WebhooksService {
     const which = { id, clientId: origin.owner };
     await this.get(which);
     this.assertAllowed(patch.url);
-    return this.commands.run(updateWebhook(which, patch, precondition), origin);
+    const decide = (state: State): WebhookDto => {
+      const webhook = foundWebhook(state, which);
+      precondition.assertHolds(toWebhookDto(webhook));
+      const { url = webhook.url, types = webhook.types, description = webhook.description } = patch;
+      const { enabled = webhook.enabled } = patch;
+      // Another receiver has neither asked for a pause nor accepted anything.
+      const receiver = url === webhook.url ? {} : { proven: false, pausedUntil: null, probeAfter: null };
+      const changed = { ...switched(webhook, enabled), url, types, description, ...receiver };
+      state.update(Webhook, id, changed);
+      return toWebhookDto(changed);
+    };
+    return this.commands.run({ needs: [lockOf(id)], decide }, origin);
   }
 
   async remove(id: number, precondition: Precondition, origin: Origin): Promise<void> {
-    await this.commands.run(deleteWebhook({ id, clientId: origin.owner }, precondition), origin);
+    const decide = (state: State): void => {
+      const webhook = foundWebhook(state, { id, clientId: origin.owner });
+      precondition.assertHolds(toWebhookDto(webhook));
+      state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
+    };
+    await this.commands.run({ needs: [lockOf(id)], decide }, origin);
   }
 
   async rotate(id: number, body: SecretRotationDto, origin: Origin): Promise<WebhookWithSecretDto> {
-    const command = rotateSecret({ id, clientId: origin.owner }, body, this.vault);
-    return this.unsealed(await this.commands.run(command, origin));
-  }
-
-  /** Sends a test event. */
-  async test(id: number, origin: Origin): Promise<DeliveryDto> {
-    const delivery = await this.commands.run(testWebhook({ id, clientId: origin.owner }), origin);
-    this.worker.wake();
-    return delivery;
-  }
-
-  /** Sends a delivery again, now. */
-  async retry(id: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
-    const command = retryDelivery({ id, clientId: origin.owner }, deliveryId);
-    const delivery = await this.commands.run(command, origin);
-    this.worker.wake();
-    return delivery;
-  }
-
-  /** Newest first. */
-  async deliveries(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
-    const webhook = await this.get(which);
-    const table = this.database.table(WebhookDelivery);
-    const { values, ...statement } = deliveryListStatement(table.names, which.id, query);
-    const stored = await this.database.read(statement, values, which.clientId);
-    const rows = stored.map((row) => table.rowOf(row));
-    const page = pageOf(rows, query.limit ?? DEFAULT_PAGE_SIZE, ({ id }) => id);
-    return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
+    const { secret = newSecret() } = body;
+    const decide = (state: State): WebhookWithSecretDto => {
+      const webhook = foundWebhook(state, { id, clientId: origin.owner });
+      const sealed = this.vault.seal(secret, id);
+      state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
+      return { ...toWebhookDto(webhook), secret: sealed };
+    };
+    return this.unsealed(await this.commands.run({ needs: [lockOf(id)], decide }, origin));
   }
 
   private assertAllowed(url: string | undefined): void {
@@ -118,27 +146,23 @@ export class WebhooksService {
   }
 
   /** Decrypts the secret, which is stored encrypted for an Idempotency-Key, for the response and its replays. */
-  private unsealed(webhook: Sealed): WebhookWithSecretDto {
+  private unsealed(webhook: WebhookWithSecretDto): WebhookWithSecretDto {
     return { ...webhook, secret: this.vault.open(webhook.secret, webhook.id) };
   }
 }
 
-/** Where the first page starts. */
-const NEWEST = Number.MAX_SAFE_INTEGER;
+export function lockOf(id: number): Need {
+  return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
+}
 
-/** A page of a webhook's deliveries, newest first. The index is sorted within each status, so it reads each one. */
-function deliveryListStatement(
-  columns: string,
-  webhookId: number,
-  { status, cursor, limit = DEFAULT_PAGE_SIZE }: ListDeliveriesQuery,
-): Statement & { values: unknown[] } {
-  const wanted = status === undefined ? DELIVERY_STATUSES : [status];
-  const parts = wanted.map(
-    (_status, index) => `(SELECT ${columns} FROM webhook_deliveries
-      WHERE webhook_id = $1 AND status = $${index + 4} AND id < $2 ORDER BY status DESC, id DESC LIMIT $3)`,
-  );
-  return {
-    text: `SELECT * FROM (${parts.join(' UNION ALL ')}) AS parts ORDER BY id DESC LIMIT $3`,
-    values: [webhookId, idBefore(cursor) || NEWEST, limit + 1, ...wanted],
-  };
+/** @throws ApiError 404, also for a webhook of another client */
+export function foundWebhook(state: State, which: WebhookOfClient): Webhook {
+  return owned(state.find(Webhook, which.id), which);
+}
+
+function owned(webhook: Webhook | null | undefined, { id, clientId }: WebhookOfClient): Webhook {
+  if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
+    throw new WebhookNotFoundError(id);
+  }
+  return webhook;
 }

@@ -2,10 +2,8 @@ import { type Socket as UdpSocket, createSocket as createUdpServer } from 'node:
 import { promises as dns } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { AddressPolicy } from '../../../src/modules/webhooks/delivery/address-policy';
-import { resolveByDns } from '../../../src/modules/webhooks/delivery/address-policy';
-import { HostConnections } from '../../../src/modules/webhooks/delivery/host-connections';
-import { Sender } from '../../../src/modules/webhooks/delivery/sender';
+import { AddressPolicy, resolveByDns } from '../../../src/modules/webhooks/delivery/address-policy';
+import { HostConnections, Sender } from '../../../src/modules/webhooks/delivery/sender';
 import { until } from '../../support/eventually';
 import { Receiver } from '../../support/receiver';
 

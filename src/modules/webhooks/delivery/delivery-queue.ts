@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Database, int8ToNumber } from '#libs/database';
-import { BACKLOG_FULL } from '../change-webhooks';
-import { type DeliveryStatus, type KeptSecret, WebhookDelivery } from '../webhook.entity';
+import { BACKLOG_FULL, type DeliveryStatus, type KeptSecret, WebhookDelivery } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, errorOf, isGone, pauseAfter, slowDownMs } from './schedule';
 
 const GONE = 'The receiver responded 410 Gone.';

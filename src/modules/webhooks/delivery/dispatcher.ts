@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Clock, RepeatingTask } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { EVENT_TYPES, EventReader, EventTail, type EventType, toEventDto } from '../../events';
-import { BACKLOG_FULL } from '../change-webhooks';
 import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
-import { DispatchPosition, MAX_PENDING } from '../webhook.entity';
+import { BACKLOG_FULL, DispatchPosition, MAX_PENDING } from '../webhook.entity';
 import { DeliveryQueue } from './delivery-queue';
 import { DeliveryWorker } from './delivery-worker';
 

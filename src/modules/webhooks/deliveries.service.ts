@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type Aggregate,
+  CommandExecutor,
+  Database,
+  type Need,
+  type Origin,
+  type State,
+} from '#libs/database';
+import { DEFAULT_PAGE_SIZE, type Page, idBefore, pageOf } from '#libs/http';
+import { DeliveryWorker } from './delivery/delivery-worker';
+import { BACKLOG_FULL, DELIVERY_STATUSES, MAX_PENDING, Webhook, WebhookDelivery } from './webhook.entity';
+import {
+  type DeliveryDto,
+  DeliveryNotFoundError,
+  type ListDeliveriesQuery,
+  toDeliveryDto,
+} from './webhooks.dto';
+import { type WebhookOfClient, WebhooksService, foundWebhook, lockOf } from './webhooks.service';
+
+const PENDING: Aggregate = {
+  name: 'webhook-deliveries-pending',
+  text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+    (SELECT FROM webhook_deliveries WHERE webhook_id = asked.id AND status = 'pending' LIMIT ${MAX_PENDING}) AS pending
+    GROUP BY asked.id`,
+};
+
+/** Where the first page starts. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
+
+/** The deliveries of a client's webhooks. */
+@Injectable()
+export class DeliveriesService {
+  constructor(
+    private readonly database: Database,
+    private readonly commands: CommandExecutor,
+    private readonly webhooks: WebhooksService,
+    private readonly worker: DeliveryWorker,
+  ) {}
+
+  /** Newest first. SQL, because the index is sorted within each status, so that each is read. */
+  async list(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
+    const webhook = await this.webhooks.get(which);
+    const { status, cursor, limit = DEFAULT_PAGE_SIZE } = query;
+    const table = this.database.table(WebhookDelivery);
+    const statement = {
+      text: `SELECT page.* FROM unnest($4::text[]) AS wanted (status) CROSS JOIN LATERAL (
+          SELECT ${table.names} FROM webhook_deliveries
+          WHERE webhook_id = $1 AND status = wanted.status AND id < $2 ORDER BY id DESC LIMIT $3) AS page
+        ORDER BY page.id DESC LIMIT $3`,
+    };
+    const wanted = status === undefined ? DELIVERY_STATUSES : [status];
+    const values = [which.id, idBefore(cursor) || NEWEST, limit + 1, wanted];
+    const stored = await this.database.read(statement, values, which.clientId);
+    const page = pageOf(
+      stored.map((row) => table.rowOf(row)),
+      limit,
+      ({ id }) => id,
+    );
+    return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
+  }
+
+  /** Sends a test event. */
+  async test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
+    const decide = (state: State): DeliveryDto => {
+      const webhook = foundWebhook(state, { id: webhookId, clientId: origin.owner });
+      const { now } = state;
+      const id = state.newId(WebhookDelivery);
+      const eventId = `evt_test_${id}`;
+      const type = 'webhook.test';
+      const event = { id: eventId, type, timestamp: now.toISOString(), data: { webhookId } };
+      const delivery: WebhookDelivery = {
+        id,
+        webhookId,
+        eventId,
+        type,
+        payload: JSON.stringify(event),
+        createdAt: now,
+        lastAttemptAt: null,
+        responseStatus: null,
+        ...dueNow(state, webhook),
+      };
+      state.insert(WebhookDelivery, id, delivery);
+      return toDeliveryDto(delivery, webhook);
+    };
+    const needs = [lockOf(webhookId), { aggregate: PENDING, id: webhookId }, { newId: WebhookDelivery }];
+    const delivery = await this.commands.run({ needs, decide }, origin);
+    this.worker.wake();
+    return delivery;
+  }
+
+  /** Makes a delivery due now, and restarts its retry schedule. */
+  async retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
+    const decide = (state: State): DeliveryDto => {
+      const webhook = foundWebhook(state, { id: webhookId, clientId: origin.owner });
+      const found = state.find(WebhookDelivery, deliveryId);
+      if (found?.webhookId !== webhookId) {
+        throw new DeliveryNotFoundError(deliveryId);
+      }
+      const { error } = found;
+      const due = { ...found, ...dueNow(state, webhook, found.status === 'pending' ? 0 : 1) };
+      const kept: WebhookDelivery = due.status === 'pending' ? { ...due, error } : due;
+      state.update(WebhookDelivery, deliveryId, kept);
+      return toDeliveryDto(kept, webhook);
+    };
+    const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
+    const needs = [lockOf(webhookId), { aggregate: PENDING, id: webhookId }, row];
+    const delivery = await this.commands.run({ needs, decide }, origin);
+    this.worker.wake();
+    return delivery;
+  }
+}
+
+/** What the client asks for is tried at once, on probation too. @param added how many more are pending */
+function dueNow(
+  state: State,
+  webhook: Webhook,
+  added = 1,
+): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt' | 'error'> {
+  const isFull = state.aggregate(PENDING, webhook.id) + added > MAX_PENDING;
+  state.adjust(PENDING, webhook.id, isFull ? 0 : added);
+  state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
+  return {
+    status: isFull ? 'failed' : 'pending',
+    attempts: 0,
+    dueAt: state.now,
+    error: isFull ? BACKLOG_FULL : null,
+  };
+}
