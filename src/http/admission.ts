@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { ApiError } from '#libs/http';
 import { Authenticator } from '../modules/auth';
-import { RequestLimiter, countingRuleOf, noteSkipped } from '../modules/quotas';
-import { isPreflight } from './cors';
+import { RequestLimiter, noteSkipped } from '../modules/quotas';
 
 /**
  * Identifies and counts every request once, when it arrives: whatever it requests and however it fails later. It
@@ -30,7 +29,7 @@ export class Admission {
 
   // Callbacks instead of promises if the result is available immediately: this runs for every request.
   private admit(request: FastifyRequest, done: HookHandlerDoneFunction): void {
-    const rule = countingRuleOf(request);
+    const rule = this.limiter.ruleOf(request);
     if (rule === 'never' || isPreflight(request)) {
       done();
       return;
@@ -66,4 +65,13 @@ function goOn(refusal: ApiError | null, done: HookHandlerDoneFunction): void {
   } else {
     setImmediate(done);
   }
+}
+
+/** An OPTIONS request with these two header fields, as the Fetch standard defines it. */
+export function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
 }

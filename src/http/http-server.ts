@@ -1,21 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import {
   AllowedMethods,
-  type SocketResponse,
   deferBodyParsing,
   repairRequestTarget,
   requestIdOf,
+  routeOf,
+  type SocketResponse,
   takeOverNodeResponses,
   takeTurn,
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { Admission } from './admission';
-import { allowOrigins, respondToPreflights } from './cors';
-import { logRequests } from './request-log';
+import { Admission, isPreflight } from './admission';
 
 export interface ServerTimeouts {
   /** How long a request may take to arrive; then the response is 408. */
@@ -84,4 +89,112 @@ function socketResponse(admission: Admission): SocketResponse {
     const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };
     return { error: refusal ?? error, headers: fields };
   };
+}
+
+/** Response header fields that scripts of other origins may read; browsers hide all others. */
+const EXPOSED = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'Retry-After',
+  'X-Request-Id',
+  'ETag',
+  'Location',
+  'Link',
+  'Allow',
+  'Deprecation',
+  'Sunset',
+  'Idempotent-Replayed',
+  'WWW-Authenticate',
+].join(', ');
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const PREFLIGHT_SECONDS = 600;
+
+/** Lets pages of the configured origins read responses. Requests without `Origin` do not need these fields. */
+export function allowOrigins(fastify: FastifyInstance, { corsOrigins }: Settings): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    allowOrigin(request, reply, corsOrigins);
+    done();
+  });
+}
+
+/** Answers preflights, which are not counted. */
+export function respondToPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!isPreflight(request)) {
+      done();
+      return;
+    }
+    void Promise.resolve(limiter.headersFor(request, 204)).then(
+      (headers) => reply.status(204).headers(headers).headers(preflightHeaders(request)).send(),
+      done,
+    );
+  });
+}
+
+function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: string[]): void {
+  const { origin } = headers;
+  // Responses differ by origin, and caches must know.
+  void reply.header('Vary', 'Origin');
+  if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
+    void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
+    void reply.header('Access-Control-Expose-Headers', EXPOSED);
+  }
+}
+
+function preflightHeaders({ headers }: FastifyRequest): Record<string, string> {
+  const asked = headers['access-control-request-headers'];
+  return {
+    'Access-Control-Allow-Methods': METHODS,
+    'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+    Vary: 'Origin, Access-Control-Request-Headers',
+    ...(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked }),
+  };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The request's trace id, 32 hexadecimal digits; set only if tracing is on. */
+    traceId?: string;
+  }
+}
+
+/**
+ * Logs one line per request. It names the operation by its route pattern, because a path or a query may contain
+ * secrets.
+ */
+export function logRequests(fastify: FastifyInstance): void {
+  // A child logger per request costs more than the line, which has the request id itself.
+  fastify.setChildLoggerFactory((logger) => logger);
+  fastify.addHook('onResponse', (request, reply, done) => {
+    log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });
+    done();
+  });
+  fastify.addHook('onRequestAbort', (request, done) => {
+    // A request that was waiting for others on its connection has not started, and was not counted.
+    if (request.caller !== undefined) {
+      log(request, { disconnected: true });
+    }
+    done();
+  });
+}
+
+/** @param outcome the status and the duration, or that the caller disconnected before the response was sent */
+function log(request: FastifyRequest, outcome: object): void {
+  const holder = request.caller?.holder;
+  request.log.info(
+    {
+      reqId: request.id,
+      method: request.method,
+      operation: routeOf(request).url ?? 'unknown',
+      ...outcome,
+      clientId: holder?.clientId,
+      keyId: holder?.keyId,
+      traceId: request.traceId,
+    },
+    'request',
+  );
 }

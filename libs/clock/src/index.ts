@@ -1,2 +1,163 @@
-export { Clock, ClockModule, DAY_MS, ManualClock, SystemClock, utcDate } from './clock';
-export { RepeatingTask } from './repeating-task';
+import { Global, Logger, Module } from '@nestjs/common';
+
+export const DAY_MS = 86_400_000;
+
+/** The day of this unix time in milliseconds, in UTC: `2026-11-21`. */
+export function utcDate(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}
+
+/** The source of time. Tests replace it. */
+export abstract class Clock {
+  /** Milliseconds of unix time. */
+  abstract now(): number;
+
+  /**
+   * Calls back later, unless the process ends before.
+   * @returns cancels the call
+   */
+  abstract later(milliseconds: number, callback: () => void): () => void;
+}
+
+export class SystemClock extends Clock {
+  now(): number {
+    return Date.now();
+  }
+
+  later(milliseconds: number, callback: () => void): () => void {
+    const timer = setTimeout(callback, milliseconds).unref();
+    return () => clearTimeout(timer);
+  }
+}
+
+/** A clock that only moves when told, for tests. Nothing happens later by itself. */
+export class ManualClock extends Clock {
+  constructor(private current: number = Date.UTC(2026, 10, 21, 9, 30)) {
+    super();
+  }
+
+  now(): number {
+    return this.current;
+  }
+
+  later(): () => void {
+    return () => undefined;
+  }
+
+  /** Moves the clock by this many milliseconds; a negative number sets it back. */
+  advance(milliseconds: number): void {
+    this.current += milliseconds;
+  }
+
+  set(now: number): void {
+    this.current = now;
+  }
+}
+
+@Global()
+@Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
+export class ClockModule {}
+
+export interface RepeatingTaskOptions {
+  /** For the log, as the subject of a sentence: `Deleting old events`. */
+  name: string;
+  work: () => unknown;
+  /** Milliseconds from the end of a run to the start of the next. */
+  everyMs: number | (() => number);
+  /** Milliseconds from `start` to the first run. Default: `everyMs`. */
+  firstMs?: number;
+  /**
+   * Pass the injected clock if nothing else depends on the runs: the clock of tests starts none. Default: the system's
+   * clock.
+   */
+  clock?: Clock;
+}
+
+/**
+ * Repeats work in the background until it is stopped. Runs never overlap. A failed run is repeated like any other; the
+ * first failure in a row and the recovery are logged. The timer does not keep the process alive.
+ */
+export class RepeatingTask {
+  private readonly logger = new Logger('BackgroundTask');
+  private cancel?: () => void;
+  private running?: Promise<void>;
+  /** The run after the current one, for everybody who asks for one in the meantime. */
+  private next?: Promise<void>;
+  private isStarted = false;
+  private isStopped = false;
+  private isFailing = false;
+
+  constructor(private readonly options: RepeatingTaskOptions) {}
+
+  start(): this {
+    this.isStarted = true;
+    this.schedule(this.options.firstMs ?? this.pause);
+    return this;
+  }
+
+  /**
+   * Starts a run now, or after the current one, whether or not the task was started. Never rejects.
+   * @returns when that run has ended, successful or not
+   */
+  runNow(): Promise<void> {
+    if (this.running === undefined) {
+      return this.run();
+    }
+    this.next ??= this.running.then(() => {
+      this.next = undefined;
+      return this.run();
+    });
+    return this.next;
+  }
+
+  /** Starts no more runs, and waits for the current one. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.cancel?.();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    if (this.isStopped) {
+      return;
+    }
+    this.cancel?.();
+    this.running = this.attempt();
+    await this.running;
+    this.running = undefined;
+    if (this.isStarted && this.next === undefined) {
+      this.schedule(this.pause);
+    }
+  }
+
+  private async attempt(): Promise<void> {
+    const { name, work } = this.options;
+    try {
+      await work();
+      if (this.isFailing) {
+        this.isFailing = false;
+        this.logger.log(`${name} works again.`);
+      }
+    } catch (error) {
+      if (!this.isFailing && !this.isStopped) {
+        this.isFailing = true;
+        this.logger.warn(`${name} failed; will retry: ${String(error)}`);
+      }
+    }
+  }
+
+  private get pause(): number {
+    const { everyMs } = this.options;
+    return typeof everyMs === 'number' ? everyMs : everyMs();
+  }
+
+  private schedule(milliseconds: number): void {
+    this.cancel?.();
+    if (!this.isStopped) {
+      const { clock = SYSTEM } = this.options;
+      this.cancel = clock.later(milliseconds, () => void this.runNow());
+    }
+  }
+}
+
+const SYSTEM = new SystemClock();

@@ -1,5 +1,5 @@
-export { PageReader, type Parameter, type Selection } from './page-reader';
-export { type List, nameBeginsWith, namePrefix } from './page-statements';
+export { PageReader, type Parameter, type Selection } from './pages';
+export { type List, nameBeginsWith, namePrefix } from './pages';
 export { CommandExecutor, CommandsModule } from './commands/command-executor';
 export {
   IdempotencyInProgressError,

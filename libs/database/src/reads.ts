@@ -1,5 +1,4 @@
-import { ConcurrencyLimiter } from './concurrency-limiter';
-import { FairQueue, type Waiting } from './fair-queue';
+import { ConcurrencyLimiter, FairQueue, type Waiting } from './queue';
 import type { Session, Statement, StoredRow } from './session';
 
 /**

@@ -21,7 +21,7 @@ export {
   Timestamp,
   TrueOrFalse,
   parseTimestamp,
-} from './fields';
+} from './validation';
 export { InputGuard, deferBodyParsing, parseJson } from './input.guard';
 export {
   EachOperation,
@@ -48,7 +48,7 @@ export {
   nextLink,
   pageOf,
 } from './paging';
-export { repairRequestTarget, requestIdOf } from './request-head';
+export { repairRequestTarget, requestIdOf } from './malformed-http';
 export { AllowedMethods, WithRouteConfig, routeOf } from './routes';
 export {
   Created,
@@ -60,5 +60,5 @@ export {
   noneMatchHits,
   representationOf,
 } from './single-resource';
-export { type SocketResponse, takeOverNodeResponses, takeTurn, boundUnreadChunks } from './socket-errors';
-export { IdParam, OptionalBody, RequestValidationPipe, validated } from './validation.pipe';
+export { type SocketResponse, takeOverNodeResponses, takeTurn, boundUnreadChunks } from './malformed-http';
+export { IdParam, OptionalBody, RequestValidationPipe, validated } from './validation';

@@ -12,7 +12,7 @@ import {
   UnsupportedMediaTypeError,
   ValidationFailedError,
 } from './errors';
-import { quoted } from './validation.pipe';
+import { quoted } from './validation';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
-import { Field, type FieldOptions, Integer } from './fields';
+import { Field, type FieldOptions, Integer } from './validation';
 import { Documented, type HeaderNote } from './operation';
 import { routeOf } from './routes';
 import { JSON_TYPE, RepresentedBy, asSingleResource } from './single-resource';

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, JoinColumn, ManyToOne, type Relation, Unique } from 'typeorm';
 import { GeneratedId, int8 } from '#libs/database';
-import type { Scope } from './caller';
+import type { Scope } from './api-key';
 
 /** A customer. Quotas knows what a plan allows; `perMinute` and `perDay` are set for plans without fixed limits only. */
 @Entity('clients')

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { defineError, Documented, EachOperation, errorWith } from '#libs/http';
-import type { Scope } from './caller';
+import type { Scope } from './api-key';
 
 export const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',

@@ -2,9 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKey, Client } from './api-key.entity';
 import { ApiKeyGuard } from './api-key.guard';
-import { Authenticator, KeyUse } from './authenticator';
+import { Authenticator, KeyDirectory, KeyUse } from './authenticator';
 import { ClientsService } from './clients.service';
-import { KeyDirectory } from './key-directory';
 import { KeyController } from './key.controller';
 import { KeysService } from './keys.service';
 

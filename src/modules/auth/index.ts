@@ -10,5 +10,5 @@ export {
   ScopeByMethod,
 } from './api-key.guard';
 export { Authenticator, ConfirmKey } from './authenticator';
-export { type Caller, type KeyHolder, type Scope, SCOPES } from './caller';
-export { KeyDirectory } from './key-directory';
+export { type Caller, type KeyHolder, type Scope, SCOPES } from './api-key';
+export { KeyDirectory } from './authenticator';

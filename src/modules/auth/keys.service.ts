@@ -3,9 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, Repository } from 'typeorm';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { digestOf, newApiKey } from './api-key-format';
+import { digestOf, newApiKey, type Scope, SCOPES } from './api-key';
 import { ApiKey } from './api-key.entity';
-import { type Scope, SCOPES } from './caller';
 import { AdministrationError, ClientsService } from './clients.service';
 
 export interface KeyRequest {

@@ -13,8 +13,7 @@ import type { Page, Precondition } from '#libs/http';
 import { AuditTrail, type OrderAction } from '../audit';
 import { EventLog, type Occurrence } from '../events';
 import { PetHasOpenOrdersError, PetLifecycle } from '../pets';
-import { cancelOrder, updateOrder } from './change-order';
-import { OpenOrders } from './open-orders';
+import { cancelOrder, OpenOrders, placeOrder, updateOrder } from './order-commands';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
@@ -24,7 +23,6 @@ import {
   type OrderPatchDto,
   toOrderDto,
 } from './orders.dto';
-import { placeOrder } from './place-order';
 
 /** The origin of changes by operators, who are not a client. They are recorded in the audit log. */
 export const OPERATOR: Origin = { owner: 0, status: 200 };

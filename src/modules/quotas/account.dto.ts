@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Integer, OneOf, Timestamp, TrueOrFalse } from '#libs/http';
 import { USAGE_DAYS } from './quotas.entity';
-import { PLANS } from './rules/plans';
+import { PLANS } from './rules/limits';
 
 const COUNT = { min: 0, max: 2_147_483_647 };
 

@@ -8,7 +8,7 @@ export {
   agreedPlan,
   limitsOf,
   type Plan,
-} from './rules/plans';
+} from './rules/limits';
 export {
   InstanceWatch,
   RUNNING_INSTANCES,
@@ -18,14 +18,15 @@ export {
 } from './instances';
 export { QuotaAdministrationModule, QuotasModule, WorkerQuotaServerModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-export { PlanThrottlerGuard, countingRuleOf, noteSkipped } from './plan-throttler.guard';
+export { PlanThrottlerGuard } from './plan-throttler.guard';
 export {
   LIMITER_DECISIONS,
   type LimiterDecision,
   RequestLimiter,
   limiterDecisionOf,
+  noteSkipped,
 } from './request-limiter';
-export { BAN_LEVELS } from './rules/ban-rules';
+export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';
 export { type RedisStatus, redisStatus } from './stores/redis-connection';
 export { WorkerQuotaServer } from './stores/worker-quota-store';

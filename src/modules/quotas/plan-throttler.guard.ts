@@ -1,11 +1,8 @@
-import { type ExecutionContext, Injectable, applyDecorators } from '@nestjs/common';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
-import { THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants';
-import type { FastifyRequest, RouteOptions } from 'fastify';
-import { Documented, WithRouteConfig, routeOf } from '#libs/http';
-import { ApiKeyBannedError, DailyQuotaExceededError } from './quotas.errors';
+import type { FastifyRequest } from 'fastify';
 import type { Verdict } from './request-limiter';
-import { DAY_MS, type Limits, MINUTE_MS } from './rules/rate-window';
+import { DAY_MS, type Limits, MINUTE_MS } from './rules/limits';
 
 /** The two windows, with the limits of the caller's plan. */
 export const THROTTLERS: ThrottlerModuleOptions = {
@@ -56,37 +53,4 @@ function verdictOf(context: ExecutionContext): Verdict | undefined {
 
 function limitsOf(context: ExecutionContext): Limits {
   return verdictOf(context)!.subject.limits;
-}
-
-/** When requests to a route are counted. Default: always, as unknown paths are. */
-type CountingRule = 'always' | 'without a valid key' | 'never';
-
-interface CountingConfig {
-  counted?: CountingRule;
-}
-
-/**
- * Requests with a valid key use no quota and ignore limits and bans. Others count, because each forged key costs a database
- * lookup.
- */
-export function CountedOnlyWithoutKey(): MethodDecorator {
-  return applyDecorators(
-    WithRouteConfig({ counted: 'without a valid key' } satisfies CountingConfig),
-    // Addresses have no daily limit and no bans.
-    Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
-  );
-}
-
-/**
- * Notes on a route whether `@SkipThrottle` marks its handler, because requests are counted before Nest reads marks. Nest
- * wraps the handlers of paths with parameters; these are always counted.
- */
-export function noteSkipped(route: RouteOptions): void {
-  if (Reflect.getMetadata(`${THROTTLER_SKIP}minute`, route.handler) === true) {
-    route.config = { ...route.config, counted: 'never' } as CountingConfig;
-  }
-}
-
-export function countingRuleOf(request: FastifyRequest): CountingRule {
-  return (routeOf(request).config as CountingConfig).counted ?? 'always';
 }

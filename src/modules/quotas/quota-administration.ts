@@ -5,8 +5,8 @@ import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { KeyBan, QuotaReset, UsageDay, toStoredBan } from './quotas.entity';
-import { type BanState, ban, isBanned, newBanState, unban } from './rules/ban-rules';
-import { limitsOf } from './rules/plans';
+import { type BanState, ban, isBanned, newBanState, unban } from './rules/decision';
+import { limitsOf } from './rules/limits';
 
 interface RankedRow {
   client: string;

@@ -6,9 +6,8 @@ import { SETTINGS, type Settings } from '../../settings';
 import { ClientsService, KeysService, describeKey } from '../auth';
 import { LiveUsageQuery } from './instances';
 import { KeyBan, toStoredBan } from './quotas.entity';
-import { type BanState, banLevel, isBanned, newBanState } from './rules/ban-rules';
-import { limitsOf } from './rules/plans';
-import { type WindowStanding, newWindowState, standings } from './rules/rate-window';
+import { type BanState, banLevel, isBanned, newBanState } from './rules/decision';
+import { limitsOf, newWindowState, standings, type WindowStanding } from './rules/limits';
 import { QuotaRecords } from './stores/quota-records';
 import type { ClientSubject } from './stores/quota-store';
 

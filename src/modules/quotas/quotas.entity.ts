@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { OF_THE_DATABASE, int8 } from '#libs/database';
-import type { StoredBan } from './rules/ban-rules';
+import type { StoredBan } from './rules/decision';
 
 /** The last ban of a key. Kept after its end, because the next ban depends on its level. */
 @Entity('key_bans')

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type KeyHolder } from '../auth';
 import { QuotaAdministration } from './quota-administration';
-import { limitsOf } from './rules/plans';
+import { limitsOf } from './rules/limits';
 import { QuotaStore, type Standing } from './stores/quota-store';
 
 /** What callers ask about their own limits. */

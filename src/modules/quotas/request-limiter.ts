@@ -1,18 +1,21 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { isIP } from 'node:net';
+import { Inject, Injectable, applyDecorators } from '@nestjs/common';
+import { normalizeIp } from '@nestjs/throttler';
+import { THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Clock } from '#libs/clock';
-import type { ApiError } from '#libs/http';
+import { type ApiError, Documented, WithRouteConfig, routeOf } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
+import type { Caller } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders } from './rules/decision';
+import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
 import {
+  type AddressSubject,
   QuotaStore,
   type Standing,
   type Subject,
   type Taken,
-  addressSubject,
-  subjectOf,
-  unreadableSubject,
 } from './stores/quota-store';
 
 /** The limiter's decision on one request, and what its response reports. */
@@ -50,6 +53,11 @@ export class RequestLimiter {
     private readonly clock: Clock,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
+
+  /** When requests to its route are counted. */
+  ruleOf(request: FastifyRequest): CountingRule {
+    return (routeOf(request).config as CountingConfig).counted ?? 'always';
+  }
 
   /** Counts the request against its sender's limits. @returns the error if it is refused */
   take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
@@ -162,4 +170,70 @@ export function limiterDecisionOf({ verdict }: FastifyRequest): LimiterDecision 
     return null;
   }
   return verdict.decision.exhausted ?? (verdict.decision.outcome === 'banned' ? 'banned' : 'allowed');
+}
+
+/** IPv6 addresses count by /56, which is what a household or a company usually gets. */
+const IPV6_PREFIX = 56;
+
+/** Proxies may add a port and brackets. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
+/** All invalid addresses share one quota; otherwise each text that a proxy forwards would get its own. */
+const NO_ADDRESS = 'unknown';
+
+export function subjectOf(caller: Caller | undefined, ip: string): Subject {
+  if (!caller?.holder) {
+    return addressSubject(ip);
+  }
+  const { holder } = caller;
+  return { kind: 'client', clientId: holder.clientId, keyId: holder.keyId, limits: limitsOf(holder) };
+}
+
+/** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */
+export function addressSubject(ip: string): AddressSubject {
+  const address = isIP(ip) === 0 ? withoutPort(ip) : ip;
+  return { kind: 'address', address: normalizeIp(address, IPV6_PREFIX), limits: ADDRESS_LIMITS };
+}
+
+/**
+ * The sender of what could not be read as a request. Behind a proxy it names no caller, and is counted apart from the requests
+ * that have the proxy's address.
+ */
+export function unreadableSubject(ip: string, isBehindProxy: boolean): AddressSubject {
+  const subject = addressSubject(ip);
+  return isBehindProxy ? { ...subject, address: `unreadable from ${subject.address}` } : subject;
+}
+
+function withoutPort(text: string): string {
+  const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
+  const address = ipv6 ?? ipv4 ?? '';
+  return isIP(address) === 0 ? NO_ADDRESS : address;
+}
+
+/** When requests to a route are counted. Default: always, as unknown paths are. */
+type CountingRule = 'always' | 'without a valid key' | 'never';
+
+interface CountingConfig {
+  counted?: CountingRule;
+}
+
+/**
+ * Requests with a valid key use no quota and ignore limits and bans. Others count, because each forged key costs a database
+ * lookup.
+ */
+export function CountedOnlyWithoutKey(): MethodDecorator {
+  return applyDecorators(
+    WithRouteConfig({ counted: 'without a valid key' } satisfies CountingConfig),
+    // Addresses have no daily limit and no bans.
+    Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
+  );
+}
+
+/**
+ * Notes on a route whether `@SkipThrottle` marks its handler, because requests are counted before Nest reads marks. Nest
+ * wraps the handlers of paths with parameters; these are always counted.
+ */
+export function noteSkipped(route: RouteOptions): void {
+  if (Reflect.getMetadata(`${THROTTLER_SKIP}minute`, route.handler) === true) {
+    route.config = { ...route.config, counted: 'never' } as CountingConfig;
+  }
 }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { digestOf, newApiKey } from '../../../src/modules/auth/api-key-format';
-import { MINUTE_MS } from '../../../src/modules/quotas/rules/rate-window';
+import { digestOf, newApiKey } from '../../../src/modules/auth/api-key';
+import { MINUTE_MS } from '../../../src/modules/quotas/rules/limits';
 import { RecordedStatements, type SentStatement } from '../database/support/recorded-statements';
 import { useService } from '../../support/use-service';
 

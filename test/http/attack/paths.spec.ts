@@ -1,5 +1,5 @@
 import { exchange, requestText } from '../../support/raw-http';
-import { MINUTE_MS } from '../../../src/modules/quotas/rules/rate-window';
+import { MINUTE_MS } from '../../../src/modules/quotas/rules/limits';
 import { operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 

@@ -1,4 +1,4 @@
-import { digestOf, newApiKey } from '../../../src/modules/auth/api-key-format';
+import { digestOf, newApiKey } from '../../../src/modules/auth/api-key';
 import { ClientsService, KeysService } from '../../../src/modules/auth';
 import { agreedPlan } from '../../../src/modules/quotas';
 import type { ApiClient } from '../../support/api-client';

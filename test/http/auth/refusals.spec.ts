@@ -1,4 +1,4 @@
-import { newApiKey } from '../../../src/modules/auth/api-key-format';
+import { newApiKey } from '../../../src/modules/auth/api-key';
 import { KeysService } from '../../../src/modules/auth';
 import type { ErrorBody } from '../../support/api-client';
 import { call, without } from '../../support/limits';

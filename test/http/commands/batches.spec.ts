@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import { CommandExecutor, poolOf } from '#libs/database';
-import { placeOrder } from '../../../src/modules/orders/place-order';
+import { placeOrder } from '../../../src/modules/orders/order-commands';
 import type { NewOrderDto, OrderDto } from '../../../src/modules/orders/orders.dto';
 import type { ApiClient } from '../../support/api-client';
 import { Arrange, type InventoryItem, aPet } from '../../support/builders';

@@ -1,4 +1,4 @@
-import { newApiKey } from '../../../src/modules/auth/api-key-format';
+import { newApiKey } from '../../../src/modules/auth/api-key';
 import type { ErrorBody } from '../../support/api-client';
 import { COUNTED, MINUTE, call, freshMinute, limitsIn, statuses } from '../../support/limits';
 import { exchange } from '../../support/raw-http';

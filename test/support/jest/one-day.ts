@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '../../../src/modules/quotas/rules/rate-window';
+import { DAY_MS } from '../../../src/modules/quotas/rules/limits';
 
 /** Longer than any test takes whose counts must not begin anew meanwhile. */
 const MARGIN_MS = 90_000;

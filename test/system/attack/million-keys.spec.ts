@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FastifyRequest } from 'fastify';
 import { Authenticator } from '../../../src/modules/auth';
-import { newApiKey } from '../../../src/modules/auth/api-key-format';
+import { newApiKey } from '../../../src/modules/auth/api-key';
 import { RequestLimiter } from '../../../src/modules/quotas';
 import { useService } from '../../support/use-service';
 import { tell } from './support/victim';

@@ -1,7 +1,7 @@
 import { AuditTrail } from '../../../src/modules/audit';
 import { KeysService } from '../../../src/modules/auth';
 import { QuotaAdministration } from '../../../src/modules/quotas';
-import { newBanState } from '../../../src/modules/quotas/rules/ban-rules';
+import { newBanState } from '../../../src/modules/quotas/rules/decision';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { until } from '../../support/eventually';

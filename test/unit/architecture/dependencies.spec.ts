@@ -27,7 +27,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   'Modules import auth in controllers only': { 'pets/a.service': '../auth', 'audit/b': '../auth' },
   'A module is imported only through its index': {
     'src/a': './modules/pets/pets.service',
-    'src/http/a': '../modules/auth/key-directory',
+    'src/http/a': '../modules/auth/authenticator',
     'src/cli/b': '../http/document/build-document',
     'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,
     'orders/b': '../inventory/stock.entity',
@@ -57,7 +57,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   'Migrations import only each other': { 'src/migrations/a': '../settings' },
   'Settings import only libraries and the reader of the environment': { 'src/settings': './migrations' },
   'Nothing imports the command line': { 'src/runtime/b': '../cli/output/output' },
-  'Modules import neither http nor runtime': { 'pets/d': '../../http/cors' },
+  'Modules import neither http nor runtime': { 'pets/d': '../../http/admission' },
   'http does not import runtime': { 'src/http/b': '../runtime/serve' },
   'http does not import the application': { 'src/http/c': '../app.module' },
   'The stores of quotas import only its rules and entities': {
@@ -69,10 +69,8 @@ const PLANTED = Object.entries<Record<string, string>>({
     'orders/order-status': '@nestjs/throttler',
     'pets/pet-status': '@nestjs/throttler',
     'catalogue/bad-lines': '@nestjs/throttler',
-    'quotas/rules/plans': '@nestjs/throttler',
-    'quotas/rules/decision': '@nestjs/throttler',
-    'quotas/rules/rate-window': 'ioredis',
-    'quotas/rules/ban-rules': 'ioredis',
+    'quotas/rules/limits': '@nestjs/throttler',
+    'quotas/rules/decision': 'ioredis',
   },
 }).flatMap(([rule, files]) =>
   Object.entries(files).map(([file, imported]): [rule: string, file: string, line: string] => [

@@ -1,4 +1,4 @@
-import { presentedKey } from '../../../src/modules/auth/api-key-format';
+import { presentedKey } from '../../../src/modules/auth/authenticator';
 
 const KEY = 'psk_live_one';
 

@@ -3,7 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
 import { describeInterface } from '../../../src/cli/describe-interface';
 import { GUIDES, type GuideName } from '../../../src/http/document/guides';
-import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/plans';
+import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/limits';
 import { operationsOf } from '../../support/document';
 import { read } from '../../support/files';
 import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';

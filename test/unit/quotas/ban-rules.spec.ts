@@ -13,7 +13,7 @@ import {
   strike,
   unban,
   type BanState,
-} from '../../../src/modules/quotas/rules/ban-rules';
+} from '../../../src/modules/quotas/rules/decision';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const RESET = NOW + 60_000;

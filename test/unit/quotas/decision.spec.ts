@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { type BanState, newBanState } from '../../../src/modules/quotas/rules/ban-rules';
 import {
-  type Decision,
-  NOTHING_TAKEN,
+  type BanState,
   decide,
+  type Decision,
+  newBanState,
+  NOTHING_TAKEN,
   rateLimitHeaders,
 } from '../../../src/modules/quotas/rules/decision';
 import {
@@ -17,7 +18,7 @@ import {
   refund,
   standings,
   take,
-} from '../../../src/modules/quotas/rules/rate-window';
+} from '../../../src/modules/quotas/rules/limits';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const LIMITS: Limits = { perMinute: 2, perDay: 100 };

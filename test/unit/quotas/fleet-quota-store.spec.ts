@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { ManualClock } from '#libs/clock';
 import { FleetQuotaStore } from '../../../src/modules/quotas/stores/fleet-quota-store';
 import type { MemoryQuotaStore } from '../../../src/modules/quotas/stores/memory-quota-store';
-import { addressSubject } from '../../../src/modules/quotas/stores/quota-store';
+import { addressSubject } from '../../../src/modules/quotas/request-limiter';
 import type { RedisQuotaStore } from '../../../src/modules/quotas/stores/redis-quota-store';
 import { RedisUnavailableError } from '../../../src/modules/quotas/stores/script-calls';
 

@@ -1,9 +1,9 @@
 import { DAY_MS, ManualClock } from '#libs/clock';
-import { type BanState, newBanState } from '../../../src/modules/quotas/rules/ban-rules';
-import type { Decision } from '../../../src/modules/quotas/rules/decision';
+import { type BanState, type Decision, newBanState } from '../../../src/modules/quotas/rules/decision';
 import { MemoryQuotaStore } from '../../../src/modules/quotas/stores/memory-quota-store';
 import type { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
-import { type ClientSubject, addressSubject } from '../../../src/modules/quotas/stores/quota-store';
+import { addressSubject } from '../../../src/modules/quotas/request-limiter';
+import type { ClientSubject } from '../../../src/modules/quotas/stores/quota-store';
 
 const MINUTE = 60_000;
 

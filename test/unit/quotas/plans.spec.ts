@@ -4,7 +4,7 @@ import {
   PLANS,
   agreedPlan,
   limitsOf,
-} from '../../../src/modules/quotas/rules/plans';
+} from '../../../src/modules/quotas/rules/limits';
 
 it.each<[string, Parameters<typeof agreedPlan>, number, number]>([
   ['free', ['free'], 60, 1_000],

@@ -12,7 +12,7 @@ import {
   refund,
   standings,
   take,
-} from '../../../src/modules/quotas/rules/rate-window';
+} from '../../../src/modules/quotas/rules/limits';
 
 const START = Date.UTC(2026, 10, 21, 23, 50);
 const NAMES = ['minute', 'day'] as const;

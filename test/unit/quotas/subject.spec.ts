@@ -1,4 +1,4 @@
-import { addressSubject, subjectOf } from '../../../src/modules/quotas/stores/quota-store';
+import { addressSubject, subjectOf } from '../../../src/modules/quotas/request-limiter';
 import type { Caller } from '../../../src/modules/auth';
 
 describe('an address counts', () => {

@@ -1,7 +1,7 @@
 import { ApiError } from '#libs/http';
 import type { Database } from '../database';
 import { type RowLock, int8ToNumber } from '../entity-table';
-import type { Waiting } from '../fair-queue';
+import type { Waiting } from '../queue';
 import type { Session, Statement } from '../session';
 import {
   type IdempotentUse,

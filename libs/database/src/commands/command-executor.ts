@@ -1,9 +1,8 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { Clock } from '#libs/clock';
 import { ServiceUnavailableError } from '#libs/http';
-import { ConcurrencyLimiter } from '../concurrency-limiter';
+import { ConcurrencyLimiter, FairQueue } from '../queue';
 import { Database, withRetries } from '../database';
-import { FairQueue } from '../fair-queue';
 import { isRefusedStatement } from '../postgres-errors';
 import { RetentionModule } from '../retention';
 import { Batch, type Entry, type QueuedCommand, rowsOf } from './batch';

@@ -1,18 +1,17 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { type Clock, RepeatingTask } from '#libs/clock';
-import type { BanState, StoredBan } from '../rules/ban-rules';
-import { type Decision, decide } from '../rules/decision';
-import { shareOf } from '../rules/plans';
+import { type BanState, decide, type Decision, type StoredBan } from '../rules/decision';
 import {
+  isDayOver,
   type Limits,
   MINUTE_MS,
-  type WindowState,
-  isDayOver,
   newWindowState,
   refund,
+  shareOf,
   standings,
-} from '../rules/rate-window';
+  type WindowState,
+} from '../rules/limits';
 import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
 import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
 

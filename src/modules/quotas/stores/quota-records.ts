@@ -5,8 +5,8 @@ import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber, WriteBehind } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { KeyBan, QuotaReset, UsageDay, toStoredBan } from '../quotas.entity';
-import type { BanState, StoredBan } from '../rules/ban-rules';
-import { DAY_MS } from '../rules/rate-window';
+import type { BanState, StoredBan } from '../rules/decision';
+import { DAY_MS } from '../rules/limits';
 
 const INTERVAL_MS = 1_000;
 

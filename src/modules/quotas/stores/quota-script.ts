@@ -4,10 +4,10 @@ import {
   type BanState,
   FORGIVENESS_MS,
   NOTICE_MS,
+  type Outcome,
   REFUSALS_BEFORE_BAN,
-} from '../rules/ban-rules';
-import type { Outcome } from '../rules/decision';
-import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS, type WindowName, type WindowState } from '../rules/rate-window';
+} from '../rules/decision';
+import { CLOCK_STEP_MS, DAY_MS, MINUTE_MS, type WindowName, type WindowState } from '../rules/limits';
 import type { Subject } from './quota-store';
 
 export function keysOf(subject: Subject): string[] {
@@ -26,7 +26,7 @@ export function windowsOfClient(clientId: number): string {
 }
 
 /**
- * The rules of rate-window.ts, ban-rules.ts and decision.ts as atomic steps inside Redis, on its clock. A test runs
+ * The rules of limits.ts and decision.ts as atomic steps inside Redis, on its clock. A test runs
  * both against the same histories to detect any difference.
  *
  * One call runs all steps of one turn of the event loop; each belongs to one subject and is independent.

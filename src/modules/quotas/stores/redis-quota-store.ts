@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
-import { standings } from '../rules/rate-window';
+import { standings } from '../rules/limits';
 import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
 import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './quota-script';
 import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';

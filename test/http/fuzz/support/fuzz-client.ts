@@ -1,5 +1,5 @@
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
-import { newApiKey } from '../../../../src/modules/auth/api-key-format';
+import { newApiKey } from '../../../../src/modules/auth/api-key';
 import type { Answer } from '../../../support/api-client';
 import type { TestService } from '../../../support/service';
 import type { FuzzRequest, Sender } from './fuzz-request';

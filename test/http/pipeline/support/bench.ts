@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../../../src/modules/quotas/rules/rate-window';
+import { MINUTE_MS } from '../../../../src/modules/quotas/rules/limits';
 import type { TestService } from '../../../support/service';
 import { type RawAnswer, RawConnection, exchange, requestText } from '../../../support/raw-http';
 

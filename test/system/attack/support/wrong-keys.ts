@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { newApiKey } from '../../../../src/modules/auth/api-key-format';
+import { newApiKey } from '../../../../src/modules/auth/api-key';
 
 const CONNECTIONS = 16;
 /** As many requests as may wait for their answers on one connection. */

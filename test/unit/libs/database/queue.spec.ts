@@ -1,4 +1,4 @@
-import { FairQueue } from '../../../../libs/database/src/fair-queue';
+import { FairQueue } from '../../../../libs/database/src/queue';
 import { pendingTimers } from '../../../support/pending-timers';
 
 interface Item {

@@ -1,10 +1,44 @@
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { ApiError } from '#libs/http';
+
+export const SCOPES = ['read', 'write'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** A valid key: whose it is and what it may do. */
+export interface KeyHolder {
+  keyId: number;
+  clientId: number;
+  clientName: string;
+  /** What the key is for, in the operator's words. */
+  name: string | null;
+  plan: string;
+  /** The limits agreed with the client, for a plan without fixed limits. */
+  perMinute: number | null;
+  perDay: number | null;
+  scopes: readonly Scope[];
+  /** The last four characters of the key. */
+  last4: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** Infinity for a key that does not expire. */
+  expiresAt: number;
+  /** When the overlap of a rotation ends; null for a key that was not rotated. */
+  overlapEndsAt: number | null;
+}
+
+/** The sender of a request: the holder of a valid key, or the reason why there is none. */
+export type Caller = { holder: KeyHolder; refusal: null } | { holder: null; refusal: ApiError };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set when the request arrives. */
+    caller?: Caller;
+  }
+}
+
 // The format of an API key: `psk_live_`, 30 random base62 characters and 6 that encode their CRC32.
 // The checksum rejects a mistyped key without a database lookup.
-import { hash, randomInt } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
-import { crc32 } from 'node:zlib';
-import { ConflictingCredentialsError } from './api-key.guard';
-
 const PREFIX = 'psk_live_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
@@ -39,22 +73,4 @@ export function isWellFormedKey(text: string): boolean {
 /** The stored form of a key: its SHA-256 in base64url. Keys are random enough to need no slow hash. */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
-}
-
-// Where a request may carry its key: X-API-Key or Authorization: Bearer, but not two different keys.
-
-const BEARER = /^bearer +(\S.*)$/i;
-
-/**
- * The key in a request, unchecked; null if there is none. Schemes other than Bearer are ignored.
- * @throws ApiError 400 `conflicting_credentials`
- */
-export function presentedKey(headers: IncomingHttpHeaders): string | null {
-  const field = headers['x-api-key'];
-  const direct = typeof field === 'string' && field !== '' ? field : null;
-  const bearer = headers.authorization ? (BEARER.exec(headers.authorization)?.[1]?.trimEnd() ?? null) : null;
-  if (direct !== null && bearer !== null && direct !== bearer) {
-    throw new ConflictingCredentialsError();
-  }
-  return direct ?? bearer;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { repairRequestTarget, requestIdOf } from '#libs/http';
-import { isHost } from '../../../../libs/http/src/request-head';
+import { isHost } from '../../../../libs/http/src/malformed-http';
 
 it('A Host is a name or an address, with a port or without', () => {
   const good = ['store.example store.example:8080 store_1.example:', "a%20b a!$&'()*+,;=~b 192.0.2.1:65535"];

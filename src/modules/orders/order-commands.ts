@@ -1,18 +1,92 @@
-import type { Command, Need, State } from '#libs/database';
+import { type Aggregate, type Command, MAX_COUNT, type Need, type State } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { StockReservations } from '../inventory';
-import { PetCatalog } from '../pets';
-import { OpenOrders } from './open-orders';
-import { canTransition, petStatusAfterCancelling, petStatusAfterCompleting } from './order-status';
+import { type KnownPet, PetCatalog } from '../pets';
+import {
+  canTransition,
+  petStatusAfterCancelling,
+  petStatusAfterCompleting,
+  petStatusAfterPlacing,
+} from './order-status';
 import { Order, statusOf } from './order.entity';
 import {
+  type NewOrderDto,
   OrderAlreadyCompleteError,
   type OrderDto,
   OrderNotFoundError,
   type OrderPatchDto,
   parseDate,
+  PetNotAvailableError,
   toOrderDto,
+  UnknownPetError,
 } from './orders.dto';
+
+const COUNT: Aggregate = {
+  name: 'open orders',
+  text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+    (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
+     LIMIT ${MAX_COUNT}) AS open
+    GROUP BY asked.id`,
+};
+
+/** The number of a pet's open orders, for commands. */
+export const OpenOrders = {
+  count: (petId: number): Need => ({ aggregate: COUNT, id: petId }),
+  exist: (state: State, petId: number): boolean => state.aggregate(COUNT, petId) > 0,
+  opened: (state: State, petId: number): void => state.adjust(COUNT, petId, 1),
+  closed: (state: State, petId: number): void => state.adjust(COUNT, petId, -1),
+};
+
+/** Places an order: takes the stock at once and updates the pet's status. */
+export function placeOrder({
+  petId,
+  quantity = 1,
+  shipDate,
+  complete = false,
+}: NewOrderDto): Command<OrderDto> {
+  return {
+    needs: [
+      PetCatalog.lock(petId),
+      StockReservations.load(petId),
+      ...(complete ? [OpenOrders.count(petId)] : []),
+      { newId: Order },
+    ],
+    decide: (state) => {
+      const pet = availablePet(state, petId);
+      const left = StockReservations.take(state, petId, quantity);
+      const id = state.newId(Order);
+      const order: Order = {
+        id,
+        petId,
+        quantity,
+        shipDate: parseDate(shipDate),
+        complete,
+        cancelledAt: null,
+      };
+      state.insert(Order, id, order);
+      const placed = petStatusAfterPlacing(pet.status, { stock: left });
+      if (complete) {
+        const remainder = { stock: left, openOrders: OpenOrders.exist(state, petId) };
+        PetCatalog.setStatus(state, petId, petStatusAfterCompleting(placed, remainder));
+      } else {
+        OpenOrders.opened(state, petId);
+        PetCatalog.setStatus(state, petId, placed);
+      }
+      return toOrderDto(order);
+    },
+  };
+}
+
+function availablePet(state: State, petId: number): KnownPet {
+  const pet = PetCatalog.find(state, petId);
+  if (pet === null) {
+    throw new UnknownPetError(petId);
+  }
+  if (pet.status !== 'available') {
+    throw new PetNotAvailableError(petId, pet.status);
+  }
+  return pet;
+}
 
 /** An order and its pet, read beforehand because the pet is what gets locked. An order never changes its pet. */
 export type OrderOfPet = Pick<Order, 'id' | 'petId'>;

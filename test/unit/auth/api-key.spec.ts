@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { digestOf, isWellFormedKey, newApiKey } from '../../../src/modules/auth/api-key-format';
+import { digestOf, isWellFormedKey, newApiKey } from '../../../src/modules/auth/api-key';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'psk_live_';
