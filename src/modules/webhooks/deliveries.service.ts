@@ -38,16 +38,19 @@ export class DeliveriesService {
     private readonly worker: DeliveryWorker,
   ) {}
 
-  /** Newest first. SQL, because the index is sorted within each status, so that each is read. */
+  /**
+   * Newest first. SQL, because the index is sorted within each status, so that each is read. Rows are compared, because for a
+   * prepared statement with conditions on single columns the planner reads the deliveries of all webhooks by id.
+   */
   async list(which: WebhookOfClient, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
     const webhook = await this.webhooks.get(which);
     const { status, cursor, limit = DEFAULT_PAGE_SIZE } = query;
     const table = this.database.table(WebhookDelivery);
     const statement = {
       text: `SELECT page.* FROM unnest($4::text[]) AS wanted (status) CROSS JOIN LATERAL (
-          SELECT ${table.names} FROM webhook_deliveries
-          WHERE webhook_id = $1 AND status = wanted.status AND id < $2 ORDER BY id DESC LIMIT $3) AS page
-        ORDER BY page.id DESC LIMIT $3`,
+          SELECT ${table.names} FROM webhook_deliveries WHERE (webhook_id, status, id) < ($1, wanted.status, $2)
+          ORDER BY webhook_id DESC, status DESC, id DESC LIMIT $3) AS page
+        WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`,
     };
     const wanted = status === undefined ? DELIVERY_STATUSES : [status];
     const values = [which.id, idBefore(cursor) || NEWEST, limit + 1, wanted];

@@ -93,6 +93,26 @@ it.each(EVENTS_PAGES)('GET %s reads no more than %i commits', async (target, mos
   expectAtMost(most, await readingsOf(target));
 });
 
+it('A page of the deliveries of one webhook reads no deliveries of others', async () => {
+  const [first] = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      caller.post<{ id: number }>('/webhooks', { url: 'https://shop.example/events', enabled: false }),
+    ),
+  );
+  await database.pool.query(
+    `INSERT INTO webhook_deliveries (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
+     SELECT webhooks.id, 'evt_' || n, 'pet.deleted', '{}', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'delivered' END, 1,
+       now(), now() FROM webhooks, generate_series(1, 4000) AS n`,
+  );
+  await database.pool.query(`ANALYZE webhook_deliveries`);
+  const path = `/webhooks/${first!.body.id}/deliveries`;
+  for (const target of [path, `${path}?status=failed`, `${path}?status=pending`]) {
+    // The five webhooks themselves may be scanned.
+    const readings = (await readingsOf(target)).filter(({ plan }) => plan.includes('webhook_deliveries'));
+    expectAtMost(PAGE_ROWS, readings);
+  }
+});
+
 it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {
   const follower = new Follower('/events?type=order.updated');
   const targets: string[] = [];
