@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
-import { Database, type Statement, type StoredRow, int8ToNumber } from '#libs/database';
+import { Database, type StoredRow, int8ToNumber } from '#libs/database';
 import {
   BEGINNING,
   BLOCK_SIZE,
@@ -41,6 +41,8 @@ const EVENTS_OF_FILTERED_PAGE = 1_000;
 /** Maximum bytes of blocks that a page reads. A response has a little more for each event than its block. */
 const BYTES_OF_PAGE = 256 * 1_024 - 100 * BLOCK_SIZE;
 
+/** Blocks of the newest events that are read at a time. */
+const BLOCKS_AT_ONCE = 100;
 /** How much the clocks of two servers may differ. */
 const CLOCK_DIFFERENCE_US = 60_000_000;
 
@@ -51,35 +53,33 @@ const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
  * would make the page too large, come without their events; the first one always has them. Each row, and there is always
  * one, also has the newest position, whether the block `$6` of the time `$7` is there, and the last block that was searched.
  */
-function pageOf(order: 'ASC' | 'DESC'): Statement {
-  const [from, first, to, back] =
-    order === 'ASC'
-      ? ['>= $1', 'min', `< first + ${BLOCKS_OF_PAGE}`, 'DESC']
-      : ['<= $1', 'max', `> first - ${BLOCKS_OF_PAGE}`, 'ASC'];
-  const range = `position ${from} AND position ${to}`;
-  return {
-    text: `SELECT (SELECT max(position) FROM event_blocks) AS newest,
+const PAGE = {
+  text: `SELECT (SELECT max(position) FROM event_blocks) AS newest,
       EXISTS (SELECT FROM event_blocks WHERE position = $6 AND ${MICROSECONDS} = $7::bigint) AS is_known,
       last.position, last.time, page.position, page.time,
       CASE WHEN page.before < $2 AND (page.bytes <= ${BYTES_OF_PAGE} OR page.before = 0) THEN page.events END AS events
-    FROM (SELECT ${first}(position) AS first FROM event_blocks WHERE position ${from}) AS start
+    FROM (SELECT min(position) AS first FROM event_blocks WHERE position >= $1) AS start
     LEFT JOIN LATERAL (
-      SELECT position, ${MICROSECONDS} AS time FROM event_blocks WHERE ${range} ORDER BY position ${back} LIMIT 1
+      SELECT position, ${MICROSECONDS} AS time FROM event_blocks
+      WHERE position >= first AND position < first + ${BLOCKS_OF_PAGE} ORDER BY position DESC LIMIT 1
     ) AS last ON true
     LEFT JOIN LATERAL (
       SELECT position, ${MICROSECONDS} AS time, events,
         sum(size) OVER so_far - size AS before, sum(octet_length(events)) OVER so_far AS bytes
-      FROM (SELECT * FROM event_blocks WHERE ${range}
+      FROM (SELECT * FROM event_blocks WHERE position >= first AND position < first + ${BLOCKS_OF_PAGE}
           AND types & $4 <> 0 AND ($5::bigint IS NULL OR $5 = ANY(pets))
-        ORDER BY position ${order} LIMIT $3) AS found
-      WINDOW so_far AS (ORDER BY position ${order})
+        ORDER BY position LIMIT $3) AS found
+      WINDOW so_far AS (ORDER BY position)
     ) AS page ON true
-    ORDER BY page.position ${order}`,
-  };
-}
+    ORDER BY page.position`,
+};
 
-const FORWARD = pageOf('ASC');
-const BACKWARD = pageOf('DESC');
+/** Blocks up to one, the newest first. */
+const NEWEST = {
+  text: `SELECT position, ${MICROSECONDS}, events FROM event_blocks
+    WHERE position <= $1 AND position > $1 - ${BLOCKS_OF_PAGE} AND types & $2 <> 0 AND ($3::bigint IS NULL OR $3 = ANY(pets))
+    ORDER BY position DESC LIMIT $4`,
+};
 
 /** The newest block up to a position. */
 const UP_TO = {
@@ -113,19 +113,20 @@ export class EventReader {
     caller?: number,
   ): Promise<EventPage> {
     const { position, time } = from;
+    const first = blockOf(position + 1);
     const seen = (position + 1) % BLOCK_SIZE;
-    const read = await this.read(FORWARD, blockOf(position + 1), filter, most, {
-      seen,
-      caller,
-      origin: from,
-    });
-    const { blocks, newest, isKnown, last } = read;
+    const isFiltered = filter.type !== undefined || filter.petId !== undefined;
+    const size = isFiltered ? Math.max(most, EVENTS_OF_FILTERED_PAGE) : most + seen;
+    const values = [first, size, most + 1, ...valuesOf(filter), blockOf(position), time ?? 0];
+    const rows = await this.database.read(PAGE, values, caller);
+    const [newest, isKnown, last, lastTime] = rows[0]!;
     if (!isKnown && time !== undefined && position > BEGINNING.position) {
       if (time > (this.clock.now() - DAYS_KEPT * DAY_MS) * 1_000) {
         throw new EventsLost(await this.lastBefore({ position, time }, caller));
       }
       return this.after(BEGINNING, filter, most, caller);
     }
+    const blocks = rows.filter((row) => row[4] !== null).map((row) => toBlock(row.slice(4)));
     const found: StoredEvent[] = [];
     for (const block of blocks) {
       if (found.length <= most) {
@@ -133,21 +134,23 @@ export class EventReader {
       }
     }
     const events = found.slice(0, most);
-    const end = endOfPage(blocks, most) ?? last;
+    const end = endOfPage(blocks, most) ?? (last === null ? undefined : toPosition(last, lastTime));
     const reached = found.length > most ? events.at(-1)! : end ? endOf(end) : { time: 0, ...from };
-    return { events, reached, hasMore: newest !== undefined && reached.position < endOfBlock(newest) };
+    const hasMore = newest !== null && reached.position < endOfBlock(int8ToNumber(newest as string));
+    return { events, reached, hasMore };
   }
 
   /** The newest events, in feed order. */
   async newest(filter: EventFilter, most: number): Promise<StoredEvent[]> {
     const found: StoredEvent[] = [];
-    for (let first = Number.MAX_SAFE_INTEGER; found.length < most; first -= 1) {
-      const { blocks, last } = await this.read(BACKWARD, first, filter, most);
-      if (last === undefined) {
-        break;
-      }
+    let last = await this.blockUpTo(Number.MAX_SAFE_INTEGER);
+    while (last !== undefined && found.length < most) {
+      const first = blockOf(last.position);
+      const rows = await this.database.read(NEWEST, [first, ...valuesOf(filter), BLOCKS_AT_ONCE]);
+      const blocks = rows.map(toBlock);
       blocks.forEach((block) => found.push(...eventsIn(block, filter).reverse()));
-      first = (endOfPage(blocks, most) ?? last).position;
+      const searched = blocks.length < BLOCKS_AT_ONCE ? first - BLOCKS_OF_PAGE : blocks.at(-1)!.position - 1;
+      last = await this.blockUpTo(searched);
     }
     return found.slice(0, most).reverse();
   }
@@ -182,35 +185,18 @@ export class EventReader {
     const [row] = await this.database.read(UP_TO, [block], caller);
     return row && endOf(toPosition(row[0], row[1]));
   }
+}
 
-  /** @param seen number of events in the first block that are not needed */
-  private async read(
-    statement: Statement,
-    first: number,
-    { type, petId }: EventFilter,
-    most: number,
-    { seen = 0, caller, origin }: { seen?: number; caller?: number; origin?: Partial<FeedPosition> } = {},
-  ): Promise<{ blocks: Block[]; newest?: number; isKnown: boolean; last?: FeedPosition }> {
-    const isFiltered = type !== undefined || petId !== undefined;
-    const size = isFiltered ? Math.max(most, EVENTS_OF_FILTERED_PAGE) : most + seen;
-    const values = [first, size, most + 1, maskOf(type ?? EVENT_TYPES), petId ?? null];
-    const { position = 0, time = 0 } = origin ?? {};
-    const rows = await this.database.read(statement, [...values, blockOf(position), time], caller);
-    const [newest, isKnown, last, lastTime] = rows[0]!;
-    return {
-      blocks: rows.filter((row) => row[4] !== null).map(toBlock),
-      newest: newest === null ? undefined : int8ToNumber(newest as string),
-      isKnown: isKnown as boolean,
-      last: last === null ? undefined : toPosition(last, lastTime),
-    };
-  }
+/** For the conditions on `types` and `pets`. */
+function valuesOf({ type, petId }: EventFilter): unknown[] {
+  return [maskOf(type ?? EVENT_TYPES), petId ?? null];
 }
 
 function toPosition(block: unknown, time: unknown): FeedPosition {
   return { position: int8ToNumber(block as string), time: int8ToNumber(time as string) };
 }
 
-function toBlock([, , , , block, time, events]: StoredRow): Block {
+function toBlock([block, time, events]: StoredRow): Block {
   return { ...toPosition(block, time), events: events as string | null };
 }
 

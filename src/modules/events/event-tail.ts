@@ -1,4 +1,5 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { RepeatingTask } from '#libs/clock';
 import { NotificationListener } from '#libs/database';
 import { type EventFilter, type FeedPosition, type StoredEvent, matches } from './event-blocks';
 import { EVENTS_CHANNEL } from './event-log';
@@ -6,8 +7,8 @@ import { EventReader, EventsLost } from './event-reader';
 
 /** Events read at a time. */
 const BATCH = 500;
-/** Pause before reading again after a failure. */
-const RETRY_MS = 1_000;
+/** Events without a notification are found within this time, and those that could not be read. */
+const POLL_MS = 1_000;
 /** Maximum number of waiting requests, in total and per client. */
 const MAX_WATCHES = 2_000;
 const MAX_OF_CLIENT = 50;
@@ -78,15 +79,16 @@ export class EventWatch {
  */
 @Injectable()
 export class EventTail implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger(EventTail.name);
   private readonly watches = new Set<EventWatch>();
   /** All waiting requests have seen the events up to this position; undefined if it is unknown. */
   private head?: FeedPosition;
-  private reading?: Promise<void>;
-  private retryTimer?: NodeJS.Timeout;
-  private isBehind = false;
   private ended = false;
   private readonly audience: (() => void)[] = [];
+  private readonly task = new RepeatingTask({
+    name: 'Reading new events for waiting requests',
+    work: () => this.readOn(),
+    everyMs: POLL_MS,
+  });
 
   constructor(
     private readonly events: EventReader,
@@ -98,6 +100,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   }
 
   async onModuleInit(): Promise<void> {
+    this.task.start();
     await this.listener.subscribe({
       channels: [EVENTS_CHANNEL],
       onNotification: () => this.wake(),
@@ -106,9 +109,9 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  onModuleDestroy(): void {
+  async onModuleDestroy(): Promise<void> {
     this.end();
-    clearTimeout(this.retryTimer);
+    await this.task.stop();
   }
 
   /** Registers a callback for possible new events, for callers that read the feed themselves. */
@@ -125,8 +128,7 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
   /**
    * Starts to watch for events, before it resolves. A caller that then reads the feed once more and finds nothing has
    * missed nothing: what it has seen is not beyond what the tail has seen, so the tail notices if it is lost.
-   * @returns undefined if there are too many watches, or the service is stopping
-   * @throws what the driver throws
+   * @returns undefined if there are too many watches, the service is stopping, or the feed cannot be read
    */
   async watch(watcher: Watcher): Promise<EventWatch | undefined> {
     const ofClient = [...this.watches].filter((watch) => watch.watcher.client === watcher.client).length;
@@ -135,62 +137,41 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     }
     const watch = new EventWatch(watcher, () => this.watches.delete(watch));
     this.watches.add(watch);
-    if (this.head === undefined || this.head.position < watcher.after.position) {
-      await this.catchUp().catch((error: unknown) => {
-        watch.close();
-        throw error;
-      });
+    const hasSeenAsMuch = () => this.head !== undefined && this.head.position >= watcher.after.position;
+    if (!hasSeenAsMuch()) {
+      await this.task.runNow();
+    }
+    if (!hasSeenAsMuch()) {
+      watch.close();
+      return undefined;
     }
     return watch;
   }
 
   private wake(): void {
     this.audience.forEach((call) => call());
-    if (this.watches.size === 0) {
-      this.head = undefined;
-      return;
-    }
-    this.catchUp().catch((error: unknown) => this.retry(error));
-  }
-
-  /** Only once, however many notifications arrived during the failed attempt. */
-  private retry(error: unknown): void {
-    if (this.retryTimer !== undefined) {
-      return;
-    }
-    this.logger.warn(`New events could not be read and will be read again: ${String(error)}`);
-    this.retryTimer = setTimeout(() => {
-      this.retryTimer = undefined;
-      this.wake();
-    }, RETRY_MS).unref();
-  }
-
-  private catchUp(): Promise<void> {
-    this.isBehind = true;
-    this.reading ??= this.readOn().finally(() => (this.reading = undefined));
-    return this.reading;
+    void this.task.runNow();
   }
 
   private async readOn(): Promise<void> {
-    while (this.isBehind) {
-      this.isBehind = false;
-      if (this.head === undefined) {
-        this.head = await this.events.end();
-        continue;
-      }
-      try {
+    if (this.watches.size === 0 || this.head === undefined) {
+      this.head = this.watches.size === 0 ? undefined : await this.events.end();
+      return;
+    }
+    try {
+      for (let more = true; more; ) {
         const { events, reached, hasMore } = await this.events.after(this.head, {}, BATCH);
         this.head = reached;
         this.watches.forEach((watch) => watch.show(events));
-        this.isBehind ||= hasMore;
-      } catch (error) {
-        if (!(error instanceof EventsLost)) {
-          throw error;
-        }
-        // The waiting requests return as they are, and the next ones get the error.
-        this.head = undefined;
-        this.watches.forEach((watch) => watch.end());
+        more = hasMore;
       }
+    } catch (error) {
+      if (!(error instanceof EventsLost)) {
+        throw error;
+      }
+      // The waiting requests return as they are, and the next ones get the error.
+      this.head = undefined;
+      this.watches.forEach((watch) => watch.end());
     }
   }
 }
