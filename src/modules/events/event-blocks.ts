@@ -61,7 +61,7 @@ export function matches({ type, petId }: RecordedEvent, filter: EventFilter): bo
   return (filter.type?.includes(type) ?? true) && (filter.petId ?? petId) === petId;
 }
 
-/** Plain values: the driver would quote arrays of JSON, and the database would have to parse them again. */
+/** SQL, because a journal of commands is a statement. Plain values: the driver would quote arrays of JSON, and the database would have to parse them again. */
 const INSERT = {
   text: `INSERT INTO event_blocks (size, types, pets, events) VALUES ($1, $2, $3, $4)`,
 };

@@ -18,6 +18,7 @@ import {
 } from './webhooks.dto';
 import { type WebhookOfClient, WebhooksService, foundWebhook, lockOf } from './webhooks.service';
 
+/** SQL, because an aggregate of commands is a statement, and each count ends at the maximum. */
 const PENDING: Aggregate = {
   name: 'webhook-deliveries-pending',
   text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL

@@ -22,12 +22,18 @@ export interface WebhookState {
 /** Counting stops here: it would take long, and the operator has to act anyway. */
 const COUNTED = 100_000;
 
-/** A number of deliveries, as an expression of SQL. @param which a condition on `webhook_deliveries` */
+/**
+ * A number of deliveries, as an expression of SQL, because TypeORM cannot stop counting at a limit.
+ * @param which a condition on `webhook_deliveries`
+ */
 export function deliveriesWhere(which: string, most = COUNTED): string {
   return `(SELECT count(*)::int FROM (SELECT FROM webhook_deliveries WHERE ${which} LIMIT ${most}) AS counted)`;
 }
 
-/** Selects one row; the columns match `WebhookState`. */
+/**
+ * Selects one row; the columns match `WebhookState`. SQL, because `petstore status` asks a database that it has opened
+ * itself, and TypeORM has no FILTER.
+ */
 export const WEBHOOK_STATE = `SELECT count(*) FILTER (WHERE enabled)::int AS enabled,
     count(*) FILTER (WHERE enabled AND failing_since IS NOT NULL)::int AS failing,
     count(*) FILTER (WHERE NOT enabled)::int AS disabled,
@@ -89,6 +95,7 @@ export class WebhookAdministration {
       await transaction.update(Webhook, { id: webhookId }, { probeAfter: null });
       const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
       const pending = deliveriesWhere(`webhook_id = :webhookId AND status = 'pending'`, MAX_PENDING);
+      // The subquery is SQL, because TypeORM's UPDATE has no order and no limit.
       const { affected } = await transaction
         .createQueryBuilder()
         .update(WebhookDelivery)

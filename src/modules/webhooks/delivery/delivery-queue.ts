@@ -206,6 +206,7 @@ export class DeliveryQueue {
 
   /** Gives up the pending deliveries of a webhook that has too many, but for those that are being attempted. */
   async giveUp(webhookId: number): Promise<void> {
+    // The subquery is SQL, because TypeORM's UPDATE cannot skip locked rows.
     await this.deliveries
       .createQueryBuilder()
       .update()
