@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { type Agent, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
@@ -57,21 +58,42 @@ export class HostConnections {
   /** @param most connections to one host */
   constructor(private readonly most = MAX_TO_HOST) {}
 
-  /** Makes an agent respect the bound. @param lookup that of the agent's connections */
+  /** Makes an agent respect the bound. @param lookup that of the agent's connections; it returns all addresses */
   bind<Kind extends Agent>(agent: Kind, lookup: LookupFunction): Kind {
     const connect = agent.createConnection.bind(agent);
     const keepAlive = agent.keepSocketAlive.bind(agent);
     agent.createConnection = (options, callback) => {
-      const slot = new Slot(this.open, this.most);
+      /** Where the connection may lead: to the hosts of all addresses until it is established. */
+      let held: string[] = [];
+      const hold = (addresses: readonly string[]): void => {
+        held.forEach((host) => this.count(host, -1));
+        held = [...new Set(addresses.map((address) => hostOf(address)!))];
+        held.forEach((host) => this.count(host, 1));
+      };
       const { host } = options as { host: string };
       // `lookup` is not called for an IP address.
-      if (hostOf(host) !== undefined && slot.reserve([host]).length === 0) {
-        callback?.(new HostBusyError(), undefined as never);
-        return undefined;
+      if (hostOf(host) !== undefined) {
+        if (!this.hasRoom(host)) {
+          callback?.(new HostBusyError(), undefined as never);
+          return undefined;
+        }
+        hold([host]);
       }
-      const socket = connect({ ...options, lookup: slot.lookup(lookup) }, callback) as Socket;
-      socket.once('connect', () => slot.keepOnly(socket.remoteAddress));
-      socket.once('close', () => slot.release());
+      const lookUp: LookupFunction = (name, wanted, done) =>
+        lookup(name, wanted, (error, found) => {
+          const usable = (found as LookupAddress[]).filter(({ address }) => this.hasRoom(address));
+          hold(usable.map(({ address }) => address));
+          if (usable.length === 0) {
+            done(error ?? new HostBusyError(), []);
+          } else if (wanted.all === true) {
+            done(null, usable);
+          } else {
+            done(null, usable[0]!.address, usable[0]!.family);
+          }
+        });
+      const socket = connect({ ...options, lookup: lookUp }, callback) as Socket;
+      socket.once('connect', () => hold(socket.remoteAddress === undefined ? [] : [socket.remoteAddress]));
+      socket.once('close', () => hold([]));
       return socket;
     };
     // Idle connections leave room for others.
@@ -81,61 +103,17 @@ export class HostConnections {
     };
     return agent;
   }
-}
 
-/** The hosts that a connection may lead to: those of all addresses until it is established. */
-class Slot {
-  private hosts: string[] = [];
-
-  constructor(
-    private readonly open: Map<string, number>,
-    private readonly most: number,
-  ) {}
-
-  /** @returns the addresses whose hosts have room, which they now occupy */
-  reserve(addresses: readonly string[]): string[] {
-    const free = addresses.filter((address) => (this.open.get(hostOf(address)!) ?? 0) < this.most);
-    this.hosts = [...new Set(free.map((address) => hostOf(address)!))];
-    this.hosts.forEach((host) => this.open.set(host, (this.open.get(host) ?? 0) + 1));
-    return free;
+  private hasRoom(address: string): boolean {
+    return (this.open.get(hostOf(address)!) ?? 0) < this.most;
   }
 
-  keepOnly(address: string | undefined): void {
-    const kept = hostOf(address ?? '');
-    this.releaseAll(this.hosts.filter((host) => host !== kept));
-    this.hosts = this.hosts.filter((host) => host === kept);
-  }
-
-  release(): void {
-    this.releaseAll(this.hosts);
-    this.hosts = [];
-  }
-
-  /** Looks up as `lookup`, and returns only addresses with room. */
-  lookup(lookup: LookupFunction): LookupFunction {
-    return (name, options, callback) =>
-      lookup(name, { ...options, all: true }, (error, found) => {
-        const addresses = Array.isArray(found) ? found : [];
-        const free = error === null ? this.reserve(addresses.map(({ address }) => address)) : [];
-        const usable = addresses.filter(({ address }) => free.includes(address));
-        if (usable.length === 0) {
-          callback(error ?? new HostBusyError(), []);
-        } else if (options.all === true) {
-          callback(null, usable);
-        } else {
-          callback(null, usable[0]!.address, usable[0]!.family);
-        }
-      });
-  }
-
-  private releaseAll(hosts: readonly string[]): void {
-    for (const host of hosts) {
-      const left = this.open.get(host)! - 1;
-      if (left === 0) {
-        this.open.delete(host);
-      } else {
-        this.open.set(host, left);
-      }
+  private count(host: string, change: number): void {
+    const open = (this.open.get(host) ?? 0) + change;
+    if (open === 0) {
+      this.open.delete(host);
+    } else {
+      this.open.set(host, open);
     }
   }
 }
