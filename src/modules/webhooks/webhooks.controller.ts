@@ -14,8 +14,12 @@ import {
 } from '#libs/http';
 import { ScopeByMethod } from '../auth';
 import { CALLBACKS } from './webhook-callbacks';
+import { DeliveriesService } from './deliveries.service';
 import { WebhooksService } from './webhooks.service';
 import {
+  DeliveryDto,
+  DeliveryNotFoundError,
+  ListDeliveriesQuery,
   ListWebhooksQuery,
   NewWebhookDto,
   SecretRotationDto,
@@ -180,4 +184,85 @@ export class WebhooksController {
 
 function withoutSecret({ secret: _secret, ...webhook }: WebhookWithSecretDto): WebhookDto {
   return webhook;
+}
+
+const DELIVERED: DeliveryDto = {
+  id: 1,
+  eventId: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
+  type: 'order.placed',
+  status: 'delivered',
+  attempts: 1,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  lastAttemptAt: '2026-11-21T09:30:00.000Z',
+  responseStatus: 204,
+};
+const DUE: DeliveryDto = {
+  id: 2,
+  eventId: 'evt_test_2',
+  type: 'webhook.test',
+  status: 'pending',
+  attempts: 0,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  nextAttemptAt: '2026-11-21T09:30:00.000Z',
+};
+@ApiTags('Events')
+@Controller('webhooks/:webhookId')
+@ScopeByMethod()
+@IdempotentPosts()
+export class DeliveriesController {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Post('test')
+  @Operation({
+    id: 'testWebhook',
+    summary: 'Send a test event',
+    description:
+      'Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.',
+    response: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    errors: [WebhookNotFoundError],
+    stability: 'experimental',
+  })
+  test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
+    return this.deliveries.test(id, origin);
+  }
+
+  @Get('deliveries')
+  @Paged()
+  @Operation({
+    id: 'listDeliveries',
+    summary: 'List deliveries',
+    description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
+    response: {
+      description: 'One page of deliveries.',
+      type: DeliveryDto,
+      maxItems: MAX_PAGE_SIZE,
+      example: [DELIVERED],
+    },
+    errors: [WebhookNotFoundError],
+    stability: 'experimental',
+  })
+  list(
+    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @Query() query: ListDeliveriesQuery,
+    @SentBy() { owner }: Origin,
+  ): Promise<Page<DeliveryDto>> {
+    return this.deliveries.list({ id, clientId: owner }, query);
+  }
+
+  @Post('deliveries/:deliveryId/retry')
+  @Operation({
+    id: 'retryDelivery',
+    summary: 'Retry a delivery',
+    description: 'Sends the event again now, even if it was delivered. If it fails, the retries start over.',
+    response: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    errors: [WebhookNotFoundError, DeliveryNotFoundError],
+    stability: 'experimental',
+  })
+  retry(
+    @IdParam('webhookId', WEBHOOK_ID) id: number,
+    @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
+    @SentBy() origin: Origin,
+  ): Promise<DeliveryDto> {
+    return this.deliveries.retry(id, deliveryId, origin);
+  }
 }

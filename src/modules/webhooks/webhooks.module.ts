@@ -4,7 +4,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { RetentionModule } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule } from '../events';
-import { DeliveriesController } from './deliveries.controller';
 import { DeliveriesService } from './deliveries.service';
 import { AddressPolicy, resolveByDns } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
@@ -14,7 +13,7 @@ import { HostConnections, MAX_TO_HOST, Sender } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { Webhook, WebhookDelivery } from './webhook.entity';
-import { WebhooksController } from './webhooks.controller';
+import { DeliveriesController, WebhooksController } from './webhooks.controller';
 import { WebhooksService } from './webhooks.service';
 
 /** Webhooks for operators; sends nothing. */
