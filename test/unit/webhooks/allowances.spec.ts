@@ -1,4 +1,4 @@
-import { Allowances, FIRST } from '../../../src/modules/webhooks/delivery/allowances';
+import { Allowances, FIRST } from '../../../src/modules/webhooks/delivery/schedule';
 
 const QUICK = { succeeded: true, tookMs: 5 };
 const SLOW = { succeeded: true, tookMs: 14_000 };

@@ -4,9 +4,8 @@ import { Clock, RepeatingTask } from '#libs/clock';
 import { Database } from '#libs/database';
 import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
 import { SecretVault } from '../webhook-secrets';
-import { Allowances, FIRST } from './allowances';
 import { DeliveryQueue, type Finished, type TakenDelivery } from './delivery-queue';
-import { type Attempt, isSuccess } from './schedule';
+import { Allowances, type Attempt, FIRST, isSuccess } from './schedule';
 import { Sender } from './sender';
 
 /** Concurrent deliveries of this process. Dead receivers hold one each, for 15 seconds. */
