@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import {
   type Environment,
@@ -108,8 +108,8 @@ function readAll(reader: EnvironmentReader): Omit<Settings, 'serviceId'> {
     port: reader.integer('PORT', 3000, PORTS),
     publicUrl: reader.url('PUBLIC_URL', ['https:', 'http:']),
     contactUrl: reader.url('CONTACT_URL', ['https:', 'http:']),
-    databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
-    databaseDirectUrl: reader.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
+    databaseUrl: readDatabaseUrl(reader, 'DATABASE_URL'),
+    databaseDirectUrl: readDatabaseUrl(reader, 'DATABASE_DIRECT_URL'),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 2, max: 1_000 }),
     redisUrl: readRedisUrl(reader),
@@ -147,6 +147,40 @@ function readWorkers(reader: EnvironmentReader): number {
       reader.text('WORKERS', ''),
     );
   }
+}
+
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** Reads `sslmode` as libpq does; the driver would verify the certificate in every mode. */
+function readDatabaseUrl(reader: EnvironmentReader, variable: string): string | undefined {
+  const given = reader.text(variable) ?? '';
+  if (/^[a-z]+:\/\/(?:[^/?]*@)?(?![^/?]*@)[^/?]*,/.test(given) || /[?&]host=[^&]*(,|%2C)/i.test(given)) {
+    throw new EnvironmentError(
+      variable,
+      'one host; a proxy or a DNS name may lead to the primary of several',
+      '…',
+    );
+  }
+  const text = reader.url(variable, ['postgres:', 'postgresql:']);
+  const url = text === undefined ? undefined : new URL(text);
+  const mode = url?.searchParams.get('sslmode');
+  if (!url || !mode) {
+    return text;
+  }
+  if (!SSL_MODES.includes(mode)) {
+    throw new EnvironmentError(variable, `sslmode ${SSL_MODES.join(', ')}`, mode);
+  }
+  if (url.searchParams.get('sslrootcert') === 'system') {
+    url.searchParams.delete('sslrootcert');
+  }
+  const authority = url.searchParams.get('sslrootcert');
+  if (authority === null ? mode === 'verify-ca' : !existsSync(authority)) {
+    throw new EnvironmentError(variable, 'a file with certificates as sslrootcert', authority ?? 'none');
+  }
+  if (mode !== 'no-verify') {
+    url.searchParams.set('uselibpqcompat', 'true');
+  }
+  return url.href;
 }
 
 function readRedisUrl(reader: EnvironmentReader): string | undefined {

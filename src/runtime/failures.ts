@@ -1,6 +1,11 @@
 import { EnvironmentError } from './environment';
 import { EnvironmentFileError } from './environment-file';
-import { MigrationLockError, UnheardNotificationError, isDatabaseUnavailable } from '#libs/database';
+import {
+  MigrationLockError,
+  UnheardNotificationError,
+  UnsuitableDatabaseError,
+  isDatabaseUnavailable,
+} from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
 import { AdministrationError } from '../modules/auth';
@@ -24,6 +29,7 @@ const EXPLAINED: readonly [kind: abstract new (...details: never[]) => Error, co
   [EmbeddedPostgresError, 'database_unavailable'],
   [InvalidPlanError, 'invalid_plan'],
   [MigrationLockError, 'database_locked'],
+  [UnsuitableDatabaseError, 'database_unsuitable'],
   [StartError, 'cannot_start'],
   [WebhookKeyError, 'invalid_webhook_key'],
 ];
@@ -37,8 +43,8 @@ export interface ExplainedFailure {
 const REFUSED_CODE = /^(28...|3D000|42501)$/;
 /** A full disk, too little memory, a statement timeout, or a standby: the database was reached and reported why it failed. */
 const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
-/** Messages of the driver and Node when TLS fails; the codes differ from case to case. */
-const REFUSED_TEXT = /^The server does not support SSL|certificate/;
+/** Messages of the driver and Node when TLS or a login fails; the codes differ from case to case, or there is none. */
+const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
 const HOW_TO_HEAR =
   'If DATABASE_URL names a pooler in transaction mode, set DATABASE_DIRECT_URL to the PostgreSQL server itself, or use session mode.';
@@ -71,7 +77,11 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
     return { code: 'database_unavailable', message: `The database ${outcome}: ${message || cause}.` };
   }
   if (isRefused(error)) {
-    const message = `The database of DATABASE_URL cannot be used: ${(error as Error).message}.`;
+    const reason = (error as Error).message.replace(
+      /^SASL.+ must be a .*string$/,
+      'it asks for a password, and the URL has none',
+    );
+    const message = `The database of DATABASE_URL cannot be used: ${reason}.`;
     return { code: 'database_refused', message };
   }
   return undefined;

@@ -5,7 +5,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { migrationStates } from '#libs/database';
+import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
 import { AuthModule, KeyDirectory, Public } from '../modules/auth';
 import { InstanceWatch, QuotaStore, QuotasModule } from '../modules/quotas';
 
@@ -57,6 +57,7 @@ export class Readiness {
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly directory: KeyDirectory,
     private readonly quotas: QuotaStore,
     private readonly instances: InstanceWatch,
@@ -109,10 +110,10 @@ export class Readiness {
 
   private async databaseFailure(): Promise<string | undefined> {
     const failure = await Promise.race([
-      // SQL, because no entity is meant.
-      this.dataSource.query('SELECT 1').then(
+      this.database.assertWritable().then(
         () => undefined,
-        () => 'it does not answer',
+        (error: unknown) =>
+          error instanceof ReadOnlyDatabaseError ? 'it is read-only' : 'it does not answer',
       ),
       pause(DATABASE_TIMEOUT_MS, `no answer in ${DATABASE_TIMEOUT_MS} ms`, { ref: false }),
     ]);

@@ -12,7 +12,7 @@ export class TcpProxy {
   private bytesLeft = Infinity;
   private whenSent: () => void = () => undefined;
 
-  private constructor(private readonly target: URL) {}
+  private constructor(private target: URL) {}
 
   /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
   static async start(url: string): Promise<TcpProxy> {
@@ -68,6 +68,11 @@ export class TcpProxy {
     if (!this.server) {
       await this.listen();
     }
+  }
+
+  /** New connections lead to another server; those that are there stay. */
+  moveTo(url: string): void {
+    this.target = new URL(url);
   }
 
   async close(): Promise<void> {

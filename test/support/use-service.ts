@@ -19,7 +19,7 @@ export function useService(options?: ServiceOptions | (() => ServiceOptions)): T
 }
 
 /** Such a service, with a caller whom no limit stops, and what creates things through him. */
-export function useStore(options?: ServiceOptions) {
+export function useStore(options?: ServiceOptions | (() => ServiceOptions)) {
   const service = useService(options);
   const caller = {} as ApiClient;
   beforeAll(async () => {

@@ -17,3 +17,10 @@ test.each([
   expect(explain(failure(code, message))).toBe(line);
   expect(explain(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);
 });
+
+test('a missing password is named', () => {
+  const error = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
+  expect(explain(error)).toBe(
+    'petstore: The database of DATABASE_URL cannot be used: it asks for a password, and the URL has none.\n',
+  );
+});

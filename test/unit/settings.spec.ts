@@ -40,8 +40,19 @@ const TABLE: Row[] = [
     'DATABASE_URL',
     'databaseUrl',
     undefined,
-    itself('postgres://me:secret@db/shop', 'postgresql://db/shop?sslmode=require'),
-    'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x',
+    {
+      ...itself(
+        'postgres://me:secret@db/shop',
+        'postgres://me:a,b@db/shop',
+        'postgresql://db/shop?sslmode=no-verify',
+      ),
+      'postgresql://db/shop?sslmode=require': 'postgresql://db/shop?sslmode=require&uselibpqcompat=true',
+      'postgresql://db/shop?sslmode=verify-full&sslrootcert=system':
+        'postgresql://db/shop?sslmode=verify-full&uselibpqcompat=true',
+    },
+    'postgres://me@one,two/shop|postgres://me@one:1,two:2/shop|postgres:///shop?host=one,two|' +
+      'postgres://db/shop?sslmode=prefer|postgres://db/shop?sslmode=verify-ca|postgres://db/shop?sslmode=require&sslrootcert=/none|' +
+      'mysql://db/shop|db/shop|postgres:db|postgres://me:hunter2@:x|postgres://me:hunter2%zz@db|postgres://me:hunter2@db:99999/x',
   ],
   ['DATA_DIR', 'dataDirectory', '.petstore', itself('/var/lib/x'), ''],
   ['DATABASE_POOL', 'databasePool', 10, { 2: 2, 1000: 1_000 }, '0|1|1001|ten|-5'],

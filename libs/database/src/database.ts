@@ -3,7 +3,7 @@ import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
-import { isRetryable } from './postgres-errors';
+import { isReadOnly, isRetryable } from './postgres-errors';
 import { NotificationListener, DatabaseUrl } from './notification-listener';
 import { Session, type Statement, StatementNames, type StoredRow, poolOf } from './session';
 import { Reads, SERVICE, type SharedRead } from './reads';
@@ -21,6 +21,16 @@ export interface PoolUse {
 }
 
 const MAX_ATTEMPTS = 4;
+
+const IS_READ_ONLY: Statement = {
+  text: `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
+  isUnprepared: true,
+};
+
+/** The code is that of the error with which PostgreSQL refuses a write. */
+export class ReadOnlyDatabaseError extends Error {
+  readonly code = '25006';
+}
 
 /**
  * Runs the work, and up to three more times after an error that rolled its transaction back and may not recur: a
@@ -82,6 +92,12 @@ export class Database {
     client.on('error', onLost);
     try {
       return await work(new Session(client, this.names));
+    } catch (error) {
+      if (isReadOnly(error)) {
+        // It may have become a standby: a new connection may lead to the primary.
+        lost ??= error as Error;
+      }
+      throw error;
     } finally {
       client.off('error', onLost);
       client.release(lost);
@@ -91,6 +107,16 @@ export class Database {
   /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
   run<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
     return this.session((session) => session.runWithRetry<Row>(statement, values));
+  }
+
+  /** @throws ReadOnlyDatabaseError if it answers, but refuses to write; what the driver throws */
+  async assertWritable(): Promise<void> {
+    await this.session(async (session) => {
+      const [row] = await session.run<{ isReadOnly: boolean }>(IS_READ_ONLY);
+      if (row!.isReadOnly) {
+        throw new ReadOnlyDatabaseError('The database is read-only.');
+      }
+    });
   }
 
   table<Row extends object>(entity: EntityTarget<Row>): EntityTable<Row> {

@@ -20,9 +20,9 @@ export {
   type State,
 } from './commands/state';
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
-export { Database, DatabaseModule, type Transaction } from './database';
+export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { GeneratedId, OF_THE_DATABASE, PostgresNames, int8, int8ToNumber } from './entity-table';
-export { MigrationLockError, migrate, migrationStates } from './migrations';
+export { MigrationLockError, assertNotNewer, migrate, migrationStates } from './migrations';
 export { DatabaseUrl, NotificationListener, UnheardNotificationError } from './notification-listener';
 export {
   isDatabaseUnavailable,
@@ -31,6 +31,7 @@ export {
   violates,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
+export { UnsuitableDatabaseError } from './requirements';
 export { giveUpSilentConnection, pooledDriver, poolOf, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, type EntityManager, type Migration, MigrationExecutor } from 'typeorm';
 import { WITHOUT_TIMEOUTS } from './long-transaction';
-import { isLockTimeout } from './postgres-errors';
+import { isLockTimeout, isTaken, isUnknownColumn } from './postgres-errors';
+import { UnsuitableDatabaseError, assertSuitable } from './requirements';
 
 /** Any number that no other program uses on this database; this one spells "migr". */
 const MIGRATION_LOCK = 0x6d696772;
@@ -24,7 +25,7 @@ export class MigrationLockError extends Error {}
  * @param dataSource with two connections and without request timeouts
  * @param report called with a sentence about what it waits for
  * @returns the names of the migrations that were run now
- * @throws MigrationLockError
+ * @throws MigrationLockError, UnsuitableDatabaseError
  */
 export function migrate(
   dataSource: DataSource,
@@ -33,6 +34,8 @@ export function migrate(
 ): Promise<string[]> {
   return dataSource.transaction(async (lock) => {
     await lock.query(WITHOUT_TIMEOUTS);
+    await assertSuitable(lock);
+    await assertNotNewer(lock);
     await lockMigrations(lock, report, patience);
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
     for (const migration of pending) {
@@ -89,6 +92,11 @@ async function runInTurns(
         blockers = await sessions(lock, `SELECT unnest(pg_blocking_pids(${pid}))`);
       });
     } catch (error) {
+      if (isTaken(error)) {
+        throw new UnsuitableDatabaseError(
+          `${(error as Error).message}, and the service needs a schema of its own`,
+        );
+      }
       if (!isLockTimeout(error)) {
         throw error;
       }
@@ -181,6 +189,23 @@ export async function doneMigrations(reader: EntityManager): Promise<string[]> {
   if (found?.name == null) {
     return [];
   }
-  const rows = await reader.query<{ name: string }[]>(`SELECT name FROM "${table}" ORDER BY id`);
-  return rows.map(({ name }) => name);
+  try {
+    const rows = await reader.query<{ name: string }[]>(`SELECT name FROM "${table}" ORDER BY id`);
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    if (isUnknownColumn(error)) {
+      const owner = `its table ${table} belongs to another program`;
+      throw new UnsuitableDatabaseError(`${owner}, and the service needs a schema of its own`);
+    }
+    throw error;
+  }
+}
+
+/** An older program would not know what a newer one has changed. @throws UnsuitableDatabaseError */
+export async function assertNotNewer(reader: EntityManager): Promise<void> {
+  const known = reader.dataSource.migrations.map((migration) => migration.name ?? migration.constructor.name);
+  const unknown = (await doneMigrations(reader)).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new UnsuitableDatabaseError(`it has the migration ${unknown} of another, probably newer version`);
+  }
 }

@@ -112,6 +112,25 @@ export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && driverFieldsOf(error).constraint === constraint;
 }
 
+/** True if a table, an index or a function of that name is there already. */
+export function isTaken(error: unknown): boolean {
+  return ['42P07', '42710', '42723'].includes(codeOf(error));
+}
+
+export function isUnknownColumn(error: unknown): boolean {
+  return codeOf(error) === '42703';
+}
+
+/** True if the server, or the role, has as many connections as it may. */
+export function isOutOfConnections(error: unknown): boolean {
+  return codeOf(error) === '53300';
+}
+
+/** True if the server has refused to write: it is a standby, or was made one. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === '25006';
+}
+
 /** True if a lock was not granted within `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';

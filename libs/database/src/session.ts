@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type ClientBase, Pool, type PoolClient, type PoolConfig, defaults } from 'pg';
 import type { DataSource } from 'typeorm';
-import { isAbortedTransaction, isLostStatement, isOutdatedStatement } from './postgres-errors';
+import {
+  isAbortedTransaction,
+  isLostStatement,
+  isOutOfConnections,
+  isOutdatedStatement,
+} from './postgres-errors';
 
 // By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
 // (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
@@ -14,10 +19,43 @@ interface PooledDriver {
   pool?: Pool;
 }
 
+type OnConnected = Parameters<Pool['connect']>[0];
+
+/** How long a server without free connections is not asked for another one. */
+const REFUSED_MS = 200;
+
+/** While the server has no free connection, requests wait for those that the pool has, as long as they would otherwise. */
+class PatientPool extends Pool {
+  private readonly most = this.options.max;
+
+  override connect(): Promise<PoolClient>;
+  override connect(onConnected: OnConnected): void;
+  override connect(onConnected?: OnConnected): Promise<PoolClient> | void {
+    if (onConnected === undefined) {
+      return new Promise((resolve, reject) =>
+        this.connect((error, client) => (error ? reject(error) : resolve(client!))),
+      );
+    }
+    const startedAt = performance.now();
+    const attempt = (): void =>
+      super.connect((error, client, release) => {
+        const { connectionTimeoutMillis = 0 } = this.options;
+        if (!isOutOfConnections(error) || performance.now() > startedAt + connectionTimeoutMillis) {
+          return onConnected(error, client, release);
+        }
+        // The pool queues in order once it is full.
+        this.options.max = Math.max(1, this.totalCount);
+        setTimeout(() => (this.options.max = this.most), REFUSED_MS).unref();
+        setTimeout(attempt, this.totalCount > 0 ? 0 : REFUSED_MS);
+      });
+    attempt();
+  }
+}
+
 /** For TypeORM's option `driver`: the part of `pg` that a data source uses. Each needs its own, which knows its pool. */
 export function pooledDriver(): PooledDriver {
   const driver: PooledDriver = {
-    Pool: class extends Pool {
+    Pool: class extends PatientPool {
       constructor(options?: PoolConfig) {
         super(options);
         driver.pool = this;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { DatabaseUrl, migrationStates } from '#libs/database';
+import { DatabaseUrl, assertNotNewer, migrationStates } from '#libs/database';
 import { Actor } from '../../modules/audit';
 import { PETSTORE } from '../../runtime/messages';
 import { commandOptions, migrateToNewest } from '../../runtime/data-source';
@@ -35,6 +35,7 @@ export class Store {
       await migrateToNewest(url, () => undefined);
     }
     await this.dataSource.setOptions({ url }).initialize();
+    await assertNotNewer(this.dataSource.manager);
     // Only `db migrate` and a starting server migrate a database of somebody else.
     if (!embedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;

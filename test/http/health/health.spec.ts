@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import { Database } from '#libs/database';
 import { Readiness } from '../../../src/runtime/health';
 import { eventually } from '../../support/eventually';
 import { useService } from '../../support/use-service';
@@ -23,7 +23,9 @@ test('A ready service reports its checks, without a key and uncounted', async ()
 });
 
 test('The log reports a database that does not respond', async () => {
-  const query = jest.spyOn(service.app.get(DataSource), 'query').mockRejectedValue(new Error('ECONNREFUSED'));
+  const query = jest
+    .spyOn(service.app.get(Database), 'assertWritable')
+    .mockRejectedValue(new Error('ECONNREFUSED'));
   try {
     await eventually(async () => expect((await health('ready')).status).toBe(503));
   } finally {
@@ -77,5 +79,28 @@ describe('A service about to stop', () => {
     });
     expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);
     expect((await caller.get('/categories')).status).toBe(200);
+  });
+});
+
+describe('A database that refuses to write', () => {
+  const other = useService();
+
+  it('makes the service unready, and leads to new connections until one can write', async () => {
+    const { pool, url } = other.database;
+    const ready = () => fetch(`${other.url}/health/ready`);
+    const name = new URL(url).pathname.slice(1);
+    await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await eventually(async () => {
+      expect((await ready()).status).toBe(503);
+      const reason = 'Not ready: database (it is read-only).';
+      expect(other.log.lines).toContainEqual(expect.objectContaining({ reason }));
+    });
+    await pool.query(
+      `SET default_transaction_read_only = off; ALTER DATABASE ${name} RESET default_transaction_read_only`,
+    );
+    await eventually(async () => expect((await ready()).status).toBe(200));
   });
 });
