@@ -130,15 +130,20 @@ export class ServiceMetrics implements OnModuleInit {
       () => this.deliveries.attempts,
       ['result'],
     );
+    // Each worker has read the same database.
     this.metrics.gauge(
       'petstore_webhook_deliveries_pending',
       'Deliveries of all instances that wait for an attempt, up to 100,000, including retries.',
       () => this.deliveries.pending,
+      [],
+      'max',
     );
     this.metrics.gauge(
       'petstore_webhook_oldest_due_seconds',
       'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
       () => this.deliveries.oldestDueSeconds,
+      [],
+      'max',
     );
   }
 }
