@@ -27,10 +27,9 @@ export class SeedService {
 
   /** True if no category and no pet ever existed. Clients may exist: the command line can create them first. */
   async isFirstRun(): Promise<boolean> {
-    const [row] = await this.database.query<{ used: boolean }>(
-      // SQL, because sequences are no entities.
-      `SELECT categories.is_called OR pets.is_called AS used FROM categories_id_seq categories, pets_id_seq pets`,
-    );
+    // SQL, because sequences are no entities.
+    const text = `SELECT categories.is_called OR pets.is_called AS used FROM categories_id_seq categories, pets_id_seq pets`;
+    const [row] = await this.database.run<{ used: boolean }>({ text });
     return !row!.used;
   }
 

@@ -105,7 +105,7 @@ export class Database {
   }
 
   /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
-  run<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     return this.session((session) => session.runWithRetry<Row>(statement, values));
   }
 
@@ -178,11 +178,6 @@ export class Database {
     options?: LongTransactionOptions,
   ): Promise<Result> {
     return longTransaction(this.dataSource, work, options);
-  }
-
-  /** Runs one statement outside of any transaction. */
-  async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    return await this.dataSource.query<Row[]>(sql, [...parameters]);
   }
 }
 

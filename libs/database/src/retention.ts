@@ -76,13 +76,11 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     const expired = this.conditionOf(this.options);
     let total = 0;
     for (let deleted = batch; deleted === batch && !this.isStopped; total += deleted) {
-      const [row] = await this.database.query<{ count: number }>(
-        // An array, because a join would read the whole table for every batch.
-        `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-           SELECT ctid FROM ${table} WHERE ${expired} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
-         SELECT count(*)::int AS count FROM deleted`,
-        [batch],
-      );
+      // An array, because a join would read the whole table for every batch.
+      const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM ${table} WHERE ${expired} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+        SELECT count(*)::int AS count FROM deleted`;
+      const [row] = await this.database.run<{ count: number }>({ text, isUnprepared: true }, [batch]);
       deleted = row!.count;
     }
     return total;

@@ -39,7 +39,7 @@ export class EventNotifier implements OnModuleDestroy {
       this.isPending = false;
       try {
         // SQL: TypeORM has no word for it.
-        await this.database.query(`NOTIFY ${EVENTS_CHANNEL}`);
+        await this.database.run({ text: `NOTIFY ${EVENTS_CHANNEL}` });
       } catch (error) {
         // No event is lost: followers read the feed with their next request, and deliveries poll it.
         this.logger.warn(`New events could not be announced: ${String(error)}`);

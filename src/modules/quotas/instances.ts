@@ -117,7 +117,7 @@ export async function answerLiveUsage(
 
 /** SQL, because TypeORM has no notifications. */
 async function notify(database: Database, channel: string, message: object): Promise<void> {
-  await database.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(message)]);
+  await database.run({ text: 'SELECT pg_notify($1, $2)' }, [channel, JSON.stringify(message)]);
 }
 
 /** Asks the running instances: the database does not know the current minute. */
@@ -130,7 +130,7 @@ export class LiveUsageQuery {
 
   /** What each instance that answers has counted; null if none runs. */
   async ask(subject: ClientSubject): Promise<LiveUsage[] | null> {
-    const instances = await this.database.query<RunningInstance>(RUNNING_INSTANCES);
+    const instances = await this.database.run<RunningInstance>({ text: RUNNING_INSTANCES });
     const expected = instances.reduce((sum, { workers }) => sum + workers, 0);
     if (expected === 0) {
       return null;
