@@ -100,11 +100,12 @@ export function operationsOf({ paths }: OpenAPIObject, tag?: string): ListedOper
 function entryOf({ path, method, operation, href, marks }: ListedOperation): string {
   const badges = marks.map((mark) => `<span class="badge ${mark}">${mark}</span>`).join('');
   const name = `<span class="method ${method}">${method}</span>`;
-  const words = `<span class="path"><span>${path.replaceAll('/', '/<wbr>')}</span> ${badges}</span>`;
-  return `<li><a href="${href}" title="${escaped(operation.summary!)}">${name}${words}</a></li>`;
+  const words = `<span class="path"><span>${escaped(operation.summary!)}</span> ${badges}</span>`;
+  return `<li><a href="${href}" title="${method.toUpperCase()} ${path}">${name}${words}</a></li>`;
 }
 
-const SWAGGER_UI = `<link rel="stylesheet" href="/docs/swagger-ui.css">
+const SWAGGER_UI = `<link rel="preload" href="/openapi.json" as="fetch" crossorigin>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/page.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script type="module" src="/docs/page.js"></script>
@@ -174,8 +175,8 @@ export function searchIndex(document: OpenAPIObject, guides: Guide[]): Findable[
       'name' in part ? part.name : part.$ref.slice(part.$ref.lastIndexOf('/') + 1),
     );
     const words = [...tags, operationId, ...names, ...marks].join(' ');
-    const text = `${summary}. ${description.replace(/[`*]/g, '')}`;
-    return { title: `${method.toUpperCase()} ${path}`, kind: 'Operation', text, words, href };
+    const text = `${method.toUpperCase()} ${path} – ${description.replace(/[`*]/g, '')}`;
+    return { title: summary, kind: 'Operation', text, words, href };
   });
   const errors = errorCatalogue().map(({ code, status, when }) => {
     const text = `${status}: ${when.replaceAll('`', '')}`;

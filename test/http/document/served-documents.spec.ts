@@ -46,6 +46,35 @@ it.each([
   expect([again.status, await again.text()]).toEqual([304, '']);
 });
 
+describe('what a page needs', () => {
+  it.each([
+    ['br', /^W?\/?"[^"]+-br"$/],
+    ['gzip;q=0.5, br;q=0', /-gzip"$/],
+  ])('is compressed for Accept-Encoding: %s', async (accepted, tag) => {
+    const plain = await get('/docs/docs.js', { 'Accept-Encoding': 'identity' });
+    const { headers, text } = await get('/docs/docs.js', { 'Accept-Encoding': accepted });
+    expect([headers.get('content-encoding'), headers.get('vary')]).toEqual([
+      accepted.split(';')[0],
+      expect.stringContaining('Accept-Encoding'),
+    ]);
+    expect(headers.get('etag')).toMatch(tag);
+    expect(Number(headers.get('content-length'))).toBeLessThan(Number(plain.headers.get('content-length')));
+    expect(text).toBe(plain.text);
+    const again = await fetch(`${service.url}/docs/docs.js`, {
+      headers: { 'Accept-Encoding': accepted, 'If-None-Match': headers.get('etag')! },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  it('may be kept for good under the address that the page uses', async () => {
+    const { text } = await get('/docs');
+    const [address = ''] = /\/docs\/page\.js\?v=[^"]+/.exec(text)!;
+    const { headers, text: script } = await get(address);
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(script).toMatch(/ from '\.\/samples\.js\?v=/);
+  });
+});
+
 describe('the page', () => {
   test.each(['/docs', '/docs/', '/docs/index.html'])('is at %s, without a key', async (path) => {
     const answer = await get(path);
@@ -61,7 +90,7 @@ describe('the page', () => {
     );
     expect(loaded.length).toBeGreaterThan(3);
     for (const url of loaded) {
-      expect(url).toMatch(/^\/docs\//);
+      expect(url).toMatch(/^\/(docs\/|openapi\.json$)/);
       expect((await get(url)).status).toBe(200);
     }
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);

@@ -102,12 +102,12 @@ describe('On a wide screen, the page', () => {
     expect(await texts('#page main h3 .nostyle, #page main .opblock-tag > span')).toEqual(groups);
     const { length } = await menu().locator('li').all();
     expect(length).toBe(GUIDES.length + operations().length);
-    const entries = menu().locator('li').filter({ hasText: '/pets/{petId}' });
+    const entries = menu().locator('li', { has: page.locator('[title$="/pets/{petId}"]') });
     expect(await entries.allTextContents()).toEqual([
-      'get/pets/{petId} deprecated',
-      'put/pets/{petId} ',
-      'patch/pets/{petId} beta',
-      'delete/pets/{petId} ',
+      'getGet a pet deprecated',
+      'putReplace a pet ',
+      'patchUpdate a pet beta',
+      'deleteDelete a pet ',
     ]);
   });
 
@@ -172,6 +172,10 @@ describe('On a wide screen, the page', () => {
     await until(async () => new Set(await kinds()).size === 3);
     await page.keyboard.type(' unicorn');
     await search.getByText('Nothing found for “idempotency unicorn”.').waitFor();
+    await search.getByRole('searchbox').fill('webhoks');
+    await search.getByText('Create a webhook').waitFor();
+    await search.getByRole('searchbox').fill('cursor');
+    await until(async () => (await kinds())[0] === 'Guide');
     await search.getByRole('searchbox').fill('adjustInventory');
     await until(async () => (await kinds()).join() === 'Operation');
     await page.keyboard.press('Enter');
@@ -184,8 +188,8 @@ describe('On a wide screen, the page', () => {
     const search = page.getByRole('dialog', { name: 'Search' });
     await page.keyboard.press('Control+k');
     await search.getByRole('searchbox').fill('createCategory');
-    const found = search.locator('li', { hasText: 'POST /categories' });
-    expect(await found.locator('span').innerText()).toMatch(/^Create a category\. .*(\.|\w …)$/);
+    const found = search.locator('li', { hasText: 'Create a category' });
+    expect(await found.locator('span').innerText()).toMatch(/^POST \/categories – .*(\.|\w …)$/);
     await page.keyboard.press('Escape');
     await search.waitFor({ state: 'hidden' });
     await page.locator('.find').click();
@@ -203,7 +207,7 @@ describe('On a wide screen, the page', () => {
     await operation('createPet').locator('.opblock-body').waitFor();
     await comesIntoView(operation('createPet'));
     await page.evaluate('scrollTo(0, 9000)');
-    await menu().getByTitle('Create a pet', { exact: true }).click();
+    await menu().getByTitle('POST /pets', { exact: true }).click();
     await comesIntoView(operation('createPet'));
     expect(await page.evaluate('history.length')).toBe(entries + 3);
     await page.goBack();
@@ -293,9 +297,9 @@ describe('On a wide screen, the page', () => {
     await comesIntoView(operation('placeOrder'));
     expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
     const marked = menu().locator('[aria-current]');
-    expect(await marked.getAttribute('title')).toBe('Place an order');
+    expect(await marked.getAttribute('title')).toBe('POST /store/orders');
     await unfold('getUsage');
-    await until(async () => (await marked.getAttribute('title')) === 'Get your daily usage');
+    await until(async () => (await marked.getAttribute('title')) === 'GET /usage');
     const { y, height } = (await marked.boundingBox())!;
     expect(y + height).toBeLessThanOrEqual(900);
   });

@@ -1,5 +1,7 @@
 // On every page below /docs: the search, the menu on narrow screens, and samples that are ready to use.
 
+import MiniSearch from './minisearch.js';
+
 // Prevents Swagger UI from taking over links and the browser history; it reads this when it loads.
 globalThis.noZensmooth = true;
 
@@ -11,18 +13,21 @@ const element = (name, properties, ...children) => {
 
 const dialog = document.querySelector('dialog.search');
 const [field, close, list, status] = dialog.children;
-let everything = [];
-
-function matches(phrase) {
-  const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = (text) => words.filter((word) => text.toLowerCase().includes(word)).length;
-  const all = everything.filter(
-    ({ title, text, words: more = '' }) => found(`${title} ${text} ${more}`) === words.length,
-  );
-  return words.length === 0
-    ? []
-    : all.sort((one, other) => found(other.title) - found(one.title)).slice(0, 30);
-}
+/** All words, the beginning of one, or one with a typo; titles first. */
+const index = new MiniSearch({
+  fields: ['title', 'words', 'text'],
+  storeFields: ['title', 'kind', 'text', 'href'],
+  // The name of an error code is one word.
+  tokenize: (text) => text.split(/[^\p{L}\p{N}_]+/u),
+  searchOptions: {
+    boost: { title: 8, words: 2 },
+    // Who looks for a concept wants its guide first.
+    boostDocument: (_id, _term, { kind }) => (kind === 'Guide' ? 3 : 1),
+    combineWith: 'AND',
+    prefix: true,
+    fuzzy: (term) => (term.length > 4 ? 1 : 0),
+  },
+});
 
 /** An excerpt around the first word, in whole words. */
 function excerpt(text, phrase) {
@@ -33,7 +38,7 @@ function excerpt(text, phrase) {
 }
 
 function show() {
-  const found = matches(field.value);
+  const found = index.search(field.value).slice(0, 30);
   list.replaceChildren(
     ...found.map(({ title, kind, text, href }) => {
       const label = [element('strong', {}, title), element('small', {}, kind)];
@@ -51,8 +56,9 @@ function show() {
 async function open() {
   dialog.showModal();
   field.select();
-  if (everything.length === 0) {
-    everything = await (await fetch('/docs/search.json')).json();
+  if (index.documentCount === 0) {
+    const entries = await (await fetch('/docs/search.json')).json();
+    index.addAll(entries.map((entry, id) => ({ id, ...entry })));
     show();
   }
 }

@@ -106,6 +106,9 @@ const ui = SwaggerUIBundle({
   dom_id: '#page',
   deepLinking: true,
   defaultModelsExpandDepth: 0,
+  // Fields with their types and limits at once; the example is a click away.
+  defaultModelRendering: 'model',
+  defaultModelExpandDepth: 3,
   displayRequestDuration: true,
   requestSnippetsEnabled: true,
   requestSnippets: {
