@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { Database } from '#libs/database';
 import { MetricsService } from '../../../src/runtime/metrics';
 import { aPet } from '../../support/builders';
 import { call, earnBan } from '../../support/limits';
@@ -136,13 +137,16 @@ test('An outage of the database is visible although no request is counted', asyn
   await eventually(async () =>
     expect(await state()).toEqual({ ready: 1, database: 1, changes: 1, pending: 0 }),
   );
-  const query = jest.spyOn(service.app.get(DataSource), 'query').mockRejectedValue(new Error('ECONNREFUSED'));
+  const refusal = new Error('ECONNREFUSED');
+  const query = jest.spyOn(service.app.get(DataSource), 'query').mockRejectedValue(refusal);
+  const write = jest.spyOn(service.app.get(Database), 'assertWritable').mockRejectedValue(refusal);
   try {
     await eventually(async () =>
       expect(await state()).toEqual({ ready: 0, database: 0, changes: 1, pending: NaN }),
     );
   } finally {
     query.mockRestore();
+    write.mockRestore();
   }
   await eventually(async () => expect(await state()).toMatchObject({ ready: 1, database: 1 }));
 });
