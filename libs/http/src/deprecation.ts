@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, DECORATORS } from '@nestjs/swagger';
+import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { defineError } from './errors';
-import { Documented } from './operation';
+import { Documented } from './notes';
 import { WithRouteConfig, routeOf } from './routes';
 
 /** The announced removal of an operation. */
@@ -72,16 +72,12 @@ interface DeprecationConfig {
   announcement?: ReturnType<typeof announcementOf>;
 }
 
-/**
- * Marks an operation as deprecated: in the document and, through the route's configuration, in the header fields of
- * every response. Place it above @Operation.
- */
+/** Announces the removal in the document and, through the route's configuration, in the header fields of every response. */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const announcement = announcementOf(deprecation);
   const config: DeprecationConfig = { deprecation, announcement };
   return applyDecorators(
     WithRouteConfig(config),
-    markDeprecated,
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
     Documented({
       headers: { readable: exampleHeaders(deprecation, announcement) },
@@ -103,12 +99,6 @@ function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typ
     ...(name === 'Link' ? { description: LINK } : {}),
   }));
 }
-
-const markDeprecated: MethodDecorator = (_target, _key, descriptor) => {
-  const handler = descriptor.value as object;
-  const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, handler) as object;
-  Reflect.defineMetadata(DECORATORS.API_OPERATION, { ...operation, deprecated: true }, handler);
-};
 
 /** The deprecation of the operation that a request was routed to, if any. */
 export function deprecationOf(request: FastifyRequest): Deprecation | undefined {

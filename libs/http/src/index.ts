@@ -1,6 +1,5 @@
 export { ClientDisconnected, Connections, UnsentResponses } from './connections';
 export {
-  Deprecated,
   type Deprecation,
   OperationGoneError,
   deprecationHeadersOf,
@@ -28,12 +27,12 @@ export {
   type Examples,
   type HeaderNote,
   NOTES,
-  Operation,
   type OperationNotes,
   Documented,
   errorWith,
   noNotes,
-} from './operation';
+} from './notes';
+export { Operation } from './operation';
 export {
   DEFAULT_PAGE_SIZE,
   InvalidCursorError,
@@ -41,7 +40,6 @@ export {
   type FeedPage,
   type Page,
   PageQuery,
-  Paged,
   cursorAfter,
   Cursor,
   idBefore,
@@ -51,11 +49,9 @@ export {
 export { repairRequestTarget, requestIdOf } from './malformed-http';
 export { AllowedMethods, WithRouteConfig, routeOf } from './routes';
 export {
-  Created,
   IfMatch,
   JSON_TYPE,
   Precondition,
-  SingleResource,
   entityTag,
   noneMatchHits,
   representationOf,

@@ -1,116 +1,43 @@
-import { HttpCode, type RequestMethod, type Type, applyDecorators } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/constants';
+import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
+import { PARAMTYPES_METADATA } from '@nestjs/common/constants';
 import {
+  ApiBody,
   ApiExtension,
   ApiExtraModels,
   ApiOperation,
   ApiResponse,
-  DECORATORS,
   type OperationObject,
   getSchemaPath,
 } from '@nestjs/swagger';
-import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
+import { type Deprecation, Deprecated } from './deprecation';
+import type { AnyDefinedError } from './errors';
+import { Documented, type Examples } from './notes';
+import { MAX_PAGE_SIZE, type PageOptions, Paged } from './paging';
+import { Created, SingleResource } from './single-resource';
+import { isOptionalBody } from './validation';
 
-/**
- * What decorators note about an operation while they guard it, so that the document describes what the code does. The
- * notes travel through the document as this extension of the operation; `completeDocument` turns them into responses,
- * header fields and parameters, and removes them.
- */
-export const NOTES = 'x-operation-notes';
+/** A class, or the name of a shared schema of the document. */
+type Schema = Type<unknown> | string;
 
-export interface HeaderNote {
-  /** Name of one of the document's shared header fields. */
-  name: string;
-  /** Its value for this operation, where `{path}` stands for the operation's path; by default the shared value. */
-  example?: string;
-  /** Its meaning for this operation; by default the shared description. */
-  description?: string;
-  /** Whether each of these responses has it; by default as for other operations. */
-  required?: boolean;
-}
-
-interface ParameterNote {
-  /** Name of one of the document's shared parameters. */
-  name: string;
-  /** Only for operations with these methods; by default for all. */
-  onlyFor?: string[];
-}
-
-/** Examples of a body by name, in OpenAPI's format. */
-export type Examples = Record<string, { summary: string; value: unknown }>;
-
-/**
- * Which responses have a header field: successful ones, those stored for an Idempotency-Key (successes and most 4xx), or
- * those to every request that could be read. Some with 400, 408 and 431 could not.
- */
-type HeaderCondition = 'success' | 'kept' | 'readable';
-
-export interface OperationNotes {
-  /** The last one with a code applies. */
-  errors: ErrorDefinition[];
-  /** Codes that every other operation can return, but not this one. */
-  never: string[];
-  headers: (HeaderNote & { on: HeaderCondition })[];
-  parameters: ParameterNote[];
-  /** Examples of the request's body. */
-  bodies: Examples;
-}
-
-type Annotated = TypedPropertyDescriptor<unknown> | PropertyDescriptor;
-
-export function noNotes(): OperationNotes {
-  return { errors: [], never: [], headers: [], parameters: [], bodies: {} };
-}
-
-function notesOf(descriptor: Annotated): OperationNotes {
-  const handler = descriptor.value as object;
-  const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler) ?? {}) as Record<
-    string,
-    unknown
-  >;
-  const notes = (extensions[NOTES] ?? noNotes()) as OperationNotes;
-  Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler);
-  return notes;
-}
-
-/**
- * An error with details other than those of the catalogue's example.
- * @param variant names this example among those of the error
- */
-export function errorWith<Details extends unknown[]>(
-  error: DefinedError<Details>,
-  variant: string,
-  ...details: Details
-): ErrorDefinition {
-  const { message, headers } = new error(...details);
-  return { ...error.definition, variant, example: message, exampleHeaders: headers };
-}
-
-/** Adds to the notes of an operation. */
-export function Documented(notes: {
-  /** Errors that the operation can return. */
-  errors?: readonly (AnyDefinedError | ErrorDefinition)[];
-  /** Errors that every other operation can return, but not this one. */
-  never?: readonly AnyDefinedError[];
-  /** Shared header fields of its responses, by the condition on which they are there. */
-  headers?: Partial<Record<HeaderCondition, readonly (HeaderNote | string)[]>>;
-  /** Shared parameters that it supports. */
-  parameters?: readonly ParameterNote[];
-  /** Examples of its bodies. */
-  bodies?: Examples;
-}): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    const { errors = [], never = [], headers = {}, parameters = [], bodies = {} } = notes;
-    const known = notesOf(descriptor);
-    known.errors.push(...errors.map((error) => ('definition' in error ? error.definition : error)));
-    known.never.push(...never.map(({ definition }) => definition.code));
-    for (const [on, noted] of Object.entries(headers) as [HeaderCondition, (HeaderNote | string)[]][]) {
-      const fields = noted.map((header) => (typeof header === 'string' ? { name: header } : header));
-      known.headers.push(...fields.map((field) => ({ ...field, on })));
-    }
-    known.parameters.push(...parameters);
-    Object.assign(known.bodies, bodies);
-  };
+/** The successful response. `resource`, `page` or `body` says what the handler returns. */
+interface ResponseOptions {
+  /** 200 when absent. 201 has a `Location`: the operation's path and the new id. */
+  status?: 200 | 201 | 202;
+  description: string;
+  /** One resource with an ETag; reads support `If-None-Match`. */
+  resource?: Schema;
+  /** The representation that a GET would return, which has the ETag, if this operation returns more. */
+  asRead?: (resource: never) => object;
+  /** Entries of a Page, which is sent as an array of at most MAX_PAGE_SIZE. */
+  page?: Schema;
+  paging?: PageOptions;
+  /** Anything else, sent as it is. */
+  body?: Schema;
+  /** A shared schema of the whole array of a page, where it has one. */
+  schema?: string;
+  /** An actual response body, or several by name. */
+  example?: unknown;
+  examples?: Examples;
 }
 
 interface OperationOptions {
@@ -118,71 +45,69 @@ interface OperationOptions {
   id: string;
   summary: string;
   description: string;
-  response: {
-    /** 200 when absent. */
-    status?: 200 | 201 | 202 | 204;
-    description: string;
-    /** The resource's class; omitted for 204. */
-    type?: Type<unknown>;
-    /** The body is an array of at most this many resources. */
-    maxItems?: number;
-    /** A shared schema of the document instead of `type`. */
-    schema?: string;
-    /** An actual response body, or several by name. */
-    example?: unknown;
-    examples?: Examples;
-  };
+  /** When absent, a success is 204. */
+  response?: ResponseOptions;
   /** Examples of the request's body. */
   bodies?: Examples;
   /** Errors of this operation in addition to those of every operation. */
   errors?: AnyDefinedError[];
+  deprecated?: Deprecation;
   stability?: 'experimental' | 'beta';
   hideTryItPanel?: boolean;
   /** Requests that the service sends because of this one. */
   callbacks?: OperationObject['callbacks'];
 }
 
-/** Names an operation, sets its success status, and documents it. */
+/** Names an operation, says what it returns, and documents it. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, response, bodies, errors, stability, hideTryItPanel, callbacks } =
-    options;
-  const status = response.status ?? 200;
+  const { id, summary, description, response, bodies, errors, stability } = options;
+  const { deprecated, hideTryItPanel, callbacks } = options;
   return applyDecorators(
-    HttpCode(status),
-    ApiOperation({ operationId: id, summary, description, ...(callbacks ? { callbacks } : {}) }),
-    ApiResponse({ status, description: response.description, ...contentOf(response) }),
-    ...(response.type ? [ApiExtraModels(response.type)] : []),
+    ApiOperation({
+      operationId: id,
+      summary,
+      description,
+      ...(callbacks ? { callbacks } : {}),
+      ...(deprecated ? { deprecated: true } : {}),
+    }),
     Documented({ errors, bodies }),
+    ...(deprecated ? [Deprecated(deprecated)] : []),
+    ...(response ? responding(response) : noContent),
     ...(stability ? [ApiExtension('x-stability', stability)] : []),
     ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
+    documentOptionalBody,
   );
 }
 
-function contentOf({ type, maxItems, schema, example, examples }: OperationOptions['response']) {
-  if (!type && !schema) {
-    return {};
-  }
-  const reference = { $ref: schema ? `#/components/schemas/${schema}` : getSchemaPath(type!) };
-  const described = maxItems === undefined ? reference : { type: 'array', maxItems, items: reference };
-  return {
-    content: { 'application/json': { schema: described, ...(examples ? { examples } : { example }) } },
-  };
+const noContent = [HttpCode(204), ApiResponse({ status: 204, description: 'Done; there is no body.' })];
+
+function responding(response: ResponseOptions): MethodDecorator[] {
+  const { status = 200, description, resource, page, body, example, examples } = response;
+  const type = resource ?? page ?? body!;
+  const entry = { $ref: typeof type === 'string' ? pathOf(type) : getSchemaPath(type) };
+  const array = response.schema
+    ? { $ref: pathOf(response.schema) }
+    : { type: 'array', maxItems: MAX_PAGE_SIZE, items: entry };
+  const content = { schema: page ? array : entry, ...(examples ? { examples } : { example }) };
+  return [
+    HttpCode(status),
+    ApiResponse({ status, description, content: { 'application/json': content } }),
+    ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
+    ...(page ? [Paged(response.paging)] : []),
+    ...(resource ? [SingleResource(response.asRead)] : []),
+    ...(status === 201 ? [Created()] : []),
+  ];
 }
 
-/**
- * Decorates each operation of a controller by its HTTP method, so that what follows from the method is not said again.
- * @param decoratorOf the decorator for a handler; undefined for none
- */
-export function EachOperation(
-  decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
-): ClassDecorator {
-  return ({ prototype }) => {
-    const members = Object.getOwnPropertyDescriptors(prototype as object);
-    for (const [name, descriptor] of Object.entries(members)) {
-      const handler = descriptor.value as object;
-      const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
-      const decorate = method === undefined ? undefined : decoratorOf(method, handler);
-      decorate?.(prototype as object, name, descriptor);
-    }
-  };
+function pathOf(schema: string): string {
+  return `#/components/schemas/${schema}`;
 }
+
+/** Swagger takes every body for required. */
+const documentOptionalBody: MethodDecorator = (target, key, descriptor) => {
+  const types = Reflect.getMetadata(PARAMTYPES_METADATA, target, key) as Type<unknown>[];
+  const type = types.find(isOptionalBody);
+  if (type) {
+    ApiBody({ type, required: false })(target, key, descriptor);
+  }
+};

@@ -3,7 +3,7 @@ import { IsString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
 import { Field, type FieldOptions, Integer } from './validation';
-import { Documented, type HeaderNote } from './operation';
+import { Documented, type HeaderNote } from './notes';
 import { routeOf } from './routes';
 import { JSON_TYPE, RepresentedBy, asSingleResource } from './single-resource';
 
@@ -94,7 +94,7 @@ export function pageOf<Entry>(rows: Entry[], limit: number, idOf: (entry: Entry)
 /** A page whose body would be larger ends early, with at least one entry. */
 const MAX_PAGE_BYTES = 256 * 1024;
 
-interface PageOptions {
+export interface PageOptions {
   /** What its `Link` promises, if that is more than the next page of a list. */
   link?: Omit<HeaderNote, 'name'>;
   /** The id of an entry as it is sent; `id` by default. */
@@ -172,6 +172,12 @@ function pathOf(request: FastifyRequest): string {
     encodeURIComponent(values[name] ?? ''),
   );
 }
+
+/** Every page of a feed has a next one. */
+const FEED_LINK = {
+  description: 'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
+  required: true,
+};
 
 /** The operation returns a Page. */
 export function Paged(options: PageOptions = {}): MethodDecorator {

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { type ExecutionContext, SetMetadata, applyDecorators, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
-import { Documented } from './operation';
+import { Documented } from './notes';
+import { routeOf } from './routes';
 
 const REPRESENTATION = Symbol('representation');
 
@@ -107,7 +108,7 @@ export function SingleResource<Resource extends object>(
     ),
     Documented({
       headers: { success: ['ETag'] },
-      parameters: [{ onlyFor: ['get'], name: 'If-None-Match' }],
+      parameters: ['If-None-Match'],
     }),
   );
 }
@@ -124,31 +125,22 @@ export function IfMatch(): ParameterDecorator {
   return (target, key, index) => {
     precondition()(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
-    Documented({ errors: [PreconditionFailedError], parameters: [{ name: 'If-Match' }] })(
-      target,
-      key!,
-      descriptor,
-    );
+    Documented({ errors: [PreconditionFailedError], parameters: ['If-Match'] })(target, key!, descriptor);
   };
 }
 
-/**
- * The operation creates a resource of this collection: its response has a `Location`, the collection's path and the new
- * id (RFC 9110, section 10.2.2). Place it above the decorator for the representation.
- */
-export function Created(collection: string): MethodDecorator {
+/** The response to a POST to a collection has a `Location`, the collection's path and the new id (RFC 9110, section 10.2.2). */
+export function Created(): MethodDecorator {
   return applyDecorators(
-    located(collection),
-    Documented({ headers: { success: [{ name: 'Location', example: `${collection}/1` }] } }),
+    located,
+    Documented({ headers: { success: [{ name: 'Location', example: '{path}/1' }] } }),
   );
 }
 
-function located(collection: string): MethodDecorator {
-  return (target, key, descriptor) => {
-    const represent = representationOf(descriptor.value as object)!;
-    RepresentedBy((resource, request, reply) => {
-      void reply.header('Location', `${collection}/${(resource as { id: number }).id}`);
-      return represent(resource, request, reply);
-    })(target, key, descriptor);
-  };
-}
+const located: MethodDecorator = (target, key, descriptor) => {
+  const represent = representationOf(descriptor.value as object)!;
+  RepresentedBy((resource, request, reply) => {
+    void reply.header('Location', `${routeOf(request).url}/${(resource as { id: number }).id}`);
+    return represent(resource, request, reply);
+  })(target, key, descriptor);
+};

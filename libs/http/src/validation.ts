@@ -269,6 +269,10 @@ export function OptionalBody(): ClassDecorator {
   return (shape) => void optionalBodies.add(shape);
 }
 
+export function isOptionalBody(shape: object): boolean {
+  return optionalBodies.has(shape);
+}
+
 /**
  * Turns a body or a query into an instance of its class, or refuses it.
  * @throws ApiError 400 `validation_failed`, whose message names each field and its valid values.
@@ -283,7 +287,7 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
     if (type === 'query') {
       return validated(shape, value as object, true);
     }
-    const body = value === undefined && optionalBodies.has(shape) ? {} : value;
+    const body = value === undefined && isOptionalBody(shape) ? {} : value;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
     }

@@ -64,14 +64,11 @@ function draftsOf(document: OpenAPIObject): Draft[] {
 
 function completeOperation(draft: Draft, components: Components): void {
   const { operation, method, notes } = draft;
-  const parameters = notes.parameters.filter(({ onlyFor }) => onlyFor?.includes(method) ?? true);
-  operation.parameters = [
-    ...(operation.parameters ?? []),
-    ...parameters.map(({ name }) => PARAMETERS[name]!),
-  ];
+  const parameters = notes.parameters.filter((name) => name !== 'If-None-Match' || method === 'get');
+  operation.parameters = [...(operation.parameters ?? []), ...parameters.map((name) => PARAMETERS[name]!)];
   completeBody(draft, components);
   const responses = operation.responses as Responses;
-  if (parameters.some(({ name }) => name === 'If-None-Match')) {
+  if (parameters.includes('If-None-Match')) {
     responses['304'] = { description: NOT_MODIFIED };
   }
   const errors = possibleErrors(method, operation.requestBody !== undefined, notes);

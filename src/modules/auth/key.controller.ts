@@ -99,7 +99,7 @@ export class KeyController {
       'Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.',
     response: {
       description: 'Your API key.',
-      type: KeyDto,
+      body: KeyDto,
       examples: {
         valid: { summary: 'Key without an expiry date', value: KEY },
         rotated: { summary: 'Key that has been replaced by a new one', value: ROTATED },

@@ -1,17 +1,7 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
-import {
-  Created,
-  IdParam,
-  IfMatch,
-  MAX_PAGE_SIZE,
-  Operation,
-  type Page,
-  Paged,
-  Precondition,
-  SingleResource,
-} from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
 import { ScopeByMethod } from '../auth';
 import {
   CategoryDto,
@@ -40,7 +30,6 @@ export class CategoriesController {
   constructor(private readonly categories: CategoriesService) {}
 
   @Get()
-  @Paged()
   @Operation({
     id: 'listCategories',
     summary: 'List categories',
@@ -48,8 +37,7 @@ export class CategoriesController {
       'Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page.',
     response: {
       description: 'One page of categories.',
-      type: CategoryDto,
-      maxItems: MAX_PAGE_SIZE,
+      page: CategoryDto,
       example: [EXAMPLE],
     },
   })
@@ -58,14 +46,17 @@ export class CategoriesController {
   }
 
   @Post()
-  @Created('/categories')
-  @SingleResource()
   @Operation({
     id: 'createCategory',
     summary: 'Create a category',
     description:
       'The service assigns the id. Names need not be unique. Send an `Idempotency-Key` to make the request safe to retry.',
-    response: { status: 201, description: 'The category was created.', type: CategoryDto, example: EXAMPLE },
+    response: {
+      status: 201,
+      description: 'The category was created.',
+      resource: CategoryDto,
+      example: EXAMPLE,
+    },
     bodies: BODIES,
   })
   create(@Body() body: NewCategoryDto, @SentBy() origin: Origin): Promise<CategoryDto> {
@@ -73,13 +64,12 @@ export class CategoriesController {
   }
 
   @Get(':categoryId')
-  @SingleResource()
   @Operation({
     id: 'getCategory',
     summary: 'Get a category',
     description:
       'Returns one category. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    response: { description: 'The category.', type: CategoryDto, example: EXAMPLE },
+    response: { description: 'The category.', resource: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
   })
   get(
@@ -90,12 +80,11 @@ export class CategoriesController {
   }
 
   @Put(':categoryId')
-  @SingleResource()
   @Operation({
     id: 'replaceCategory',
     summary: 'Replace a category',
     description: 'Replaces name and description. Without a `description` the old one is removed.',
-    response: { description: 'The updated category.', type: CategoryDto, example: EXAMPLE },
+    response: { description: 'The updated category.', resource: CategoryDto, example: EXAMPLE },
     errors: [CategoryNotFoundError],
     bodies: BODIES,
   })
@@ -113,7 +102,6 @@ export class CategoriesController {
     id: 'deleteCategory',
     summary: 'Delete a category',
     description: 'Deletes a category that no pet belongs to.',
-    response: { status: 204, description: 'Done; there is no body.' },
     errors: [CategoryNotFoundError, CategoryInUseError],
   })
   delete(

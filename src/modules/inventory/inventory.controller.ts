@@ -1,16 +1,7 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
-import {
-  IdParam,
-  IfMatch,
-  MAX_PAGE_SIZE,
-  Operation,
-  type Page,
-  Paged,
-  Precondition,
-  SingleResource,
-} from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
 import { ScopeByMethod } from '../auth';
 import { PetNotFoundError } from '../pets';
 import {
@@ -33,7 +24,6 @@ export class InventoryController {
   constructor(private readonly inventory: InventoryService) {}
 
   @Get()
-  @Paged({ idOf: ({ petId }: InventoryItemDto) => petId })
   @Operation({
     id: 'listInventory',
     summary: 'List stock counts',
@@ -41,8 +31,8 @@ export class InventoryController {
       'Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.',
     response: {
       description: 'One page of the inventory.',
-      type: InventoryItemDto,
-      maxItems: MAX_PAGE_SIZE,
+      page: InventoryItemDto,
+      paging: { idOf: ({ petId }: InventoryItemDto) => petId },
       example: [EXAMPLE],
     },
   })
@@ -51,12 +41,11 @@ export class InventoryController {
   }
 
   @Get(':petId')
-  @SingleResource()
   @Operation({
     id: 'getInventory',
     summary: 'Get the stock count of a pet',
     description: 'Returns the current stock count and status of one pet.',
-    response: { description: 'The inventory entry.', type: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The inventory entry.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
   get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<InventoryItemDto> {
@@ -64,13 +53,12 @@ export class InventoryController {
   }
 
   @Put(':petId')
-  @SingleResource()
   @Operation({
     id: 'setInventory',
     summary: 'Set the stock count of a pet',
     description:
       'Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
-    response: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated inventory entry.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
     bodies: {
       restocked: { summary: 'Three units', value: { quantity: 3 } },
@@ -87,13 +75,12 @@ export class InventoryController {
   }
 
   @Post(':petId/adjustments')
-  @SingleResource()
   @Operation({
     id: 'adjustInventory',
     summary: 'Adjust the stock count of a pet',
     description:
       'Adds units to the stock or removes them in one step, without reading the count first. Added units make a `pending` or `sold` pet `available`.',
-    response: { description: 'The updated inventory entry.', type: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated inventory entry.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
     bodies: {

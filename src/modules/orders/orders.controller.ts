@@ -1,17 +1,7 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
-import {
-  Created,
-  IdParam,
-  IfMatch,
-  MAX_PAGE_SIZE,
-  Operation,
-  type Page,
-  Paged,
-  Precondition,
-  SingleResource,
-} from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
 import { ScopeByMethod } from '../auth';
 import { InsufficientStockError } from '../inventory';
 import {
@@ -43,7 +33,6 @@ export class OrdersController {
   constructor(private readonly orders: OrdersService) {}
 
   @Get()
-  @Paged()
   @Operation({
     id: 'listOrders',
     summary: 'List orders',
@@ -51,8 +40,7 @@ export class OrdersController {
       'Returns a page of orders, sorted by id. Follow `Link` with `rel="next"` for the next page. Cancelled orders are not included.',
     response: {
       description: 'One page of orders.',
-      type: OrderDto,
-      maxItems: MAX_PAGE_SIZE,
+      page: OrderDto,
       example: [EXAMPLE],
     },
     hideTryItPanel: true,
@@ -62,14 +50,12 @@ export class OrdersController {
   }
 
   @Post()
-  @Created('/store/orders')
-  @SingleResource()
   @Operation({
     id: 'placeOrder',
     summary: 'Place an order',
     description:
       'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
-    response: { status: 201, description: 'The order was placed.', type: OrderDto, example: EXAMPLE },
+    response: { status: 201, description: 'The order was placed.', resource: OrderDto, example: EXAMPLE },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
     bodies: {
       single: { summary: 'One unit', value: { petId: 1 } },
@@ -85,13 +71,12 @@ export class OrdersController {
   }
 
   @Get(':orderId')
-  @SingleResource()
   @Operation({
     id: 'getOrder',
     summary: 'Get an order',
     description:
       'Returns one order. Send its `ETag` as `If-Match` with a change, or as `If-None-Match` with the next read.',
-    response: { description: 'The order.', type: OrderDto, example: EXAMPLE },
+    response: { description: 'The order.', resource: OrderDto, example: EXAMPLE },
     errors: [OrderNotFoundError],
   })
   get(@IdParam('orderId', ORDER_ID) orderId: number, @SentBy() { owner }: Origin): Promise<OrderDto> {
@@ -99,7 +84,6 @@ export class OrdersController {
   }
 
   @Patch(':orderId')
-  @SingleResource()
   @Operation({
     id: 'updateOrder',
     summary: 'Update or complete an order',
@@ -107,7 +91,7 @@ export class OrdersController {
       'A JSON Merge Patch (RFC 7396). `shipDate: null` removes the date. `complete: true` fulfils the order and is final. If nothing is left in stock and no order is open, the pet becomes `sold`.',
     response: {
       description: 'The updated order.',
-      type: OrderDto,
+      resource: OrderDto,
       example: { ...EXAMPLE, complete: true },
     },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
@@ -133,7 +117,6 @@ export class OrdersController {
     summary: 'Cancel an order',
     description:
       'Returns the units of an open order to the stock. A `pending` pet becomes `available` again. A complete order cannot be cancelled.',
-    response: { status: 204, description: 'Done; there is no body.' },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
   cancel(

@@ -1,17 +1,7 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
-import {
-  Created,
-  Deprecated,
-  IdParam,
-  IfMatch,
-  Operation,
-  type Page,
-  Paged,
-  Precondition,
-  SingleResource,
-} from '#libs/http';
+import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
 import { ScopeByMethod } from '../auth';
 import {
   InvalidStatusTransitionError,
@@ -40,27 +30,30 @@ export class PetsController {
   constructor(private readonly pets: PetsService) {}
 
   @Get()
-  @Paged({ single: 'id' })
   @Operation({
     id: 'listPets',
     summary: 'List pets',
     description:
       'Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters.',
-    response: { description: 'One page of pets.', schema: 'Pets', example: [EXAMPLE] },
+    response: {
+      description: 'One page of pets.',
+      page: PetDto,
+      schema: 'Pets',
+      paging: { single: 'id' },
+      example: [EXAMPLE],
+    },
   })
   list(@Query() query: ListPetsQuery, @SentBy() { owner }: Origin): Promise<Page<PetDto>> {
     return this.pets.list(query, owner);
   }
 
   @Post()
-  @Created('/pets')
-  @SingleResource()
   @Operation({
     id: 'createPet',
     summary: 'Create a pet',
     description:
       'The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.',
-    response: { status: 201, description: 'The pet was created.', type: PetDto, example: EXAMPLE },
+    response: { status: 201, description: 'The pet was created.', resource: PetDto, example: EXAMPLE },
     errors: [UnknownCategoryError],
     bodies: BODIES,
   })
@@ -69,19 +62,18 @@ export class PetsController {
   }
 
   @Get(':petId')
-  @SingleResource()
-  @Deprecated({
-    since: '2026-11-01',
-    sunset: '2027-11-01',
-    documentation: '/docs/guides/deprecation',
-    successor: '/pets?id={petId}',
-  })
   @Operation({
     id: 'getPet',
     summary: 'Get a pet',
     description:
       'Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.',
-    response: { description: 'The pet.', type: PetDto, example: EXAMPLE },
+    response: { description: 'The pet.', resource: PetDto, example: EXAMPLE },
+    deprecated: {
+      since: '2026-11-01',
+      sunset: '2027-11-01',
+      documentation: '/docs/guides/deprecation',
+      successor: '/pets?id={petId}',
+    },
     errors: [PetNotFoundError],
   })
   get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<PetDto> {
@@ -89,13 +81,12 @@ export class PetsController {
   }
 
   @Put(':petId')
-  @SingleResource()
   @Operation({
     id: 'replacePet',
     summary: 'Replace a pet',
     description:
       'Replaces all fields. Without a `status` the pet becomes `available`. Any change of status is allowed except `sold` to `pending`.',
-    response: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
+    response: { description: 'The updated pet.', resource: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     bodies: BODIES,
   })
@@ -109,13 +100,12 @@ export class PetsController {
   }
 
   @Patch(':petId')
-  @SingleResource()
   @Operation({
     id: 'updatePet',
     summary: 'Update a pet',
     description:
       'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. Any change of status is allowed except `sold` to `pending`.',
-    response: { description: 'The updated pet.', type: PetDto, example: EXAMPLE },
+    response: { description: 'The updated pet.', resource: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
     bodies: {
@@ -137,7 +127,6 @@ export class PetsController {
     id: 'deletePet',
     summary: 'Delete a pet',
     description: 'Deletes a pet that has no open orders.',
-    response: { status: 204, description: 'Done; there is no body.' },
     errors: [PetNotFoundError, PetHasOpenOrdersError],
   })
   delete(

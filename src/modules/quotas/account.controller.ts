@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Operation } from '#libs/http';
-import { type KeyHolder, RequiresKey, ScopeByMethod } from '../auth';
+import { type KeyHolder, ScopeByMethod } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/decision';
 import { CountedOnlyWithoutKey } from './request-limiter';
 import type { WindowStanding } from './rules/limits';
@@ -30,7 +30,6 @@ export class AccountController {
 
   @Get('rate-limit')
   @CountedOnlyWithoutKey()
-  @RequiresKey()
   @Operation({
     id: 'getRateLimit',
     summary: 'Get your rate limit status',
@@ -38,7 +37,7 @@ export class AccountController {
       'Returns your plan, both windows and the bans of your key. Requests with a valid key never count; any valid key may call it, whatever its scopes, a banned one too. Without a valid key the request counts for the address, and is refused past its limit.',
     response: {
       description: 'Your rate limit status.',
-      type: RateLimitStatusDto,
+      body: RateLimitStatusDto,
       examples: {
         free: { summary: 'Within the limits', value: STANDING },
         banned: { summary: 'Banned key', value: BANNED },
@@ -58,7 +57,7 @@ export class AccountController {
     description: "Returns your client's counted requests for each UTC day, up to 90 days back.",
     response: {
       description: 'One entry per day.',
-      type: UsageDto,
+      body: UsageDto,
       example: {
         days: [
           { date: '2026-11-20', requests: 0 },

@@ -6,7 +6,7 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Clock } from '#libs/clock';
 import { type ApiError, Documented, WithRouteConfig, routeOf } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
-import type { Caller } from '../auth';
+import { type Caller, RequiresKey } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
@@ -217,11 +217,12 @@ interface CountingConfig {
 }
 
 /**
- * Requests with a valid key use no quota and ignore limits and bans. Others count, because each forged key costs a database
- * lookup.
+ * The operation needs a valid key, whatever its scopes. Requests with one use no quota and ignore limits and bans. Others
+ * count, because each forged key costs a database lookup.
  */
 export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
+    RequiresKey(),
     WithRouteConfig({ counted: 'without a valid key' } satisfies CountingConfig),
     // Addresses have no daily limit and no bans.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),

@@ -1,17 +1,7 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
-import {
-  Created,
-  IfMatch,
-  Precondition,
-  SingleResource,
-  Operation,
-  MAX_PAGE_SIZE,
-  Paged,
-  type Page,
-  IdParam,
-} from '#libs/http';
+import { IfMatch, Precondition, Operation, type Page, IdParam } from '#libs/http';
 import { ScopeByMethod } from '../auth';
 import { CALLBACKS } from './webhook-callbacks';
 import { DeliveriesService } from './deliveries.service';
@@ -51,15 +41,13 @@ export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 
   @Get()
-  @Paged()
   @Operation({
     id: 'listWebhooks',
     summary: 'List webhooks',
     description: "Returns your client's webhooks, sorted by id.",
     response: {
       description: 'One page of webhooks.',
-      type: WebhookDto,
-      maxItems: MAX_PAGE_SIZE,
+      page: WebhookDto,
       example: [EXAMPLE],
     },
     stability: 'experimental',
@@ -70,8 +58,6 @@ export class WebhooksController {
   }
 
   @Post()
-  @Created('/webhooks')
-  @SingleResource(withoutSecret)
   @Operation({
     id: 'createWebhook',
     summary: 'Create a webhook',
@@ -80,7 +66,8 @@ export class WebhooksController {
     response: {
       status: 201,
       description: 'The webhook was created.',
-      type: WebhookWithSecretDto,
+      resource: WebhookWithSecretDto,
+      asRead: withoutSecret,
       example: WITH_SECRET,
     },
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
@@ -99,12 +86,11 @@ export class WebhooksController {
   }
 
   @Get(':webhookId')
-  @SingleResource()
   @Operation({
     id: 'getWebhook',
     summary: 'Get a webhook',
     description: 'Returns one webhook, without its secret.',
-    response: { description: 'The webhook.', type: WebhookDto, example: EXAMPLE },
+    response: { description: 'The webhook.', resource: WebhookDto, example: EXAMPLE },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -113,12 +99,11 @@ export class WebhooksController {
   }
 
   @Patch(':webhookId')
-  @SingleResource()
   @Operation({
     id: 'updateWebhook',
     summary: 'Update a webhook',
     description: 'A JSON Merge Patch (RFC 7396). `types: null` means all types. The secret does not change.',
-    response: { description: 'The updated webhook.', type: WebhookDto, example: EXAMPLE },
+    response: { description: 'The updated webhook.', resource: WebhookDto, example: EXAMPLE },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     stability: 'experimental',
     bodies: {
@@ -141,7 +126,6 @@ export class WebhooksController {
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description: 'Nothing more is sent to it, and its deliveries are deleted.',
-    response: { status: 204, description: 'Done; there is no body.' },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -154,7 +138,6 @@ export class WebhooksController {
   }
 
   @Post(':webhookId/secret')
-  @SingleResource(withoutSecret)
   @Operation({
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
@@ -162,7 +145,8 @@ export class WebhooksController {
       'Creates a new secret, or takes yours; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.',
     response: {
       description: 'The webhook with its new secret.',
-      type: WebhookWithSecretDto,
+      resource: WebhookWithSecretDto,
+      asRead: withoutSecret,
       example: WITH_SECRET,
     },
     errors: [WebhookNotFoundError],
@@ -172,7 +156,6 @@ export class WebhooksController {
       own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
     },
   })
-  @ApiBody({ type: SecretRotationDto, required: false })
   rotate(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Body() body: SecretRotationDto,
@@ -218,7 +201,7 @@ export class DeliveriesController {
     summary: 'Send a test event',
     description:
       'Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.',
-    response: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
@@ -227,15 +210,13 @@ export class DeliveriesController {
   }
 
   @Get('deliveries')
-  @Paged()
   @Operation({
     id: 'listDeliveries',
     summary: 'List deliveries',
     description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
     response: {
       description: 'One page of deliveries.',
-      type: DeliveryDto,
-      maxItems: MAX_PAGE_SIZE,
+      page: DeliveryDto,
       example: [DELIVERED],
     },
     errors: [WebhookNotFoundError],
@@ -254,7 +235,7 @@ export class DeliveriesController {
     id: 'retryDelivery',
     summary: 'Retry a delivery',
     description: 'Sends the event again now, even if it was delivered. If it fails, the retries start over.',
-    response: { status: 202, description: 'The event will be sent.', type: DeliveryDto, example: DUE },
+    response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, DeliveryNotFoundError],
     stability: 'experimental',
   })

@@ -90,7 +90,7 @@ export function IdempotentPosts(): ClassDecorator {
   const idempotent = applyDecorators(
     UseInterceptors(IdempotencyInterceptor),
     Documented({
-      parameters: [{ name: 'Idempotency-Key' }],
+      parameters: ['Idempotency-Key'],
       headers: { kept: ['Idempotent-Replayed'] },
       errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
     }),

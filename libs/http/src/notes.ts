@@ -1,0 +1,118 @@
+import type { RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants';
+import { DECORATORS } from '@nestjs/swagger';
+import type { AnyDefinedError, DefinedError, ErrorDefinition } from './errors';
+
+/**
+ * What decorators note about an operation while they guard it, so that the document describes what the code does. The
+ * notes travel through the document as this extension of the operation; `completeDocument` turns them into responses,
+ * header fields and parameters, and removes them.
+ */
+export const NOTES = 'x-operation-notes';
+
+export interface HeaderNote {
+  /** Name of one of the document's shared header fields. */
+  name: string;
+  /** Its value for this operation, where `{path}` stands for the operation's path; by default the shared value. */
+  example?: string;
+  /** Its meaning for this operation; by default the shared description. */
+  description?: string;
+  /** Whether each of these responses has it; by default as for other operations. */
+  required?: boolean;
+}
+
+/** Examples of a body by name, in OpenAPI's format. */
+export type Examples = Record<string, { summary: string; value: unknown }>;
+
+/**
+ * Which responses have a header field: successful ones, those stored for an Idempotency-Key (successes and most 4xx), or
+ * those to every request that could be read. Some with 400, 408 and 431 could not.
+ */
+type HeaderCondition = 'success' | 'kept' | 'readable';
+
+export interface OperationNotes {
+  /** The last one with a code applies. */
+  errors: ErrorDefinition[];
+  /** Codes that every other operation can return, but not this one. */
+  never: string[];
+  headers: (HeaderNote & { on: HeaderCondition })[];
+  /** Names of the document's shared parameters. */
+  parameters: string[];
+  /** Examples of the request's body. */
+  bodies: Examples;
+}
+
+type Annotated = TypedPropertyDescriptor<unknown> | PropertyDescriptor;
+
+export function noNotes(): OperationNotes {
+  return { errors: [], never: [], headers: [], parameters: [], bodies: {} };
+}
+
+function notesOf(descriptor: Annotated): OperationNotes {
+  const handler = descriptor.value as object;
+  const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler) ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const notes = (extensions[NOTES] ?? noNotes()) as OperationNotes;
+  Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler);
+  return notes;
+}
+
+/**
+ * An error with details other than those of the catalogue's example.
+ * @param variant names this example among those of the error
+ */
+export function errorWith<Details extends unknown[]>(
+  error: DefinedError<Details>,
+  variant: string,
+  ...details: Details
+): ErrorDefinition {
+  const { message, headers } = new error(...details);
+  return { ...error.definition, variant, example: message, exampleHeaders: headers };
+}
+
+/** Adds to the notes of an operation. */
+export function Documented(notes: {
+  /** Errors that the operation can return. */
+  errors?: readonly (AnyDefinedError | ErrorDefinition)[];
+  /** Errors that every other operation can return, but not this one. */
+  never?: readonly AnyDefinedError[];
+  /** Shared header fields of its responses, by the condition on which they are there. */
+  headers?: Partial<Record<HeaderCondition, readonly (HeaderNote | string)[]>>;
+  /** Shared parameters that it supports. Only reads support `If-None-Match`. */
+  parameters?: readonly string[];
+  /** Examples of its bodies. */
+  bodies?: Examples;
+}): MethodDecorator {
+  return (_target, _key, descriptor) => {
+    const { errors = [], never = [], headers = {}, parameters = [], bodies = {} } = notes;
+    const known = notesOf(descriptor);
+    known.errors.push(...errors.map((error) => ('definition' in error ? error.definition : error)));
+    known.never.push(...never.map(({ definition }) => definition.code));
+    for (const [on, noted] of Object.entries(headers) as [HeaderCondition, (HeaderNote | string)[]][]) {
+      const fields = noted.map((header) => (typeof header === 'string' ? { name: header } : header));
+      known.headers.push(...fields.map((field) => ({ ...field, on })));
+    }
+    known.parameters.push(...parameters);
+    Object.assign(known.bodies, bodies);
+  };
+}
+
+/**
+ * Decorates each operation of a controller by its HTTP method, so that what follows from the method is not said again.
+ * @param decoratorOf the decorator for a handler; undefined for none
+ */
+export function EachOperation(
+  decoratorOf: (method: RequestMethod, handler: object) => MethodDecorator | undefined,
+): ClassDecorator {
+  return ({ prototype }) => {
+    const members = Object.getOwnPropertyDescriptors(prototype as object);
+    for (const [name, descriptor] of Object.entries(members)) {
+      const handler = descriptor.value as object;
+      const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
+      const decorate = method === undefined ? undefined : decoratorOf(method, handler);
+      decorate?.(prototype as object, name, descriptor);
+    }
+  };
+}
