@@ -173,12 +173,6 @@ function pathOf(request: FastifyRequest): string {
   );
 }
 
-/** Every page of a feed has a next one. */
-const FEED_LINK = {
-  description: 'The next page of the feed, as `rel="next"` (RFC 8288). Every page has it, even an empty one.',
-  required: true,
-};
-
 /** The operation returns a Page. */
 export function Paged(options: PageOptions = {}): MethodDecorator {
   const example = `<{path}?cursor=${cursorAfter(20)}>; rel="next"`;
@@ -198,6 +192,6 @@ function documentSingle(parameter: string): MethodDecorator {
   const description = `Of the only entry, for \`If-Match\` and \`If-None-Match\`. Present if it was asked for with one \`${parameter}\` and nothing else.`;
   return Documented({
     headers: { success: [{ name: 'ETag', description, required: false }] },
-    parameters: [{ name: 'If-None-Match' }],
+    parameters: ['If-None-Match'],
   });
 }
