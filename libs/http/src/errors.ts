@@ -116,7 +116,7 @@ export const MalformedJsonError = defineError({
 export const ValidationFailedError = defineError({
   code: 'validation_failed',
   status: 400,
-  when: 'A value in the path, query, headers or body is invalid. The message names it and says what is valid.',
+  when: 'A value in the request is invalid. The message names it and says what is valid.',
   message: (problems: string) => problems,
   example: ['The operation has no query parameter "colour".'],
 });

@@ -39,7 +39,7 @@ export const InvalidApiKeyError = defineError({
 export const InsufficientScopeError = defineError({
   code: 'insufficient_scope',
   status: 403,
-  when: 'The API key does not have the required scope: `read` for GET and HEAD, `write` for all other methods.',
+  when: 'The API key lacks the scope: `read` for GET and HEAD, `write` for other methods.',
   message: (scope: string) => `This operation needs an API key with the scope ${scope}.`,
   headers: (scope: string) => ({
     'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${scope}"`,

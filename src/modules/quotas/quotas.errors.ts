@@ -51,7 +51,7 @@ export const DailyQuotaExceededError = defineError({
 export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
-  when: 'The API key is temporarily banned, because it kept sending requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds. Requests during a ban do not extend it.',
+  when: 'The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.',
   message: ({ retryAfterSeconds, bannedByOperator }: Decision) =>
     bannedByOperator
       ? `An operator of this service has banned the API key for another ${retryAfterSeconds} seconds.`
