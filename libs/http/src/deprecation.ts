@@ -87,7 +87,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
 }
 
 const LINK =
-  'Information about the deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829).';
+  'The deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829).';
 
 /** The header fields as they read for the first resource. */
 function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typeof announcementOf>) {
@@ -96,7 +96,7 @@ function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typ
   return Object.entries(fields).map(([name, example]) => ({
     name,
     example,
-    ...(name === 'Link' ? { description: LINK } : {}),
+    ...(name === 'Link' ? { description: LINK, required: true } : {}),
   }));
 }
 

@@ -189,7 +189,7 @@ export function Paged(options: PageOptions = {}): MethodDecorator {
 }
 
 function documentSingle(parameter: string): MethodDecorator {
-  const description = `Of the only entry, for \`If-Match\` and \`If-None-Match\`. Present if it was asked for with one \`${parameter}\` and nothing else.`;
+  const description = `Of the only entry. Present if the request has one \`${parameter}\` and nothing else.`;
   return Documented({
     headers: { success: [{ name: 'ETag', description, required: false }] },
     parameters: ['If-None-Match'],
