@@ -66,8 +66,8 @@ export function isCrowded(socket: Socket): boolean {
  * ends before, the request never starts.
  */
 export function startInTurn(socket: Socket, start: () => void): void {
-  const previous = waiting.get(socket)?.at(-2);
-  if (previous === undefined || previous.destroyed) {
+  const [previous, own] = waiting.get(socket)?.slice(-2) ?? [];
+  if (previous === undefined || own === undefined || previous.destroyed) {
     start();
     return;
   }
@@ -78,6 +78,9 @@ export function startInTurn(socket: Socket, start: () => void): void {
     waitingRequests -= 1;
     if (socket.writable) {
       bound();
+    } else {
+      // On a lost connection, Node closes only the response that was being sent; those behind it would wait forever.
+      own.emit('close');
     }
   });
 }

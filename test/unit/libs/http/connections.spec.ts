@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { type Server, type ServerResponse, createServer } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections } from '#libs/http';
+import { isCrowded, startInTurn } from '../../../../libs/http/src/connections';
+import { until } from '../../../support/eventually';
 import { RawConnection } from '../../../support/raw-http';
 import { pendingTimers } from '../../../support/pending-timers';
 
@@ -53,6 +55,25 @@ async function ask(connection: RawConnection, count = 1): Promise<void> {
     await once(server, 'asked');
   }
 }
+
+test('Requests that waited on lost connections make room for others', async () => {
+  jest.useRealTimers();
+  let crowded = false;
+  server.on('request', ({ socket }: IncomingMessage) => {
+    crowded = isCrowded(socket);
+    startInTurn(socket, () => undefined);
+  });
+  // More than may wait over all connections.
+  const lost = [await open(), await open(), await open()];
+  for (const connection of lost) await ask(connection, 1_000);
+  const other = await open();
+  await ask(other, 2);
+  expect(crowded).toBe(true);
+  [...lost, other].forEach((connection) => connection.close());
+  await until(() => connections.open === 0);
+  await ask(await open(), 2);
+  expect(crowded).toBe(false);
+});
 
 test('Open connections and pending requests are counted', async () => {
   const [asking] = [await open(), await open()];
