@@ -1,3 +1,4 @@
+import { within } from './eventually';
 import type { DocumentContract } from './document-contract';
 
 export interface Answer<Body> {
@@ -50,13 +51,14 @@ export class ApiClient {
 
   async send<Body = never>(method: string, target: string, body?: RequestBody): Promise<Answer<Body>> {
     const type: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
-    const response = await fetch(`${this.baseUrl}${target}`, {
+    const sent = fetch(`${this.baseUrl}${target}`, {
       method,
       headers: { ...type, ...this.headers },
       body: typeof body === 'object' ? JSON.stringify(body) : body,
       redirect: 'manual',
     });
-    const text = await response.text();
+    const response = await within(`the answer to ${method} ${target}`, sent);
+    const text = await within(`the end of the answer to ${method} ${target}`, response.text());
     const answer = {
       status: response.status,
       headers: response.headers,

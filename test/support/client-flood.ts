@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
+import { within } from './eventually';
 
 /** Open connections that a test has to close again, as many as it likes. */
 export class Flood {
@@ -19,8 +20,9 @@ export class Flood {
     const opened: Socket[] = [];
     while (opened.length < count) {
       const some = Array.from({ length: Math.min(250, count - opened.length) }, () => this.connect());
-      await Promise.all(some.map((socket) => once(socket, 'connect')));
-      await this.accepted();
+      const connected = Promise.all(some.map((socket) => once(socket, 'connect')));
+      await within(`${some.length} connections after ${opened.length}`, connected);
+      await within(`their being accepted after ${opened.length}`, this.accepted());
       some.forEach((socket) => bytes.length > 0 && socket.write(bytes));
       opened.push(...some);
     }

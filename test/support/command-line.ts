@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { within } from './eventually';
 import { installation } from './installation';
 
 export type Environment = Record<string, string>;
@@ -92,7 +93,7 @@ export async function petstore(
       });
     });
     host.send({ args, environment: cleanEnvironment(environment), cwd, columns });
-    return settled.finally(() => host.channel?.unref());
+    return within(`petstore ${args.join(' ')}`, settled).finally(() => host.channel?.unref());
   };
   const outcome = (world.lastCommand ?? Promise.resolve()).then(run, run);
   world.lastCommand = outcome;

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Checkout } from './checkout';
-import { until } from './eventually';
+import { until, within as inTime } from './eventually';
 import { query } from './query';
 
 /** What a holder reports once it has started, or failed. */
@@ -64,7 +64,7 @@ export class Holder {
     const [program, ...rest] = [...within, process.execPath, ...args];
     this.child = spawn(program!, rest, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...how });
     this.ended = new Promise((resolve) => this.child.once('exit', resolve));
-    this.report = new Promise((resolve, reject) => {
+    const reported = new Promise<Report>((resolve, reject) => {
       let text = '';
       this.child.stdout!.on('data', (chunk: Buffer) => {
         text += chunk.toString();
@@ -75,18 +75,19 @@ export class Holder {
         reject(new Error(`the holder ended with ${code} and said nothing: ${text}`)),
       );
     });
+    this.report = inTime('what the holder reports', reported);
     this.report.catch(() => undefined);
   }
 
   /** @returns the exit code */
   async stop(): Promise<number | null> {
     this.child.stdin!.write('stop\n');
-    return this.ended;
+    return inTime('the end of the holder', this.ended);
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     this.child.kill(signal);
-    await this.ended;
+    await inTime(`the end of the holder after ${signal}`, this.ended);
   }
 }
 

@@ -1,4 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import * as timers from 'node:timers/promises';
+
+/** The real one, whatever timers a test fakes later. */
+const sleep = timers.setTimeout;
 
 /** It only ends a hang: how soon something happens is never what a test is about. */
 const LIMIT_MS = 120_000;
@@ -13,6 +16,15 @@ export async function eventually<Result>(assertions: () => Result | Promise<Resu
       if (performance.now() > end) throw error;
     }
   }
+}
+
+/** Waits for what a process or a connection does; fails with what it waited for instead of waiting forever. */
+export async function within<Result>(what: string, event: Promise<Result>): Promise<Result> {
+  const happened = new AbortController();
+  const never = sleep(LIMIT_MS, undefined, { signal: happened.signal }).then(() => {
+    throw new Error(`Waited in vain for ${what}`);
+  });
+  return Promise.race([event, never]).finally(() => happened.abort());
 }
 
 /** Waits, in real time, until this is so; fails where an attempt to find out does. */

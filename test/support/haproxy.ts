@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HAPROXY, findProgram } from './programs';
 import { freePort } from './redis-server';
-import { until } from './eventually';
+import { until, within } from './eventually';
 
 const WALK = join(__dirname, '../../docs/operations/fleet.md');
 
@@ -61,7 +61,7 @@ export class Haproxy {
   async close(): Promise<void> {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGKILL');
-    await ended;
+    await within('the end of haproxy', ended);
     await rm(this.folder, { recursive: true, force: true });
   }
 

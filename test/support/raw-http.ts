@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
+import { within } from './eventually';
 
 export interface RawAnswer {
   status: number;
@@ -35,7 +36,7 @@ export class RawConnection {
   static async open(port: number, host = '127.0.0.1'): Promise<RawConnection> {
     const socket = connect({ port, host, allowHalfOpen: true });
     const connection = new RawConnection(socket);
-    await once(socket, 'connect');
+    await within(`a connection to port ${port}`, once(socket, 'connect'));
     return connection;
   }
 

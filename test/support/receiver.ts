@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { within } from './eventually';
 
 export interface Received {
   headers: IncomingMessage['headers'];
@@ -57,7 +58,7 @@ export class Receiver {
 
   async stop(): Promise<void> {
     this.sockets.forEach((socket) => socket.destroy());
-    await new Promise((resolve) => this.server.close(resolve));
+    await within('the end of the receiver', new Promise((resolve) => this.server.close(resolve)));
   }
 }
 

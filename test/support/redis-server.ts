@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { within } from './eventually';
 
 /** Below those that the system gives to whoever asks for any; each worker of the test run has its own. */
 const PORTS = { first: 10_000, ofWorker: 4_000 };
@@ -55,8 +56,7 @@ export class RedisServer {
     this.process = child;
     const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     client.on('error', () => undefined);
-    await client.ping();
-    client.disconnect();
+    await within(`Redis at ${this.url}`, client.ping()).finally(() => client.disconnect());
   }
 
   /** The server stops answering, but its connections stay. */
@@ -74,7 +74,7 @@ export class RedisServer {
     this.process = null;
     if (child?.exitCode === null && child.signalCode === null) {
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await within('the end of Redis', once(child, 'exit'));
     }
   }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Bench, postmasterPid } from './embedded-postgres-bench';
-import { until } from './eventually';
+import { until, within } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
 import { WatchedLog } from './watched-log';
 
@@ -74,7 +74,7 @@ export class ServiceProcess {
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
     this.child.kill(signal);
-    return this.ending;
+    return within(`the end of the service after ${signal}`, this.ending);
   }
 
   /** Sends a request with a key; the body as JSON. */
@@ -83,7 +83,10 @@ export class ServiceProcess {
     if (body) {
       headers['Content-Type'] = 'application/json';
     }
-    return fetch(`${this.url}${target}`, { method, headers, body: body && JSON.stringify(body) });
+    return within(
+      `the answer to ${method} ${target}`,
+      fetch(`${this.url}${target}`, { method, headers, body: body && JSON.stringify(body) }),
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 import { databaseAddress } from './database-address';
+import { within } from './eventually';
 
 /** Stands between the service and its database, so that a test can take the database away and bring it back. */
 export class TcpProxy {
@@ -47,7 +48,7 @@ export class TcpProxy {
     const closed = server && once(server, 'close');
     server?.close();
     this.breakConnections();
-    await closed;
+    await within('the end of the proxy', Promise.resolve(closed));
   }
 
   /** Keeps every connection, and accepts new ones, but passes nothing on: what a partitioned network does. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Bench } from './support/bench';
 import { aPet } from '../../support/builders';
-import { until } from '../../support/eventually';
+import { until, within } from '../../support/eventually';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 
@@ -90,7 +90,7 @@ test('A caller that leaves before its response is sent has a line that says so, 
   const arrival = once(service.app.getHttpServer() as Server, 'request');
   const fields = [`X-API-Key: ${key}`, 'X-Request-Id: left'];
   connection.write(requestText('GET /events?cursor=now&wait=30', fields));
-  await arrival;
+  await within('the request', arrival);
   connection.close();
   await until(() => service.log.lines.some(({ reqId }) => reqId === 'left'));
   expect(lineOf('left')).toMatchObject({ operation: '/events', disconnected: true, keyId });

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { Bench, expectError } from './support/bench';
+import { within } from '../../support/eventually';
 import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 
-// Long enough for requests that are sent at once.
-const service = useService({ timeouts: { headersMs: 250, requestMs: 300 } });
-const bench = new Bench(service);
+const bench = new Bench(useService({ timeouts: { headersMs: 250, requestMs: 300 } }));
+const service = useService();
+const patient = new Bench(service);
 
 const JSON_TYPE = 'Content-Type: application/json';
 
@@ -50,23 +51,23 @@ describe('a request that does not arrive in time is 408, and the connection is c
 });
 
 it('A request answered before its body arrived gets no second response', async () => {
-  bench.forgetAddress();
-  const connection = await bench.open();
+  patient.forgetAddress();
+  const connection = await patient.open();
   connection.write(requestText('POST /categories', [JSON_TYPE, 'Content-Length: 12'], '{"name"'));
   expectError(await connection.answer(), 401, 'missing_api_key', 'address');
   await connection.closed();
 });
 
 it('A client that disconnects in the middle of its body is counted: the service did not fail', async () => {
-  const field = await bench.keyField();
-  const connection = await bench.open();
+  const field = await patient.keyField();
+  const connection = await patient.open();
   const arrival = once(service.app.getHttpServer() as Server, 'request') as Promise<
     [unknown, ServerResponse]
   >;
   connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
-  const [, response] = await arrival;
+  const [, response] = await within('the request', arrival);
   connection.close();
-  await once(response, 'close');
+  await within('the end of its response', once(response, 'close'));
   const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
   expect(standing.headers['x-ratelimit-remaining']).toBe('299');
 });

@@ -1,6 +1,6 @@
 import { AuditTrail } from '../../../src/modules/audit';
 import { KeysService } from '../../../src/modules/auth';
-import { QuotaAdministration } from '../../../src/modules/quotas';
+import { QuotaAdministration, QuotaStore } from '../../../src/modules/quotas';
 import { newBanState } from '../../../src/modules/quotas/rules/decision';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
@@ -28,6 +28,8 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     await database.drop();
     await redis?.close();
   });
+  const countAlone = (alone: boolean) =>
+    instances.every(({ app }) => app.get(QuotaStore).isDegraded() === alone);
 
   test('a manual ban applies on both, and so does an unban', async () => {
     const { key, keyId } = await here.issueKey();
@@ -131,7 +133,10 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
       expect(body.days.at(-1)!.requests).toBeGreaterThanOrEqual(5);
 
       await redis?.stop();
+      await until(() => countAlone(redis !== undefined));
       await redis?.start();
+      // Until then the instances count alone, also in whatever test comes next.
+      await until(() => countAlone(false));
       const later = await startService(options());
       later.clock.set(here.clock.now());
       const fresh = later.anonymous().with({ 'X-API-Key': key });

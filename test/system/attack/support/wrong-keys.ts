@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type Socket, connect } from 'node:net';
 import { newApiKey } from '../../../../src/modules/auth/api-key';
+import { within } from '../../../support/eventually';
 
 const CONNECTIONS = 16;
 /** As many requests as may wait for their answers on one connection. */
@@ -22,12 +23,14 @@ export async function tryWrongKeys({ port, requests, fields }: KeyFlood): Promis
   let sent = 0;
   const work = async () => {
     const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-    await once(socket, 'connect');
+    const closed = new AbortController();
+    socket.once('close', () => closed.abort());
+    await within('a connection', once(socket, 'connect'));
     while (sent < requests) {
       const count = Math.min(AT_ONCE, requests - sent);
       const texts = Array.from({ length: count }, () => textOf(fields((sent += 1))));
       socket.write(texts.join(''));
-      for (const status of await statusesOf(socket, count)) {
+      for (const status of await statusesOf(socket, count, closed.signal)) {
         statuses[status] = (statuses[status] ?? 0) + 1;
       }
     }
@@ -42,10 +45,10 @@ function textOf(fields: string): string {
 }
 
 /** Reads until so many answers have come completely: an Error object ends each of them. */
-async function statusesOf(socket: NodeJS.ReadableStream, count: number): Promise<string[]> {
+async function statusesOf(socket: Socket, count: number, signal: AbortSignal): Promise<string[]> {
   let text = '';
   while ((text.match(/"status":\d+\}/g) ?? []).length < count) {
-    const [chunk] = (await once(socket, 'data')) as [string];
+    const [chunk] = (await within(`${count} answers`, once(socket, 'data', { signal }))) as [string];
     text += chunk;
   }
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status!);

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { until } from '../../../support/eventually';
+import { until, within } from '../../../support/eventually';
 import { embeddedUrl } from './embedded-url';
 import { query } from '../../../support/query';
 import { Bench, killPostmaster, postmasterPid } from '../../../support/embedded-postgres-bench';
@@ -74,7 +74,7 @@ export class FaultyPostgres {
     const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' LIMIT 1`;
     const { rows } = await witness.query<{ pid: number }>(sql);
     process.kill(rows[0]!.pid, 'SIGKILL');
-    await ended;
+    await within('the end of the other sessions', ended);
   }
 
   resume(): void {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order, Pet } from '../../../support/builders';
 import type { InsistentClient, Request, Settled } from './insistent-client';
 import type { Books } from './books';
-import { until } from '../../../support/eventually';
+import { until, within } from '../../../support/eventually';
 
 const WORKERS = 8;
 /** Units in stock of the pets that all workers order; the last one runs out now and then. */
@@ -61,7 +61,8 @@ export class MixedLoad {
   /** Waits until this many of those requests are answered. */
   async answered(requests: number): Promise<void> {
     const enough = this.answers + Math.ceil(requests);
-    await new Promise<void>((call) => (this.waiting = { for: enough, call }));
+    const answered = new Promise<void>((call) => (this.waiting = { for: enough, call }));
+    await within(`${requests} more answers`, Promise.race([answered, this.running]));
   }
 
   /** Ends when everything that was begun has been answered. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, ApiClient } from '../../../support/api-client';
-import { until } from '../../../support/eventually';
+import { until, within } from '../../../support/eventually';
 
 interface Sent {
   worker: number;
@@ -28,7 +28,7 @@ export class WatchedCallers {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    await this.running;
+    await within('the last answers', this.running);
   }
 
   get created(): number {

@@ -57,7 +57,6 @@ async function ask(connection: RawConnection, count = 1): Promise<void> {
 }
 
 test('Requests that waited on lost connections make room for others', async () => {
-  jest.useRealTimers();
   let crowded = false;
   server.on('request', ({ socket }: IncomingMessage) => {
     crowded = isCrowded(socket);
