@@ -20,7 +20,7 @@ export interface Settings {
   databaseDirectUrl: string | undefined;
   dataDirectory: string;
   databasePool: number;
-  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
+  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas; or SENTINEL_URL. */
   redisUrl: string | undefined;
   /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
   instances: number;
@@ -86,6 +86,16 @@ function withSecrets(environment: Environment): Environment {
     return file === undefined ? [] : [[name, readSecret(`${name}_FILE`, file)]];
   });
   return { ...environment, ...(Object.fromEntries(inFiles) as Environment) };
+}
+
+/** A secret as its file holds it now; the value of the start if it is in no file, or the file cannot be read. */
+export function currentSecret(name: 'DATABASE_URL' | 'REDIS_URL', atStart: string): string {
+  const file = process.env[`${name}_FILE`]?.trim();
+  try {
+    return file ? readSecret(`${name}_FILE`, file) : atStart;
+  } catch {
+    return atStart;
+  }
 }
 
 function readSecret(variable: string, file: string): string {
@@ -183,12 +193,18 @@ function readDatabaseUrl(reader: EnvironmentReader, variable: string): string | 
   return url.href;
 }
 
+/** `redis+sentinel://user:password@host:26379,host:26379/name`, with rediss+sentinel for TLS. The password is that of Redis. */
+export const SENTINEL_URL =
+  /^redis(?<tls>s?)\+sentinel:\/\/(?:[^@/,]*@)?(?<hosts>[^@/?#]+)\/(?<name>[\w.-]+)(?:\?sentinelPassword=(?<sentinelPassword>[^&#]+))?$/;
+
 function readRedisUrl(reader: EnvironmentReader): string | undefined {
-  const expected = 'redis:// or rediss:// URLs, separated by commas for a cluster';
-  const urls = reader
-    .text('REDIS_URL')
-    ?.split(',')
-    .map((url) => url.trim());
+  const expected =
+    'redis:// or rediss:// URLs, separated by commas for a cluster, or redis+sentinel://host:26379,host:26379/name';
+  const text = reader.text('REDIS_URL');
+  if (text !== undefined && SENTINEL_URL.test(text) && isWellFormedUrl(text.replace(/,[^/]*/, ''))) {
+    return text;
+  }
+  const urls = text?.split(',').map((url) => url.trim());
   if (urls?.every((url) => /^rediss?:\/\/./.test(url) && isWellFormedUrl(url)) === false) {
     // The value is omitted: it may contain a password.
     throw new EnvironmentError('REDIS_URL', expected, '…');

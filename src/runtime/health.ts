@@ -81,7 +81,12 @@ export class Readiness {
       database: UP,
       migrations: UP,
       keys: { ...UP, changesHeard },
-      limits: { ...UP, degraded: limitsDegraded, shared: this.instances.limitsShared },
+      limits: {
+        ...UP,
+        degraded: limitsDegraded,
+        shared: this.instances.limitsShared,
+        evictionPolicy: this.quotas.evictionPolicy(),
+      },
     };
     return { status: 'ok', info: details, error: {}, details };
   }

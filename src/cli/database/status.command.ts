@@ -90,7 +90,7 @@ function problemsOf({ database, instances, limits, redis }: StoreStatus): string
   return [
     ...(instances.length === 0 ? ['No instance of the service runs on this database.'] : []),
     ...(pendingMigrations ? [`Migrations are missing: ${PETSTORE} db migrate.`] : []),
-    ...(redis?.answers === false ? ['Redis does not answer.'] : []),
+    ...(redis?.answers === false ? [`Redis does not answer: ${redis.reason}.`] : []),
     ...(limits.shared ? [] : ['Instances do not share limits: set the same REDIS_URL for all of them.']),
   ];
 }

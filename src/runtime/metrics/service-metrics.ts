@@ -34,6 +34,13 @@ export class ServiceMetrics implements OnModuleInit {
       [],
       'max',
     );
+    this.metrics.gauge(
+      'petstore_limits_evictable',
+      'Whether Redis may evict counters, because its maxmemory-policy is not noeviction (1), or not (0).',
+      () => Number(this.quotas.evictionPolicy() !== undefined),
+      [],
+      'max',
+    );
     this.metrics.counter(
       'petstore_key_cache_requests_total',
       'Lookups of API keys, from the cache (hit) or from the database (miss).',

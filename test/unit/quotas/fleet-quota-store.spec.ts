@@ -29,7 +29,7 @@ beforeEach(() => {
   } as unknown as MemoryQuotaStore;
   store = new FleetQuotaStore(connection as unknown as Redis, shared, local, new ManualClock(), 2);
   changes = [];
-  store.onDegraded(() => changes.push(store.isDegraded()));
+  store.onChange(() => changes.push(store.isDegraded()));
 });
 afterEach(() => {
   store.onApplicationShutdown();

@@ -11,6 +11,7 @@ import {
   type Taken,
 } from './quota-store';
 import type { RedisQuotaStore } from './redis-quota-store';
+import { evictionPolicyOf, explainRedis } from './redis-connection';
 import { RefusalCache } from './refusal-cache';
 import { RedisUnavailableError } from './script-calls';
 
@@ -26,12 +27,15 @@ const PROBE_MS = 250;
 export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly refusals = new RefusalCache();
-  private readonly onChange: (() => void)[] = [];
+  private readonly listeners: (() => void)[] = [];
   private failures = 0;
   private isOpen = false;
   private isClosed = false;
   private probing?: NodeJS.Timeout;
   private lastFailure: unknown;
+  /** What was logged in this outage. */
+  private readonly told = new Set<string>();
+  private policy?: string;
   /** True if requests were counted in Redis since this instance last counted locally. */
   private sharedSince = true;
   /** Subjects that were counted locally and are not yet marked stale in Redis, by key id. */
@@ -45,8 +49,11 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     private readonly instances: number,
   ) {
     super();
-    client.on('error', () => undefined);
     client.on('close', () => this.open());
+    client.on('ready', () => void this.checkEviction());
+    if (client.status === 'ready') {
+      void this.checkEviction();
+    }
   }
 
   /** True while this instance counts locally. */
@@ -54,8 +61,12 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this.isOpen;
   }
 
-  override onDegraded(listener: () => void): void {
-    this.onChange.push(listener);
+  override evictionPolicy(): string | undefined {
+    return this.policy;
+  }
+
+  override onChange(listener: () => void): void {
+    this.listeners.push(listener);
   }
 
   take(subject: Subject): Taken | Promise<Taken> {
@@ -173,11 +184,9 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     if (this.isOpen || this.isClosed) {
       return;
     }
-    const cause = this.lastFailure instanceof Error ? ` (${this.lastFailure.message})` : '';
-    this.change(
-      true,
-      `Redis is unavailable${cause}: this instance counts alone, with 1/${this.instances} of every limit.`,
-    );
+    this.isOpen = true;
+    this.tellFailure();
+    this.listeners.forEach((listener) => listener());
     this.probeLater();
   }
 
@@ -192,6 +201,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
       await this.settle();
     } catch {
       if (!this.isClosed) {
+        this.tellFailure();
         this.probeLater();
       }
       return;
@@ -199,15 +209,37 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     if (!this.isClosed) {
       this.failures = 0;
       this.lastFailure = undefined;
+      this.told.clear();
+      this.isOpen = false;
       // Also a warning, so that a log of warnings shows when an outage ended.
-      this.change(false, 'Redis is back: limits are shared again.');
+      this.logger.warn('Redis is back: limits are shared again.');
+      this.listeners.forEach((listener) => listener());
     }
   }
 
-  private change(isOpen: boolean, message: string): void {
-    this.isOpen = isOpen;
-    this.logger.warn(message);
-    this.onChange.forEach((listener) => listener());
+  /** Logs why Redis is unavailable: once for each outage, and again if it is there but refuses this instance. */
+  private tellFailure(): void {
+    const { reason, lasting } = explainRedis(this.client, this.lastFailure);
+    if (this.told.size === 0 || (lasting && !this.told.has(reason))) {
+      this.told.add(reason);
+      const share = `this instance counts alone, with 1/${this.instances} of every limit`;
+      this.logger.warn(`Redis is unavailable (${reason}): ${share}.`);
+    }
+  }
+
+  /** A Redis that evicts counters lets clients start again. */
+  private async checkEviction(): Promise<void> {
+    // Without the right to ask, nothing is known.
+    const policy = await evictionPolicyOf(this.client).catch(() => undefined);
+    if (policy !== this.policy) {
+      this.policy = policy;
+      this.listeners.forEach((listener) => listener());
+      if (policy !== undefined) {
+        this.logger.warn(
+          `Redis may evict counters, so clients may get more than their limit: its maxmemory-policy is ${policy}. Set it to noeviction.`,
+        );
+      }
+    }
   }
 
   /** Changes made elsewhere must reach Redis; the caller retries until they do. */

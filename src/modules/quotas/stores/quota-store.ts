@@ -48,8 +48,13 @@ export abstract class QuotaStore {
     return false;
   }
 
-  /** Calls the listener whenever `isDegraded` changes. */
-  onDegraded(listener: () => void): void {
+  /** The eviction policy of Redis, if it may evict counters: clients then get more than their limit. */
+  evictionPolicy(): string | undefined {
+    return undefined;
+  }
+
+  /** Calls the listener whenever `isDegraded` or `evictionPolicy` changes. */
+  onChange(listener: () => void): void {
     void listener;
   }
 

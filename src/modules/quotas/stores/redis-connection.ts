@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { SENTINEL_URL } from '../../../settings';
 
 const OPTIONS: RedisOptions = {
   connectTimeout: 2_000,
@@ -7,27 +8,110 @@ const OPTIONS: RedisOptions = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
 };
 
-/** Several comma-separated addresses are the nodes of a cluster. */
-export function connectRedis(url: string): Redis | Cluster {
-  const urls = url.split(',').map((part) => part.trim());
-  if (urls.length === 1) {
-    return new Redis(urls[0]!, OPTIONS);
-  }
-  const { username, password, protocol } = new URL(urls[0]!);
-  const { enableOfflineQueue, retryStrategy, ...redisOptions } = OPTIONS;
-  const credentials = {
-    ...(username ? { username: decodeURIComponent(username) } : {}),
-    ...(password ? { password: decodeURIComponent(password) } : {}),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
-  };
-  return new Cluster(urls, {
-    enableOfflineQueue,
-    clusterRetryStrategy: (attempt) => retryStrategy!(attempt) as number,
-    redisOptions: { ...redisOptions, ...credentials },
+const retryMs = (attempt: number): number => Math.min(50 * attempt, 1_000);
+
+/** The last error of each connection, until it is ready again. */
+const errors = new WeakMap<object, Error>();
+
+/**
+ * Several comma-separated addresses are the nodes of a cluster.
+ * @param currentUrl asked before each reconnect, because the password may have been changed
+ */
+export function connectRedis(url: string, currentUrl = () => url): Redis | Cluster {
+  const client = openClient(url, currentUrl);
+  // Without listeners, ioredis prints every error with its stack.
+  client.on('error', (error: Error & { lastNodeError?: Error }) => {
+    // What the Sentinels answered has been noted already.
+    if (!error.message.startsWith('All sentinels are unreachable')) {
+      errors.set(client, error.lastNodeError ?? error);
+    }
   });
+  client.on('sentinelError', (error: Error) => errors.set(client, error));
+  client.on('ready', () => errors.delete(client));
+  return client;
+}
+
+function openClient(url: string, currentUrl: () => string): Redis | Cluster {
+  const urls = url.split(',').map((part) => part.trim());
+  const sentinels = SENTINEL_URL.exec(url)?.groups;
+  if (sentinels === undefined && urls.length > 1) {
+    const { enableOfflineQueue, ...redisOptions } = OPTIONS;
+    const options = { ...redisOptions, ...accessIn(urls[0]!) };
+    const clusterRetryStrategy = (attempt: number): number => {
+      Object.assign(options, accessIn(currentUrl().split(',')[0]!));
+      return retryMs(attempt);
+    };
+    return new Cluster(urls, { enableOfflineQueue, clusterRetryStrategy, redisOptions: options });
+  }
+  const retryStrategy = (attempt: number): number => {
+    Object.assign(client.options, accessIn(currentUrl()));
+    return retryMs(attempt);
+  };
+  const options = { ...OPTIONS, retryStrategy };
+  const client =
+    sentinels === undefined
+      ? new Redis(url, options)
+      : new Redis({ ...options, ...accessIn(url), ...sentinelOptions(sentinels) });
+  return client;
+}
+
+/** User, password and TLS. ioredis reads them only from the URL of a single server, and only once. */
+function accessIn(url: string): Pick<RedisOptions, 'username' | 'password' | 'tls'> {
+  const [, scheme = '', credentials] = /^(\w+)(?:\+sentinel)?:\/\/(?:([^@/]*)@)?/.exec(url)!;
+  const [username = '', password = ''] = (credentials ?? '').split(':').map(decodeURIComponent);
+  return {
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(scheme === 'rediss' && { tls: {} }),
+  };
+}
+
+function sentinelOptions({ hosts, name, sentinelPassword, tls }: Record<string, string>): RedisOptions {
+  return {
+    sentinels: hosts!.split(',').map((entry) => {
+      const { hostname: host, port } = new URL(`redis://${entry}`);
+      return { host, port: Number(port || 26_379) };
+    }),
+    name,
+    // A primary that is cut off closes no connection: the Sentinels tell of its successor.
+    failoverDetector: true,
+    ...(sentinelPassword && { sentinelPassword: decodeURIComponent(sentinelPassword) }),
+    ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  };
+}
+
+/** Failures that last until an operator changes something, by the messages of Redis, TLS and ioredis. */
+const REFUSALS: readonly [message: RegExp, reason: string][] = [
+  [/WRONGPASS|NOAUTH|invalid password|without any password/, 'it refuses the user or password of REDIS_URL'],
+  [/NOPERM/, 'the user of REDIS_URL lacks a permission'],
+  [
+    /certificate|altnames/i,
+    'its certificate is not trusted (NODE_EXTRA_CA_CERTS names the file of a private authority)',
+  ],
+  [/but got an invalid reply/, 'its Sentinels do not know the name at the end of REDIS_URL'],
+];
+
+/** Why Redis cannot be used, in one line; `lasting` if it will not pass by itself. */
+export interface RedisFailure {
+  reason: string;
+  lasting: boolean;
+}
+
+/** @param error the failure of a call; the one of the connection itself explains more, if there is one */
+export function explainRedis(client: Redis | Cluster, error?: unknown): RedisFailure {
+  const { message = 'no answer' } = errors.get(client) ?? (error as Error | undefined) ?? {};
+  const [, reason] = REFUSALS.find(([pattern]) => pattern.test(message)) ?? [];
+  return reason === undefined
+    ? { reason: message, lasting: false }
+    : { reason: `${reason}: ${message}`, lasting: true };
+}
+
+/** The eviction policy, if counters may be lost to it; of one node of a cluster. */
+export async function evictionPolicyOf(client: Redis | Cluster): Promise<string | undefined> {
+  const [, policy] = /^maxmemory_policy:(\S+)/m.exec(await client.info('memory')) ?? [];
+  return policy === 'noeviction' ? undefined : policy;
 }
 
 /** After this, commands do without Redis. */
@@ -35,6 +119,8 @@ const TIMEOUT_MS = 2_000;
 
 export interface RedisStatus {
   answers: boolean;
+  /** Why it does not answer. */
+  reason: string | null;
   version: string | null;
   /** Of one node of a cluster. */
   bytes: number | null;
@@ -43,15 +129,14 @@ export interface RedisStatus {
 /** Checks Redis for a command, on a connection of its own. */
 export async function redisStatus(url: string): Promise<RedisStatus> {
   const redis = connectRedis(url);
-  redis.on('error', () => undefined);
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const info = await withinBudget(redis.info(), TIMEOUT_MS);
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
     const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];
-    return { answers: true, version, bytes: bytes === undefined ? null : Number(bytes) };
-  } catch {
-    return { answers: false, version: null, bytes: null };
+    return { answers: true, reason: null, version, bytes: bytes === undefined ? null : Number(bytes) };
+  } catch (error) {
+    return { answers: false, reason: explainRedis(redis, error).reason, version: null, bytes: null };
   } finally {
     redis.disconnect();
   }

@@ -25,7 +25,12 @@ interface Question {
 
 interface Answer {
   quotaReplies: Reply[];
+  redis: RedisState;
+}
+
+interface RedisState {
   isDegraded: boolean;
+  evictionPolicy: string | undefined;
 }
 
 /** One end of the channel between a worker and the first process: `process` or a `Worker`. */
@@ -50,7 +55,7 @@ export class WorkerQuotaStore extends QuotaStore {
   private readonly waiting = new Map<number, Waiting>();
   private asked: Call[] = [];
   private lastId = 0;
-  private isFirstDegraded = false;
+  private redis: RedisState = { isDegraded: false, evictionPolicy: undefined };
 
   constructor(
     private readonly channel: Channel,
@@ -61,7 +66,11 @@ export class WorkerQuotaStore extends QuotaStore {
   }
 
   override isDegraded(): boolean {
-    return this.isFirstDegraded;
+    return this.redis.isDegraded;
+  }
+
+  override evictionPolicy(): string | undefined {
+    return this.redis.evictionPolicy;
   }
 
   take(subject: Subject): Taken | Promise<Taken> {
@@ -113,11 +122,11 @@ export class WorkerQuotaStore extends QuotaStore {
     });
   }
 
-  private receive({ quotaReplies, isDegraded }: Partial<Answer>): void {
+  private receive({ quotaReplies, redis }: Partial<Answer>): void {
     if (quotaReplies === undefined) {
       return;
     }
-    this.isFirstDegraded = isDegraded!;
+    this.redis = redis!;
     for (const reply of quotaReplies) {
       const { resolve, reject } = this.waiting.get(reply.id)!;
       this.waiting.delete(reply.id);
@@ -137,7 +146,7 @@ export class WorkerQuotaServer {
   private readonly replies = new Map<Channel, Reply[]>();
 
   constructor(private readonly store: QuotaStore) {
-    store.onDegraded(() => [...this.replies.keys()].forEach((worker) => this.send(worker)));
+    store.onChange(() => [...this.replies.keys()].forEach((worker) => this.send(worker)));
   }
 
   /** Handles the messages of this worker. @returns what to call when it has ended */
@@ -168,6 +177,8 @@ export class WorkerQuotaServer {
 
   private send(worker: Channel): void {
     const quotaReplies = this.replies.get(worker)?.splice(0) ?? [];
-    send(worker, { quotaReplies, isDegraded: this.store.isDegraded() });
+    const { store } = this;
+    const redis = { isDegraded: store.isDegraded(), evictionPolicy: store.evictionPolicy() };
+    send(worker, { quotaReplies, redis });
   }
 }
