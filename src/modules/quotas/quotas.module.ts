@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Cluster, Redis } from 'ioredis';
 import { Clock } from '#libs/clock';
 import { RetentionModule } from '#libs/database';
-import { SETTINGS, type Settings, currentSecret } from '../../settings';
+import { SETTINGS, type Settings } from '../../settings';
 import { AdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { ChangesListener } from './changes-listener';
@@ -35,9 +35,7 @@ export const QUOTA_STORE: Provider[] = [
     provide: REDIS_CONNECTION,
     inject: [SETTINGS],
     useFactory: ({ redisUrl }: Settings) =>
-      redisUrl === undefined || cluster.isWorker
-        ? null
-        : connectRedis(redisUrl, () => currentSecret('REDIS_URL', redisUrl)),
+      redisUrl === undefined || cluster.isWorker ? null : connectRedis(redisUrl),
   },
   {
     provide: QuotaStore,

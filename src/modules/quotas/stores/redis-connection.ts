@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { SENTINEL_URL } from '../../../settings';
+import { SENTINEL_URL, currentSecret } from '../../../settings';
 
 const OPTIONS: RedisOptions = {
   connectTimeout: 2_000,
@@ -15,12 +15,9 @@ const retryMs = (attempt: number): number => Math.min(50 * attempt, 1_000);
 /** The last error of each connection, until it is ready again. */
 const errors = new WeakMap<object, Error>();
 
-/**
- * Several comma-separated addresses are the nodes of a cluster.
- * @param currentUrl asked before each reconnect, because the password may have been changed
- */
-export function connectRedis(url: string, currentUrl = () => url): Redis | Cluster {
-  const client = openClient(url, currentUrl);
+/** Several comma-separated addresses are the nodes of a cluster. Each reconnect takes the password that the URL's file has then. */
+export function connectRedis(url: string): Redis | Cluster {
+  const client = openClient(url);
   // Without listeners, ioredis prints every error with its stack.
   client.on('error', (error: Error & { lastNodeError?: Error }) => {
     // What the Sentinels answered has been noted already.
@@ -33,20 +30,20 @@ export function connectRedis(url: string, currentUrl = () => url): Redis | Clust
   return client;
 }
 
-function openClient(url: string, currentUrl: () => string): Redis | Cluster {
+function openClient(url: string): Redis | Cluster {
   const urls = url.split(',').map((part) => part.trim());
   const sentinels = SENTINEL_URL.exec(url)?.groups;
   if (sentinels === undefined && urls.length > 1) {
     const { enableOfflineQueue, ...redisOptions } = OPTIONS;
     const options = { ...redisOptions, ...accessIn(urls[0]!) };
     const clusterRetryStrategy = (attempt: number): number => {
-      Object.assign(options, accessIn(currentUrl().split(',')[0]!));
+      Object.assign(options, accessIn(currentSecret('REDIS_URL', url).split(',')[0]!));
       return retryMs(attempt);
     };
     return new Cluster(urls, { enableOfflineQueue, clusterRetryStrategy, redisOptions: options });
   }
   const retryStrategy = (attempt: number): number => {
-    Object.assign(client.options, accessIn(currentUrl()));
+    Object.assign(client.options, accessIn(currentSecret('REDIS_URL', url)));
     return retryMs(attempt);
   };
   const options = { ...OPTIONS, retryStrategy };
@@ -90,7 +87,7 @@ const REFUSALS: readonly [message: RegExp, reason: string][] = [
     /certificate|altnames/i,
     'its certificate is not trusted (NODE_EXTRA_CA_CERTS names the file of a private authority)',
   ],
-  [/but got an invalid reply/, 'its Sentinels do not know the name at the end of REDIS_URL'],
+  [/No such master|but got an invalid reply/, 'its Sentinels do not know the name at the end of REDIS_URL'],
 ];
 
 /** Why Redis cannot be used, in one line; `lasting` if it will not pass by itself. */
