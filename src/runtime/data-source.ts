@@ -126,7 +126,7 @@ export async function migrateToNewest(url: string, report: (line: string) => voi
 /** Opens the database, at the newest migration. @param directUrl of the server itself; `options` may name a pooler */
 export async function connectAndMigrate(options: DataSourceOptions, directUrl: string): Promise<DataSource> {
   const logger = new Logger('Database');
-  const done = await migrateToNewest(directUrl, (line) => logger.warn(line));
+  const done = await migrateToNewest(directUrl, (line) => logger.log(line));
   if (done.length > 0) {
     logger.log(`Migrated: ${done.join(', ')}.`);
   }
