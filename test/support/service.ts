@@ -46,6 +46,8 @@ export const WEBHOOK_KEY = Buffer.alloc(32, 'k').toString('base64');
 
 /** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
 const PATIENT_REDIS_MS = 1_000;
+/** A connection to Redis that is there, or that cannot be made for now. */
+const SETTLED = ['ready', 'close', 'reconnecting', 'end'];
 
 /** A running service with a database of its own and a clock that the test moves. */
 export class TestService {
@@ -145,7 +147,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   await app.listen(0, '127.0.0.1');
   // Before, requests would be counted in memory.
   const redis = app.get<Redis | Cluster | null>(REDIS_CONNECTION);
-  await until(() => redis === null || redis.status === 'ready');
+  await until(() => redis === null || SETTLED.includes(redis.status));
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text();
   return new TestService(app, clock, database, options.database === undefined, document, log, connections);
