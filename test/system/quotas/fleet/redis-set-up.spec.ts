@@ -10,6 +10,8 @@ import { until } from '../../../support/eventually';
 import { statuses } from '../../../support/limits';
 import { RedisServer, freePort } from '../../../support/redis-server';
 import { type TestService, startService } from '../../../support/service';
+import { ServiceBench } from '../../../support/service-process';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-redis-set-up-'));
 const servers: RedisServer[] = [];
@@ -19,7 +21,12 @@ afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.close()));
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+let database: TestDatabase;
+beforeAll(async () => (database = await createTestDatabase()));
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await database.drop();
+});
 
 async function startRedis(...options: string[]): Promise<RedisServer> {
   const server = await RedisServer.start(options);
@@ -43,22 +50,26 @@ async function configure(server: RedisServer, name: string, value: string): Prom
   client.disconnect();
 }
 
-describe('A Redis that refuses the password', () => {
-  it('is reported in one line', async () => {
-    const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
-    const server = await startRedis();
-    await configure(server, 'requirepass', 'new');
-    const url = (password: string) => server.url.replace('//', `//:${password}@`);
-    const service = await start(url('old'));
-    await until(() => warnings(service).some((line) => line.includes('WRONGPASS')));
-    expect(warnings(service).filter((line) => line.includes('WRONGPASS'))).toEqual([
-      expect.stringMatching(
-        /^Redis is unavailable \(it refuses the user or password of REDIS_URL: WRONGPASS .*counts alone/,
-      ),
+it('A Redis that refuses the password is reported in one line, and used once the file of its URL holds the right one', async () => {
+  const server = await startRedis();
+  await configure(server, 'requirepass', 'new');
+  const file = join(folder, 'redis-url');
+  const write = (password: string) => writeFileSync(file, server.url.replace('//', `//:${password}@`));
+  write('old');
+  const bench = new ServiceBench();
+  try {
+    const service = await bench.serve({ DATABASE_URL: database.url, REDIS_URL_FILE: file, INSTANCES: '2' });
+    const told = () => service.log.filter((line) => line.includes('WRONGPASS'));
+    await until(() => told().length > 0);
+    write('new');
+    await until(() => service.stdout.includes('Redis is back'));
+    expect(told()).toEqual([
+      expect.stringMatching(/Redis is unavailable \(it refuses the user or password of REDIS_URL: WRONGPASS/),
     ]);
-    expect(printed).not.toHaveBeenCalled();
-    printed.mockRestore();
-  });
+    expect(service.stderr).toBe('');
+  } finally {
+    await bench.clear();
+  }
 });
 
 it('An eviction policy is reported at start, in readiness and in a metric', async () => {
