@@ -16,7 +16,7 @@ import { EventTail } from '../modules/events';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
-import { bindWithoutDeprecatedProperty } from './lean-async-bind';
+import { callInterceptorsDirectly } from './lean-interceptors';
 import { nestLogger } from './logging';
 import { MetricsService, RequestMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
@@ -44,7 +44,7 @@ export interface Running {
 
 /** Adds what is neither a module nor an operation: the behaviour of the server and the interface description. */
 export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
-  bindWithoutDeprecatedProperty();
+  callInterceptorsDirectly();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   // The first hook, so that the span covers all work for the request.
   tracing?.watch(fastify);
