@@ -4,13 +4,13 @@ import { useService } from '../../support/use-service';
 const service = useService();
 const CHUNK = '1\r\na\r\n';
 
-/** A POST whose body comes byte by byte, and its end, if that is ever read. */
+/** A POST whose body comes byte by byte and does not end. */
 const inChunks = (count: number, fields: string[]): string =>
   requestText('POST /categories', [
     'Content-Type: application/json',
     'Transfer-Encoding: chunked',
     ...fields,
-  ]) + `${CHUNK.repeat(count)}0\r\n\r\n`;
+  ]) + CHUNK.repeat(count);
 
 it.each([
   ['with a key', 400, 'bad_request'],
@@ -22,5 +22,7 @@ it.each([
   const refusal = await connection.answer();
   expect(refusal.status).toBe(status);
   expect(JSON.parse(refusal.text)).toMatchObject({ code });
-  await connection.closed();
+  // How much Node had parsed before the refusal depends on its version.
+  const more = setInterval(() => connection.write(CHUNK.repeat(2_000)));
+  await connection.closed().finally(() => clearInterval(more));
 });
