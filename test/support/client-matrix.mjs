@@ -17,15 +17,15 @@ const tarball = run('npm', 'pack', '--silent', packed).trim().split('\n').at(-1)
 
 const USE = `
 const store = createPetStoreClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'psk_live_none', maxAttempts: 1 });
-store.pets.get(1).catch((error) => error instanceof NoAnswerError && console.log(error.code));`;
+store.pets.get(1).catch((error) => error instanceof PetStoreError && console.log(error.code));`;
 writeFileSync(join(folder, 'package.json'), '{ "private": true }');
 writeFileSync(
   join(folder, 'use.mts'),
-  `import { NoAnswerError, createPetStoreClient } from '@petstore/client';${USE}`,
+  `import { PetStoreError, createPetStoreClient } from '@petstore/client';${USE}`,
 );
 writeFileSync(
   join(folder, 'use.cjs'),
-  `const { NoAnswerError, createPetStoreClient } = require('@petstore/client');${USE}`,
+  `const { PetStoreError, createPetStoreClient } = require('@petstore/client');${USE}`,
 );
 
 for (const major of ['5', '6']) {

@@ -16,23 +16,9 @@ writeFileSync(join(target, 'esm/package.json'), '{ "type": "module" }\n');
 
 // Only the built package can be published, not its sources.
 const { private: _private, ...manifest } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'));
-writeFileSync(join(target, 'package.json'), `${JSON.stringify({ ...manifest, ...origin() }, null, 2)}\n`);
+writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 copyFileSync(join(client, 'README.md'), join(target, 'README.md'));
 copyFileSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
-
-/** The repository's address from the workflow, where npm verifies the build (`npm publish --provenance`). */
-function origin() {
-  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
-  if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) {
-    return {};
-  }
-  const url = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`;
-  return {
-    repository: { type: 'git', url: `git+${url}.git`, directory: 'libs/client' },
-    homepage: `${url}/tree/main/libs/client#readme`,
-    bugs: `${url}/issues`,
-  };
-}
 
 function compile(folder, ...options) {
   const outDir = join(target, folder);

@@ -1,25 +1,16 @@
-import type { PetStoreError } from './errors.ts';
-import { failureFrom } from './failures.ts';
-import { ROUTES } from './generated/routes.ts';
-import type { operations } from './generated/schema.ts';
+import type { ConditionalOptions } from './calls.ts';
+import { PetStoreError } from './errors.ts';
 import type { Configuration } from './options.ts';
 
-export type OperationId = keyof operations & keyof typeof ROUTES;
-
-/** Options of any call. */
-export interface CallOptions {
-  /** Aborts the call at any stage; it then rejects with the signal's reason. */
-  signal?: AbortSignal;
-  /** For a POST: the key that makes it run only once, however often it is sent. Default: a new one for each call. */
-  idempotencyKey?: string;
-  /** For a change: the ETag of the resource. If it has changed since, the call fails (412). */
-  ifMatch?: string;
-  /** For a read: the ETag of an earlier response. If the resource has not changed, there are no data (304). */
-  ifNoneMatch?: string;
+/** Where an operation of the document is. */
+export interface Operation {
+  /** In capitals. */
+  method: string;
+  path: string;
 }
 
 /** What a request is made of. */
-export interface CallInput extends CallOptions {
+export interface CallInput extends Partial<ConditionalOptions> {
   /** Values of the path's parameters by name. */
   path?: Record<string, unknown>;
   query?: object;
@@ -38,18 +29,17 @@ export class Call {
   private leftMs: number;
 
   constructor(
-    id: OperationId,
+    { method, path }: Operation,
     input: CallInput,
     private readonly configuration: Configuration,
   ) {
-    const { method, path } = ROUTES[id];
-    this.method = method.toUpperCase();
-    this.operation = `${this.method} ${path}`;
+    this.method = method;
+    this.operation = `${method} ${path}`;
     this.signal = input.signal ?? new AbortController().signal;
     this.leftMs = configuration.maxWaitSeconds * 1_000;
     // Every POST supports `Idempotency-Key`, and no other method does.
-    if (method === 'post') {
-      this.idempotencyKey = input.idempotencyKey ?? configuration.newIdempotencyKey();
+    if (method === 'POST') {
+      this.idempotencyKey = input.idempotencyKey ?? newIdempotencyKey();
     }
     this.url = urlOf(configuration.baseUrl, path, input);
     const fields = {
@@ -60,7 +50,7 @@ export class Call {
       'If-None-Match': input.ifNoneMatch,
     };
     this.init = {
-      method: this.method,
+      method,
       headers: Object.entries(fields).flatMap(([name, value]): [string, string][] =>
         value === undefined ? [] : [[name, value]],
       ),
@@ -107,12 +97,21 @@ export class Call {
       this.signal.throwIfAborted();
       const message = `${this.operation} got no response.`;
       const { operation, idempotencyKey } = this;
-      throw failureFrom({ code: 'no_answer', message, status: 0, operation, idempotencyKey }, { cause });
+      throw new PetStoreError(
+        { code: 'no_answer', message, status: 0, operation, idempotencyKey },
+        { cause },
+      );
     } finally {
       clearTimeout(silence);
       this.signal.removeEventListener('abort', abort);
     }
   }
+}
+
+/** Not `crypto.randomUUID`, which browsers offer only on secure pages. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 type QueryValue = string | number | boolean | (string | number)[] | undefined;

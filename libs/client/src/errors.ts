@@ -1,8 +1,5 @@
-import type { RateLimit } from './header-fields.ts';
-import type { components } from './generated/schema.ts';
-
-/** The service's error codes, from its document. A newer service may have more. */
-export type ServiceErrorCode = components['schemas']['Error']['code'];
+import type { ServiceErrorCode } from './generated/api.ts';
+import { type RateLimit, nextCursor, readRateLimit, readRetryAfter } from './header-fields.ts';
 
 /**
  * `no_answer`: the connection failed or stayed silent. `unexpected_answer`: the response did not come from the service,
@@ -10,60 +7,73 @@ export type ServiceErrorCode = components['schemas']['Error']['code'];
  */
 export type PetStoreErrorCode = ServiceErrorCode | 'no_answer' | 'unexpected_answer';
 
-export interface PetStoreErrorDetails {
-  code: PetStoreErrorCode;
-  message: string;
+type Details = Omit<PetStoreError, keyof Error> & { message: string };
+
+/** A request that failed after all sensible attempts. Rely on the code; the message is for people. */
+export class PetStoreError extends Error {
+  override readonly name = 'PetStoreError';
+  declare readonly code: PetStoreErrorCode;
   /** The HTTP status; 0 without a response. */
-  status: number;
+  declare readonly status: number;
   /** Method and path of the document: `GET /pets/{petId}`. */
-  operation: string;
+  declare readonly operation: string;
   /** Identifies the request in the service's log. */
-  requestId?: string;
+  declare readonly requestId?: string;
   /** Whole seconds until the same request would no longer be refused for the same reason. */
-  retryAfterSeconds?: number;
-  rateLimit?: RateLimit;
+  declare readonly retryAfterSeconds?: number;
+  declare readonly rateLimit?: RateLimit;
   /** The request's key. Sent again with this key and the same body, the request is executed only once. */
-  idempotencyKey?: string;
+  declare readonly idempotencyKey?: string;
   /** Where to go on in the feed, if the service has lost the events that were read (`events_lost`). */
-  cursor?: string;
-}
+  declare readonly cursor?: string;
 
-/**
- * A request that failed after all sensible attempts. Rely on the code, or on the class of the code (PetNotFoundError);
- * the message is for people.
- */
-export class PetStoreError extends Error implements PetStoreErrorDetails {
-  override readonly name: string = 'PetStoreError';
-  readonly code: PetStoreErrorCode;
-  readonly status: number;
-  readonly operation: string;
-  readonly requestId?: string;
-  readonly retryAfterSeconds?: number;
-  readonly rateLimit?: RateLimit;
-  readonly idempotencyKey?: string;
-  readonly cursor?: string;
-
-  constructor(details: PetStoreErrorDetails, options?: { cause?: unknown }) {
-    super(details.message, options);
-    this.code = details.code;
-    this.status = details.status;
-    this.operation = details.operation;
-    this.requestId = details.requestId;
-    this.retryAfterSeconds = details.retryAfterSeconds;
-    this.rateLimit = details.rateLimit;
-    this.idempotencyKey = details.idempotencyKey;
-    this.cursor = details.cursor;
+  constructor({ message, ...details }: Details, options?: { cause?: unknown }) {
+    super(message, options);
+    Object.assign(this, details);
   }
 }
 
-/** There was no complete response in time. */
-export class NoAnswerError extends PetStoreError {
-  declare readonly code: 'no_answer';
-  override readonly name: string = 'NoAnswerError';
+type FailedCall = Pick<PetStoreError, 'operation' | 'idempotencyKey'>;
+
+/** The error that a response reports. */
+export function failureOf(call: FailedCall, { status, headers }: Response, body: unknown): PetStoreError {
+  const { operation, idempotencyKey } = call;
+  const reported = isErrorBody(body)
+    ? { code: body.code, message: body.message }
+    : {
+        code: 'unexpected_answer' as const,
+        message: `${operation} returned ${status}, but not from the Pet Store service.`,
+      };
+  return new PetStoreError({
+    ...reported,
+    status,
+    operation,
+    idempotencyKey,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: readRetryAfter(headers),
+    rateLimit: readRateLimit(headers),
+    cursor: nextCursor(headers),
+  });
 }
 
-/** The response did not come from the service. */
-export class UnexpectedAnswerError extends PetStoreError {
-  declare readonly code: 'unexpected_answer';
-  override readonly name: string = 'UnexpectedAnswerError';
+/** The error of a call that was not sent because it would be refused like an earlier one. */
+export function refusedLike(refusal: PetStoreError, call: FailedCall, seconds: number): PetStoreError {
+  const { operation, idempotencyKey } = call;
+  const { code, message, status, rateLimit } = refusal;
+  const retryAfterSeconds = Math.ceil(seconds);
+  return new PetStoreError({
+    code,
+    message,
+    status,
+    operation,
+    retryAfterSeconds,
+    rateLimit,
+    idempotencyKey,
+  });
+}
+
+/** Whether a body has the form `{code, message, status}`. */
+function isErrorBody(body: unknown): body is { code: ServiceErrorCode; message: string } {
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  return typeof code === 'string' && typeof message === 'string';
 }

@@ -1,12 +1,8 @@
 import { PetStoreError } from './errors.ts';
-import type { ApiResponse } from './api-promise.ts';
+import type { Event, EventType } from './generated/api.ts';
 import { nextCursor } from './header-fields.ts';
 import type { Configuration } from './options.ts';
-import type { Schemas } from './resources.ts';
-
-/** An event; `type` tells the kinds apart. */
-export type Event = Schemas['Event'];
-export type EventType = Event['type'];
+import type { Send } from './resources.ts';
 
 /** The event types that match `Type`. */
 export type EventOf<Type extends EventType, Kind = Event> = Kind extends { type: infer Own }
@@ -27,8 +23,7 @@ export interface EventsInput<Type extends EventType = EventType> {
   signal?: AbortSignal;
 }
 
-type ReadPage = (query: object, signal: AbortSignal) => Promise<ApiResponse<unknown>>;
-
+const LIST_EVENTS = { method: 'GET', path: '/events' };
 /** Shorter than the timeout of an attempt. */
 const MAX_WAIT_SECONDS = 25;
 /** Pause after a page that returns empty before its wait is over (the service restarts, or too many requests wait). */
@@ -39,7 +34,7 @@ export class EventStream<Type extends EventType = EventType> implements AsyncIte
   private position: string | undefined;
 
   constructor(
-    private readonly read: ReadPage,
+    private readonly send: Send,
     private readonly configuration: Configuration,
     private readonly input: EventsInput<Type>,
   ) {
@@ -90,7 +85,7 @@ export class EventStream<Type extends EventType = EventType> implements AsyncIte
     const mayWait = follow && this.position !== 'now';
     const wait = mayWait ? Math.max(0, Math.min(MAX_WAIT_SECONDS, patience)) : 0;
     const query = { limit: 100, type: types, petId, cursor: this.position, wait };
-    const { data, response } = await this.read(query, signal);
+    const { data, response } = await this.send(LIST_EVENTS, { query, signal });
     return { events: data as EventOf<Type>[], cursor: nextCursor(response.headers) ?? this.position };
   }
 }

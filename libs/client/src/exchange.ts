@@ -1,41 +1,42 @@
-import type { ApiResponse } from './api-promise.ts';
-import { ConcurrencyLimiter, RefusalGate } from './admission.ts';
-import { Call, type CallInput, type OperationId } from './call.ts';
-import { Deprecations } from './deprecations.ts';
-import { PetStoreError } from './errors.ts';
-import { failureOf, refusedLike } from './failures.ts';
-import { type RateLimit, readRateLimit } from './header-fields.ts';
+import { Call, type CallInput, type Operation } from './call.ts';
+import type { ApiResponse } from './calls.ts';
+import { PetStoreError, failureOf, refusedLike } from './errors.ts';
+import { type RateLimit, readDeprecation, readRateLimit } from './header-fields.ts';
 import type { Configuration } from './options.ts';
-import { isRepeatable, isWorthRepeating, waitBeforeNext } from './retry-rules.ts';
+import { isWorthRepeating, waitBeforeNext } from './retry-rules.ts';
 
 /** With a valid key it is never counted or refused, so it need not wait. */
 const NEVER_REFUSED = 'GET /rate-limit';
 
+/** More at once could be refused together after the last request that a limit allows, and eleven refusals are a ban. */
+const MAX_CONCURRENT = 10;
+
 /** Sends the requests of one client: waits, retries, and tracks its limits from the responses. */
 export class Exchange {
   rateLimit?: RateLimit;
-  private readonly gate = new RefusalGate();
-  private readonly limiter: ConcurrencyLimiter;
-  private readonly deprecations: Deprecations;
+  private readonly limiter = new ConcurrencyLimiter(MAX_CONCURRENT);
+  private readonly reportedDeprecations = new Set<string>();
+  /**
+   * Holds all requests back after a 429 until its `Retry-After` has passed. Earlier ones would be refused as well, and
+   * the service bans a key at the eleventh refusal.
+   */
+  private refusal?: { error: PetStoreError; until: number };
+  private refusals = 0;
 
-  constructor(private readonly configuration: Configuration) {
-    this.limiter = new ConcurrencyLimiter(configuration.maxConcurrent);
-    this.deprecations = new Deprecations(configuration.onDeprecation);
-  }
+  constructor(private readonly configuration: Configuration) {}
 
   /**
    * @returns the body of a success; undefined for one without a body, such as 304
    * @throws PetStoreError for every other outcome; the signal's reason when the caller aborts
    */
-  async send(id: OperationId, input: CallInput): Promise<ApiResponse<unknown>> {
-    const call = new Call(id, input, this.configuration);
-    const repeatable = isRepeatable(call.method, call.idempotencyKey !== undefined);
+  async send(operation: Operation, input: CallInput): Promise<ApiResponse<unknown>> {
+    const call = new Call(operation, input, this.configuration);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.admitted(call, attempt);
       } catch (error) {
         const last = attempt >= this.configuration.maxAttempts;
-        if (last || !(error instanceof PetStoreError) || !isWorthRepeating(error, repeatable)) {
+        if (last || !(error instanceof PetStoreError) || !isWorthRepeating(error, operation.method)) {
           throw error;
         }
         await call.pause(
@@ -50,42 +51,93 @@ export class Exchange {
   private async admitted(call: Call, attempt: number): Promise<ApiResponse<unknown>> {
     for (;;) {
       await this.limiter.acquire(call.signal);
-      const refusal =
-        call.operation === NEVER_REFUSED ? undefined : this.gate.closedFor(this.configuration.now());
-      if (refusal === undefined) {
+      const seconds = ((this.refusal?.until ?? 0) - this.configuration.now()) / 1_000;
+      if (this.refusal === undefined || seconds <= 0 || call.operation === NEVER_REFUSED) {
         return await this.attempt(call).finally(() => this.limiter.release());
       }
       this.limiter.release();
-      const wait = waitBeforeNext(refusal.seconds, attempt, this.configuration.random());
-      await call.pause(wait, refusedLike(refusal.error, call, refusal.seconds));
+      const wait = waitBeforeNext(seconds, attempt, this.configuration.random());
+      await call.pause(wait, refusedLike(this.refusal.error, call, seconds));
     }
   }
 
   private async attempt(call: Call): Promise<ApiResponse<unknown>> {
-    const { refusals } = this.gate;
+    const { refusals } = this;
     const { response, text } = await call.attempt();
     const { headers, status, ok } = response;
     const rateLimit = readRateLimit(headers);
     this.rateLimit = rateLimit ?? this.rateLimit;
-    this.gate.open(rateLimit?.remaining, refusals);
-    this.deprecations.notice(call.operation, headers);
+    // A larger plan applies immediately. Responses to requests that were sent before the refusal say nothing of it.
+    if (rateLimit !== undefined && rateLimit.remaining > 0 && refusals === this.refusals) {
+      this.refusal = undefined;
+    }
+    this.reportDeprecation(call.operation, headers);
     const data = readJson(headers, text);
     if (status === 304 || (ok && (text === '' || data !== undefined))) {
       return { data, response };
     }
     const error = failureOf(call, response, data);
     if (status === 429) {
-      this.refused(error);
+      this.holdBack(error);
     }
     throw error;
   }
 
-  private refused(error: PetStoreError): void {
-    const { code, operation, retryAfterSeconds } = error;
-    if (retryAfterSeconds !== undefined) {
-      this.gate.close(error, this.configuration.now() + retryAfterSeconds * 1_000);
+  private holdBack(error: PetStoreError): void {
+    this.refusals += 1;
+    const until = this.configuration.now() + (error.retryAfterSeconds ?? 0) * 1_000;
+    if (this.refusal === undefined || until > this.refusal.until) {
+      this.refusal = { error, until };
     }
-    this.configuration.onRateLimit({ code, operation, retryAfterSeconds, rateLimit: error.rateLimit });
+  }
+
+  /** Once for each operation. */
+  private reportDeprecation(operation: string, headers: Headers): void {
+    const notice = readDeprecation(operation, headers);
+    if (notice !== undefined && !this.reportedDeprecations.has(operation)) {
+      this.reportedDeprecations.add(operation);
+      this.configuration.onDeprecation(notice);
+    }
+  }
+}
+
+/** Limits concurrent requests; the others wait in order. */
+export class ConcurrencyLimiter {
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  /**
+   * Waits for a slot; `release` returns it.
+   * @throws the signal's reason when it is aborted first
+   */
+  async acquire(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.free > 0) {
+      this.free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const admit = () => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = () => {
+        this.waiting.splice(this.waiting.indexOf(admit), 1);
+        reject(signal.reason as Error);
+      };
+      this.waiting.push(admit);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  release(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) {
+      this.free += 1;
+    } else {
+      next();
+    }
   }
 }
 

@@ -6,104 +6,52 @@ export interface RateLimit {
   remaining: number;
   /** When that window resets, according to the service's clock. */
   resetAt: Date;
-  /** Every window that applies (`minute`, `day`); empty without the fields of the IETF draft. */
-  windows: RateLimitWindow[];
 }
 
-export interface RateLimitWindow {
-  name: string;
-  limit: number;
-  remaining: number;
-  windowSeconds: number;
-  /** Seconds from the response until the window resets. */
-  resetSeconds: number;
-}
-
-/** A request was refused because a limit is exhausted (429). The client waits and retries within the call's limits. */
-export interface RateLimitNotice {
-  /** `rate_limit_exceeded` for the minute, `daily_quota_exceeded` for the day. */
-  code: string;
-  /** Method and path of the document: `GET /pets`. */
+/** A call of a deprecated operation. */
+export interface DeprecationNotice {
+  /** Method and path of the document: `GET /pets/{petId}`. */
   operation: string;
-  /** Whole seconds until requests are accepted again. */
-  retryAfterSeconds?: number;
-  rateLimit?: RateLimit;
+  /** When it was deprecated (RFC 9745). */
+  since?: Date;
+  /** From when it may be removed (RFC 8594). */
+  sunset?: Date;
+  /** Its replacement, from the `Link` with `rel="successor-version"` (RFC 5829). */
+  successor?: string;
 }
 
-/**
- * Reads `X-RateLimit-Limit`, `-Remaining` and `-Reset` (unix seconds), and of draft-ietf-httpapi-ratelimit-headers
- * `RateLimit-Policy` (`"minute";q=60;w=60`) and `RateLimit` (`"minute";r=59;t=60`).
- * @returns undefined for a response without the first three
- */
+/** @returns undefined for a response without `X-RateLimit-Limit`, `-Remaining` and `-Reset` (unix seconds) */
 export function readRateLimit(headers: Headers): RateLimit | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     wholeNumber(headers.get(`x-ratelimit-${name}`)),
   );
-  if (limit === undefined || remaining === undefined || reset === undefined) {
-    return undefined;
-  }
-  return { limit, remaining, resetAt: new Date(reset * 1_000), windows: readWindows(headers) };
+  return limit === undefined || remaining === undefined || reset === undefined
+    ? undefined
+    : { limit, remaining, resetAt: new Date(reset * 1_000) };
 }
 
-function readWindows(headers: Headers): RateLimitWindow[] {
-  const states = readItems(headers.get('ratelimit'));
-  return [...readItems(headers.get('ratelimit-policy'))].flatMap(([name, { q: limit, w: windowSeconds }]) => {
-    const { r: remaining, t: resetSeconds } = states.get(name) ?? {};
-    return limit === undefined ||
-      windowSeconds === undefined ||
-      remaining === undefined ||
-      resetSeconds === undefined
-      ? []
-      : [{ name, limit, remaining, windowSeconds, resetSeconds }];
-  });
-}
-
-/** Items of a structured list (RFC 9651) that are strings with whole numbers as parameters. */
-function readItems(field: string | null): Map<string, Record<string, number>> {
-  const items = (field ?? '').matchAll(/"([^"]*)"((?:\s*;\s*[a-z]+=\d+)*)/g);
-  return new Map(
-    [...items].map(([, name, parameters]) => [
-      name!,
-      Object.fromEntries(
-        [...parameters!.matchAll(/\b([a-z]+)=(\d+)/g)].map(([, key, value]) => [key!, Number(value)]),
-      ),
-    ]),
-  );
-}
-
-/**
- * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date as some proxies send it.
- * @param now milliseconds of unix time
- * @returns whole seconds from now, at least 0; undefined without the field
- */
-export function readRetryAfter(headers: Headers, now: number): number | undefined {
-  const field = headers.get('retry-after');
-  const date = field === null ? NaN : Date.parse(field);
-  return (
-    wholeNumber(field) ?? (Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1_000)))
-  );
+/** The seconds of `Retry-After`. */
+export function readRetryAfter(headers: Headers): number | undefined {
+  return wholeNumber(headers.get('retry-after'));
 }
 
 function wholeNumber(field: string | null): number | undefined {
   return field !== null && /^\d{1,15}$/.test(field) ? Number(field) : undefined;
 }
 
-const LINK = /<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
-const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s",;]+))/g;
-
-/** Targets of a `Link` field (RFC 8288) by relation, unchanged; the first one of each relation. */
-export function readLinks(headers: Headers): Map<string, string> {
-  const links = new Map<string, string>();
-  for (const [, target, parameters] of (headers.get('link') ?? '').matchAll(LINK)) {
-    const read = [...parameters!.matchAll(PARAMETER)];
-    const [, , quoted, bare] = read.find(([, name]) => name!.toLowerCase() === 'rel') ?? [];
-    for (const relation of (quoted ?? bare ?? '').split(/\s+/)) {
-      if (relation !== '' && !links.has(relation)) {
-        links.set(relation, target!);
-      }
-    }
+/** @returns undefined for an operation that is not deprecated */
+export function readDeprecation(operation: string, headers: Headers): DeprecationNotice | undefined {
+  if (!headers.has('deprecation')) {
+    return undefined;
   }
-  return links;
+  const since = /^@(\d{1,12})$/.exec(headers.get('deprecation')!)?.[1];
+  const sunset = new Date(headers.get('sunset') ?? NaN);
+  return {
+    operation,
+    since: since === undefined ? undefined : new Date(Number(since) * 1_000),
+    sunset: Number.isNaN(sunset.getTime()) ? undefined : sunset,
+    successor: linkTo('successor-version', headers),
+  };
 }
 
 /**
@@ -111,7 +59,12 @@ export function readLinks(headers: Headers): Map<string, string> {
  * sent to another host, and the service may not know the path prefix of a proxy.
  */
 export function nextCursor(headers: Headers): string | undefined {
-  const target = readLinks(headers).get('next');
-  const query = target?.split('#', 1)[0]!.split('?').slice(1).join('?');
+  const [, query] = linkTo('next', headers)?.split('?') ?? [];
   return new URLSearchParams(query).get('cursor') ?? undefined;
+}
+
+/** The target of a `Link` field (RFC 8288), as the service writes it: `</pets?cursor=a>; rel="next"`. */
+function linkTo(relation: string, headers: Headers): string | undefined {
+  const links = (headers.get('link') ?? '').matchAll(/<([^<>]*)>;\s*rel="([^"]*)"/g);
+  return [...links].find(([, , name]) => name === relation)?.[1];
 }

@@ -1,5 +1,4 @@
-import { type DeprecationNotice, warnOfDeprecation } from './deprecations.ts';
-import type { RateLimitNotice } from './header-fields.ts';
+import type { DeprecationNotice } from './header-fields.ts';
 
 export interface PetStoreOptions {
   /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */
@@ -12,16 +11,10 @@ export interface PetStoreOptions {
   maxWaitSeconds?: number;
   /** Timeout of one attempt, in seconds. Default 30. */
   attemptTimeoutSeconds?: number;
-  /** Maximum concurrent requests. Default 10. */
-  maxConcurrent?: number;
   /** Called once for each deprecated operation that is used. Default: a warning of the process, or on the console. */
   onDeprecation?: (notice: DeprecationNotice) => void;
-  /** Called each time a request is refused because a limit is exhausted. Default: nothing. */
-  onRateLimit?: (notice: RateLimitNotice) => void;
   /** Default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
-  /** Default: `crypto.randomUUID`, which browsers offer only on secure pages. */
-  newIdempotencyKey?: () => string;
   /** Milliseconds since any fixed moment. Default: `performance.now`, which clock changes do not affect. */
   now?: () => number;
   /** Resolves after this many milliseconds, or rejects with the signal's reason. */
@@ -30,27 +23,23 @@ export interface PetStoreOptions {
   random?: () => number;
 }
 
+export type Configuration = Required<PetStoreOptions>;
+
 /** Timers are limited to less than 25 days. */
 const MAX_SECONDS = 1_000_000;
 
-export type Configuration = Required<PetStoreOptions>;
-
 /** @throws TypeError for an invalid option; the message does not contain the key */
 export function configure(options: PetStoreOptions): Configuration {
+  const { apiKey, baseUrl } = options;
   // An error from fetch would quote the key.
-  if (!options.apiKey) {
+  if (!apiKey) {
     throw new TypeError('apiKey is missing.');
   }
-  if (typeof options.apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(options.apiKey)) {
+  if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be printable ASCII without spaces.');
   }
-  if (!isWebAddress(options.baseUrl)) {
+  if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw new TypeError('baseUrl must be an address that begins with http:// or https://.');
-  }
-  for (const name of ['maxAttempts', 'maxConcurrent'] as const) {
-    if (!Number.isSafeInteger(options[name] ?? 1) || options[name]! < 1) {
-      throw new TypeError(`${name} must be an integer from 1.`);
-    }
   }
   for (const name of ['maxWaitSeconds', 'attemptTimeoutSeconds'] as const) {
     const value = options[name] ?? 0;
@@ -62,31 +51,30 @@ export function configure(options: PetStoreOptions): Configuration {
   return { ...DEFAULTS, ...(given as unknown as PetStoreOptions) };
 }
 
-/**
- * `localhost:3000` without a scheme parses as a URL, but cannot be requested. In a browser the address may be relative.
- */
-function isWebAddress(text: unknown): boolean {
-  const { location } = globalThis as { location?: { href: string } };
-  try {
-    return typeof text === 'string' && /^https?:$/.test(new URL(text, location?.href).protocol);
-  } catch {
-    return false;
-  }
-}
-
-const DEFAULTS: Omit<Configuration, 'baseUrl' | 'apiKey'> = {
+const DEFAULTS = {
   maxAttempts: 4,
   maxWaitSeconds: 90,
   attemptTimeoutSeconds: 30,
-  maxConcurrent: 10,
   onDeprecation: warnOfDeprecation,
-  onRateLimit: () => undefined,
-  fetch: (request) => globalThis.fetch(request),
-  newIdempotencyKey: () => crypto.randomUUID(),
+  fetch: (request: Request) => globalThis.fetch(request),
   now: () => performance.now(),
   sleep,
   random: Math.random,
 };
+
+/** Issues a deprecation warning of the process, or logs to the console where there is no process. */
+function warnOfDeprecation({ operation, sunset, successor }: DeprecationNotice): void {
+  const end = sunset === undefined ? '' : ` and may be gone from ${sunset.toISOString().slice(0, 10)}`;
+  const instead = successor === undefined ? '' : `; its successor is ${successor}`;
+  const message = `Pet Store: ${operation} is deprecated${end}${instead}.`;
+  const { process } = globalThis as { process?: { emitWarning?: typeof globalThis.process.emitWarning } };
+  if (typeof process?.emitWarning === 'function') {
+    process.emitWarning(message, { type: 'DeprecationWarning', code: 'PETSTORE_DEPRECATION' });
+  } else {
+    // oxlint-disable-next-line no-console -- A page has no other place for warnings.
+    console.warn(message);
+  }
+}
 
 function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -10,38 +10,20 @@ export interface Failure {
 const FIRST_SPREAD_MS = 500;
 const MAX_SPREAD_MS = 10_000;
 
-/** Methods whose repetition has no further effect (RFC 9110, section 9.2.2). */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+/** Statuses of a service or proxy that could not serve the request just now. */
+const UNAVAILABLE = new Set([502, 503, 504]);
 
 /**
- * Whether a request may be repeated although its outcome is unknown.
+ * Whether another attempt may succeed and is safe. Not during a ban: a program should not decide to wait for its end.
  * @param method in capitals
  */
-export function isRepeatable(method: string, hasIdempotencyKey: boolean): boolean {
-  return IDEMPOTENT.has(method) || (method === 'POST' && hasIdempotencyKey);
-}
-
-/**
- * Whether another attempt may succeed. Not during a ban: a program should not decide to wait for its end.
- * @param repeatable the result of `isRepeatable` for the request
- */
-export function isWorthRepeating({ code, status }: Failure, repeatable: boolean): boolean {
-  switch (status) {
-    case 429:
-      // The service did nothing, whatever the method.
-      return true;
-    case 409:
-      // An attempt whose response was lost is still running; its response is stored and will be returned.
-      return code === 'idempotency_in_progress';
-    case 0:
-      return repeatable && code === 'no_answer';
-    case 502:
-    case 503:
-    case 504:
-      return repeatable;
-    default:
-      return false;
+export function isWorthRepeating({ code, status }: Failure, method: string): boolean {
+  // The service did nothing after a 429. An attempt whose response was lost may still run; its response is stored.
+  if (status === 429 || code === 'idempotency_in_progress') {
+    return true;
   }
+  // Without a response the outcome is unknown. Only PATCH is not idempotent: every POST has an Idempotency-Key.
+  return method !== 'PATCH' && (code === 'no_answer' || UNAVAILABLE.has(status));
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Event } from './events.ts';
-import type { Schemas } from './resources.ts';
+import type { Event, TestEvent } from './generated/api.ts';
 
 /** Maximum age of a delivery in seconds, also into the future. It limits replays of an intercepted delivery. */
 const TOLERANCE_SECONDS = 300;
@@ -8,7 +7,7 @@ const TOLERANCE_SECONDS = 300;
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The payload of a delivery: an event, or the test event of `POST /webhooks/{webhookId}/test`. */
-export type WebhookEvent = Event | Schemas['TestEvent'];
+export type WebhookEvent = Event | TestEvent;
 
 /** The request is not a delivery of the service, or an old one. Respond 400 and do nothing else. */
 export class WebhookVerificationError extends Error {
@@ -37,16 +36,17 @@ export async function verifyWebhook(
   if (age > TOLERANCE_SECONDS) {
     throw new WebhookVerificationError('webhook-timestamp is not within five minutes of now.');
   }
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
-  const candidates = signatures.split(' ').flatMap((text) => (text.startsWith('v1,') ? [text.slice(3)] : []));
+  // Every byte must count: by default a decoder drops a byte order mark.
+  const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  const candidates = signatures.split(' ').flatMap((one) => (one.startsWith('v1,') ? [one.slice(3)] : []));
   for (const one of [secret].flat()) {
     const key = await keyOf(one);
     for (const candidate of candidates) {
       const signature = bytesOf(candidate);
       // Compares in constant time.
       if (signature !== undefined && (await crypto.subtle.verify('HMAC', key, signature, signed))) {
-        return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
+        return JSON.parse(text) as WebhookEvent;
       }
     }
   }
@@ -78,11 +78,4 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
 }

@@ -43,7 +43,7 @@ describe('A call', () => {
     const { client, sent } = scriptedClient([LOST, unavailable, limited(1), CREATED]);
     await client.pets.create(A_PET);
     const keys = new Set(sent.map(({ headers }) => headers.get('idempotency-key')));
-    expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
     expect(new Set(sent.map(({ body }) => body))).toEqual(new Set([JSON.stringify(A_PET)]));
     await client.pets.create(A_PET);
     expect(keys).not.toContain(sent.at(-1)!.headers.get('idempotency-key'));
@@ -149,7 +149,7 @@ describe('The key', () => {
     expect(sent[0]!.url).toBe('http://store.test/pets/1');
     expect(error).toBeInstanceOf(PetStoreError);
     expect(error).toMatchObject({
-      name: 'PetNotFoundError',
+      code: 'pet_not_found',
       message: 'It is pet_not_found.',
       requestId: 'a1',
     });
@@ -172,8 +172,6 @@ it.each([
   [{ baseUrl: undefined }, 'baseUrl must be an address that begins with http:// or https://.'],
   [{ baseUrl: 'localhost:3000' }, 'baseUrl must be an address that begins with http:// or https://.'],
   [{ baseUrl: '/pets' }, 'baseUrl must be an address that begins with http:// or https://.'],
-  [{ maxAttempts: 0 }, 'maxAttempts must be an integer from 1.'],
-  [{ maxConcurrent: 1.5 }, 'maxConcurrent must be an integer from 1.'],
   [{ maxWaitSeconds: NaN }, 'maxWaitSeconds must be a number from 0 to 1000000.'],
   [{ attemptTimeoutSeconds: Infinity }, 'attemptTimeoutSeconds must be a number from 0 to 1000000.'],
 ])('The option %j is rejected', (option, message) => {

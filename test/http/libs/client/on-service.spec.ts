@@ -21,10 +21,6 @@ describe('Limits', () => {
       limit: 60,
       remaining: 59,
       resetAt: new Date(Math.ceil(service.clock.now() / 1_000) * 1_000 + 60_000),
-      windows: [
-        { name: 'minute', limit: 60, remaining: 59, windowSeconds: 60, resetSeconds: 60 },
-        { name: 'day', limit: 1_000, remaining: 999, windowSeconds: 86_400 },
-      ],
     });
   });
 
@@ -140,11 +136,10 @@ it('An unchanged resource returns no data, and a changed one is not overwritten'
   expect(changed).toMatchObject({ name: 'Cats' });
 });
 
-it("A refusal has the service's code and message, and its class name in the log", async () => {
+it("A refusal has the service's code and message", async () => {
   const { client } = await onService(service);
   const error = await failureOf(client.orders.place({ petId: 999_999_999 }));
   expect(error).toMatchObject({
-    name: 'UnknownPetError',
     code: 'unknown_pet',
     status: 422,
     message: expect.stringContaining('999999999'),

@@ -1,4 +1,3 @@
-import { failureOf } from './support/on-service';
 import { json, scriptedClient } from '../../../support/scripted';
 
 const page = (ids: number[], cursor?: string) =>
@@ -41,13 +40,5 @@ describe('The pages of a list', () => {
       expect(pets.map(({ id }) => id)).toEqual([3]);
     }
     expect(sent[0]!.url).toBe('http://store.test/pets?limit=7&cursor=a');
-  });
-
-  it('end when one links to itself', async () => {
-    const { client, sent } = scriptedClient([page([1], 'a'), page([2], 'a')]);
-    expect(await failureOf(idsOf(client.pets.list()))).toEqual(
-      new Error('The page of a list links to itself.'),
-    );
-    expect(sent.length).toBe(2);
   });
 });

@@ -26,9 +26,9 @@ describe('After a 429', () => {
       status: 429,
       operation: 'POST /categories',
       retryAfterSeconds: 40_000,
-      requestId: undefined,
       idempotencyKey: expect.any(String),
     });
+    expect(error).not.toHaveProperty('requestId');
     expect(sent.length).toBe(1);
   });
 
@@ -88,21 +88,19 @@ describe('Requests under way', () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const answers: (() => void)[] = [];
-    const { client, sent } = scriptedClient(
-      [() => new Promise((resolve) => answers.push(() => resolve(NO_PETS.clone())))],
-      { maxConcurrent: 1 },
-    );
-    const first = client.pets.list().withResponse();
+    const { client, sent } = scriptedClient([
+      () => new Promise((resolve) => answers.push(() => resolve(NO_PETS.clone()))),
+    ]);
+    const calls = Array.from({ length: 10 }, () => client.pets.list().withResponse());
     const aborted = failureOf(client.pets.list({}, { signal: controller.signal }));
-    const third = client.categories.list().withResponse();
+    calls.push(client.categories.list().withResponse() as never);
     await new Promise(setImmediate);
     controller.abort(reason);
     expect(await aborted).toBe(reason);
     answers[0]!();
-    await first;
     await new Promise(setImmediate);
-    answers[1]!();
-    await third;
-    expect(sent.map(({ url }) => new URL(url).pathname)).toEqual(['/pets', '/categories']);
+    expect(sent.map(({ url }) => new URL(url).pathname).slice(9)).toEqual(['/pets', '/categories']);
+    answers.forEach((answer) => answer());
+    await Promise.all(calls);
   });
 });

@@ -44,13 +44,13 @@ beforeAll(async () => {
   }
   writeFileSync(
     join(project, 'common.cts'),
-    `import { type Schemas, PetStoreError, createPetStoreClient } from '@petstore/client';
-     const pet: Schemas['Pet'] = { id: 1, name: 'Ada', categoryId: 1, status: 'sold' };
+    `import { type Pet, PetStoreError, createPetStoreClient } from '@petstore/client';
+     const pet: Pet = { id: 1, name: 'Ada', categoryId: 1, status: 'sold' };
      console.log(typeof createPetStoreClient, typeof PetStoreError, pet.name);`,
   );
   writeFileSync(
     join(project, 'wrong.mts'),
-    `import { type PetNotFoundError, createPetStoreClient } from '@petstore/client';
+    `import { type PetStoreError, createPetStoreClient } from '@petstore/client';
      const store = createPetStoreClient({ baseUrl: '', apiKey: 'a' });
      await store.pets.create({ name: 'Ada' });
      await store.pets.create({ name: 'Ada', categoryId: 1, colour: 'red' });
@@ -59,8 +59,8 @@ beforeAll(async () => {
      await store.orders.place({ petId: 1 }, { ifMach: '"a"' });
      await store.account.key().pages();
      for await (const { nmae } of store.pets.list({ status: ['gone'] })) console.log(nmae);
-     const code = (error: PetNotFoundError): 'pet_not_found' => error.code;
-     const wrong = (error: PetNotFoundError): 'order_not_found' => error.code;
+     const units: number = (await store.orders.get(1)).quantity;
+     const isWrong = (error: PetStoreError) => error.code === 'pet_not_fuond';
      console.log((await store.categories.get(1, { ifNoneMatch: '"a"' })).name);
      const { data } = await store.categories.get(1).withResponse();
      console.log(data.name, data.nmae);
@@ -152,12 +152,12 @@ it('A bundle of it needs only what browsers provide', async () => {
   const console = { warn: (warning: string) => warnings.push(warning) };
   const context = createContext({ ...web, ...timers, console }) as { client: typeof Client };
   new Script(await bundle()).runInContext(context);
-  const { PetNotFoundError, createPetStoreClient } = context.client;
+  const { createPetStoreClient } = context.client;
   const store = createPetStoreClient({ baseUrl: service.url, apiKey: key });
   const { id: categoryId } = await store.categories.create({ name: 'Dogs' });
   const pet = await store.pets.create({ name: 'Ada', categoryId });
   expect(await store.pets.get(pet.id)).toEqual(pet);
-  await expect(store.pets.get(999_999)).rejects.toBeInstanceOf(PetNotFoundError);
+  await expect(store.pets.get(999_999)).rejects.toMatchObject({ code: 'pet_not_found' });
   expect(warnings).toEqual([expect.stringMatching(/^Pet Store: GET \/pets\/\{petId\} is deprecated/)]);
 });
 

@@ -1,5 +1,5 @@
 import type { DeprecationNotice } from '#libs/client';
-import { warnOfDeprecation } from '../../../../libs/client/src/deprecations';
+import { configure } from '../../../../libs/client/src/options';
 import { json, scriptedClient } from '../../../support/scripted';
 
 const NOTICE: DeprecationNotice = {
@@ -8,6 +8,7 @@ const NOTICE: DeprecationNotice = {
   sunset: new Date('2027-11-01T00:00:00Z'),
   successor: '/pets?id=1',
 };
+const { onDeprecation } = configure({ baseUrl: 'http://store.test', apiKey: 'a' });
 const WARNING =
   'Pet Store: GET /pets/{petId} is deprecated and may be gone from 2027-11-01; its successor is /pets?id=1.';
 
@@ -15,7 +16,7 @@ afterEach(() => jest.restoreAllMocks());
 
 it('The default warning is a deprecation warning of the process', () => {
   const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  warnOfDeprecation(NOTICE);
+  onDeprecation(NOTICE);
   expect(emitWarning.mock.calls).toEqual([
     [WARNING, { type: 'DeprecationWarning', code: 'PETSTORE_DEPRECATION' }],
   ]);
@@ -26,7 +27,7 @@ it('Without a process, as in a browser, it goes to the console', () => {
   const { process } = globalThis;
   try {
     Object.assign(globalThis, { process: undefined });
-    warnOfDeprecation({ operation: 'GET /pets' });
+    onDeprecation({ operation: 'GET /pets' });
   } finally {
     Object.assign(globalThis, { process });
   }
