@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
-import type { Cluster, Redis } from 'ioredis';
 import { Clock, ManualClock } from '#libs/clock';
 import { Connections } from '#libs/http';
 import { AppModule } from '../../src/app.module';
@@ -17,7 +16,6 @@ import { connectRedis } from '../../src/modules/quotas/stores/redis-connection';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
-import { until } from './eventually';
 import { onClock } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
@@ -46,8 +44,6 @@ export const WEBHOOK_KEY = Buffer.alloc(32, 'k').toString('base64');
 
 /** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
 const PATIENT_REDIS_MS = 1_000;
-/** A connection to Redis that is there, or that cannot be made for now. */
-const SETTLED = ['ready', 'close', 'reconnecting', 'end'];
 
 /** A running service with a database of its own and a clock that the test moves. */
 export class TestService {
@@ -145,9 +141,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   configureServer(app, settings);
   const connections = new Connections(app.getHttpServer() as Server);
   await app.listen(0, '127.0.0.1');
-  // Before, requests would be counted in memory.
-  const redis = app.get<Redis | Cluster | null>(REDIS_CONNECTION);
-  await until(() => redis === null || SETTLED.includes(redis.status));
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text();
   return new TestService(app, clock, database, options.database === undefined, document, log, connections);

@@ -46,7 +46,7 @@ export const QUOTA_STORE: Provider[] = [
       clock: Clock,
       redis: Redis | Cluster | null,
       budgetMs: number,
-    ): QuotaStore => {
+    ): QuotaStore | Promise<QuotaStore> => {
       if (cluster.isWorker) {
         return new WorkerQuotaStore(process, clock);
       }
@@ -56,7 +56,7 @@ export const QUOTA_STORE: Provider[] = [
       // While Redis is unavailable, an instance allows only its share of the limits.
       const local = new MemoryQuotaStore(records, clock, instances);
       const shared = new RedisQuotaStore(redis, records, budgetMs);
-      return new FleetQuotaStore(redis, shared, local, clock, instances);
+      return new FleetQuotaStore(redis, shared, local, clock, instances).start();
     },
   },
 ];

@@ -11,7 +11,7 @@ const PROBE_MS = 250;
 const SUBJECT = addressSubject('192.0.2.1');
 
 /** A connection whose calls are answered by the test; what Redis itself does is tested with a real one. */
-let connection: EventEmitter & { disconnect: () => void };
+let connection: EventEmitter & { status: string; disconnect: () => void };
 let take: jest.Mock;
 let probe: jest.Mock;
 let store: FleetQuotaStore;
@@ -19,9 +19,10 @@ let changes: boolean[];
 
 beforeEach(() => {
   jest.useFakeTimers();
-  connection = Object.assign(new EventEmitter(), { disconnect: jest.fn() });
+  const answers = { info: () => Promise.resolve('maxmemory_policy:noeviction'), disconnect: jest.fn() };
+  connection = Object.assign(new EventEmitter(), { status: 'ready', ...answers });
   take = jest.fn().mockResolvedValue({ outcome: 'allowed' });
-  probe = jest.fn().mockRejectedValue(new Error('still away'));
+  probe = jest.fn().mockResolvedValue(undefined);
   const shared = { take, probe, markStale: () => Promise.resolve() } as unknown as RedisQuotaStore;
   const local = {
     take: () => ({ outcome: 'allowed' }),
@@ -38,61 +39,76 @@ afterEach(() => {
 
 const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
 
-async function fail(times: number, atOnce = 1): Promise<void> {
-  for (let time = 0; time < times; time += 1) {
-    for (let one = 0; one < atOnce; one += 1) {
-      take.mockRejectedValueOnce(new RedisUnavailableError('silence'));
-    }
-    await Promise.all(Array.from({ length: atOnce }, async () => store.take(SUBJECT)));
-  }
-}
+const isAway = () => new RedisUnavailableError('silence');
 
-it('counts locally after three failures in a row; those of concurrent requests are one', async () => {
-  await fail(2, 50);
-  expect(store.isDegraded()).toBe(false);
-  await fail(1);
-  expect(changes).toEqual([true]);
+it('counts locally from the start until Redis answers', async () => {
+  probe.mockRejectedValueOnce(isAway());
+  const started = store.start();
+  expect(store.isDegraded()).toBe(true);
+  await started;
+  expect([store.isDegraded(), changes]).toEqual([true, []]);
   expect(await store.take(SUBJECT)).toMatchObject({ takenLocally: true });
+  await pass(PROBE_MS);
+  expect(changes).toEqual([false]);
 });
 
-it('still counts in Redis when a success comes between failures, and falls back for each failed request', async () => {
-  await fail(2);
+it('the start waits for a connection, unless it is refused', async () => {
+  connection.status = 'connecting';
+  connection.on('error', () => undefined);
+  const started = store.start();
+  await pass(0);
+  expect(probe).not.toHaveBeenCalled();
+  connection.emit('error', new Error('refused'));
+  await started;
+  expect(probe).toHaveBeenCalledTimes(1);
+});
+
+it('counts a failed request locally, and the others too if Redis does not answer a probe either', async () => {
+  await store.start();
+  take.mockRejectedValueOnce(isAway());
+  expect(await store.take(SUBJECT)).toMatchObject({ takenLocally: true });
+  await pass(0);
+  expect(changes).toEqual([false]);
   expect(await store.take(SUBJECT)).not.toHaveProperty('takenLocally');
-  await fail(2);
-  expect(changes).toEqual([]);
+  take.mockRejectedValueOnce(isAway());
+  probe.mockRejectedValueOnce(isAway());
+  await store.take(SUBJECT);
+  await pass(0);
+  expect(changes).toEqual([false, true]);
 });
 
 it('counts locally at once when the connection is closed, and probes one at a time until Redis is back', async () => {
+  await store.start();
   connection.emit('close');
   connection.emit('close');
   await pass(PROBE_MS - 1);
-  expect([changes, probe.mock.calls.length]).toEqual([[true], 0]);
+  expect([changes, probe.mock.calls.length]).toEqual([[false, true], 1]);
   let answer: () => void = () => undefined;
   probe.mockReturnValueOnce(new Promise<void>((resolve) => (answer = resolve)));
   await pass(10 * PROBE_MS);
-  expect(probe).toHaveBeenCalledTimes(1);
+  expect(probe).toHaveBeenCalledTimes(2);
   answer();
   await pass(0);
-  expect(changes).toEqual([true, false]);
-  await fail(2);
-  expect(store.isDegraded()).toBe(false);
-  await fail(1);
-  await pass(PROBE_MS);
-  expect([changes, probe.mock.calls.length]).toEqual([[true, false, true], 2]);
+  expect(changes).toEqual([false, true, false]);
+  await pass(10 * PROBE_MS);
+  expect(probe).toHaveBeenCalledTimes(2);
 });
 
 it('neither probes nor changes after the shutdown', async () => {
+  await store.start();
   store.onApplicationShutdown();
   connection.emit('close');
-  await fail(3);
+  take.mockRejectedValueOnce(isAway());
+  await store.take(SUBJECT);
   await pass(10 * PROBE_MS);
-  expect([changes, probe.mock.calls.length]).toEqual([[], 0]);
+  expect([changes, probe.mock.calls.length]).toEqual([[false], 1]);
 });
 
 it('a failure of the database is not one of Redis: the request fails, and nothing changes', async () => {
+  await store.start();
   for (let time = 0; time < 5; time += 1) {
     take.mockRejectedValueOnce(new Error('database is away'));
     await expect(Promise.resolve(store.take(SUBJECT))).rejects.toThrow('database is away');
   }
-  expect(changes).toEqual([]);
+  expect(changes).toEqual([false]);
 });

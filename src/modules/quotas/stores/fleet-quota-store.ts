@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
-import type { Clock } from '#libs/clock';
+import { type Clock, RepeatingTask } from '#libs/clock';
 import type { MemoryQuotaStore } from './memory-quota-store';
 import {
   type ClientSubject,
@@ -15,24 +16,31 @@ import { evictionPolicyOf, explainRedis } from './redis-connection';
 import { RefusalCache } from './refusal-cache';
 import { RedisUnavailableError } from './script-calls';
 
-/** Consecutive failures after which Redis is not called; failures of concurrent requests count as one. */
-const MAX_FAILURES = 3;
-/** Pause between two attempts to reach it again. */
+/** Pause between two probes of a Redis that is unavailable. */
 const PROBE_MS = 250;
+/** How long the start waits for a Redis that neither answers nor refuses: longer than a connection may take. */
+const START_MS = 2_500;
 
 /**
  * Counts in Redis, shared with the other instances. While Redis is unavailable, each instance counts its own share of the
  * limits in memory. It logs this and switches back on its own. No request fails because of Redis, and none is unlimited.
+ *
+ * Probes alone decide which: a lost connection or a failed request starts one.
  */
 export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly refusals = new RefusalCache();
   private readonly listeners: (() => void)[] = [];
-  private failures = 0;
-  private isOpen = false;
+  /** Until a probe has reached Redis, and again from the first one that does not. */
+  private isLocal = true;
+  /** Whether a probe is due. */
+  private isInDoubt = true;
   private isClosed = false;
-  private probing?: NodeJS.Timeout;
-  private lastFailure: unknown;
+  private readonly prober = new RepeatingTask({
+    name: 'Probing Redis',
+    work: () => (this.isInDoubt ? this.probe() : undefined),
+    everyMs: PROBE_MS,
+  });
   /** What was logged in this outage. */
   private readonly told = new Set<string>();
   private policy?: string;
@@ -49,16 +57,20 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     private readonly instances: number,
   ) {
     super();
-    client.on('close', () => this.open());
-    client.on('ready', () => void this.checkEviction());
-    if (client.status === 'ready') {
-      void this.checkEviction();
-    }
+    client.on('close', () => this.countLocally());
   }
 
-  /** True while this instance counts locally. */
+  /** Resolves when Redis is used, or is known to be unavailable. */
+  async start(): Promise<this> {
+    if (this.client.status !== 'ready') {
+      await once(this.client, 'ready', { signal: AbortSignal.timeout(START_MS) }).catch(() => undefined);
+    }
+    await this.prober.start().runNow();
+    return this;
+  }
+
   override isDegraded(): boolean {
-    return this.isOpen;
+    return this.isLocal;
   }
 
   override evictionPolicy(): string | undefined {
@@ -117,7 +129,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
 
   onApplicationShutdown(): void {
     this.isClosed = true;
-    clearTimeout(this.probing);
+    void this.prober.stop();
     this.client.disconnect();
   }
 
@@ -139,13 +151,12 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     shared: () => Promise<Result>,
     local: () => Result | Promise<Result>,
   ): Promise<Result> {
-    if (this.isOpen) {
+    if (this.isLocal) {
       return Promise.resolve(local());
     }
-    const failuresBefore = this.failures;
     return shared().then(
       (result) => {
-        this.noteSuccess();
+        this.sharedSince = true;
         return result;
       },
       (error: unknown) => {
@@ -153,45 +164,11 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
         if (!(error instanceof RedisUnavailableError)) {
           throw error;
         }
-        this.noteFailure(failuresBefore, error.cause);
+        this.isInDoubt = true;
+        void this.prober.runNow();
         return local();
       },
     );
-  }
-
-  private noteSuccess(): void {
-    this.failures = 0;
-    this.sharedSince = true;
-    if (this.countedLocally.size > 0) {
-      // After a single slow response nothing is opened, so no probe settles it.
-      this.settle().catch(() => undefined);
-    }
-  }
-
-  /** @param failuresBefore when the call began: an outage fails all calls in flight at once, which counts as one failure */
-  private noteFailure(failuresBefore: number, cause: unknown): void {
-    this.lastFailure = cause;
-    if (failuresBefore >= this.failures) {
-      this.failures += 1;
-    }
-    if (this.failures >= MAX_FAILURES) {
-      this.open();
-    }
-  }
-
-  /** Opens the circuit: requests are counted locally until a probe reaches Redis. */
-  private open(): void {
-    if (this.isOpen || this.isClosed) {
-      return;
-    }
-    this.isOpen = true;
-    this.tellFailure();
-    this.listeners.forEach((listener) => listener());
-    this.probeLater();
-  }
-
-  private probeLater(): void {
-    this.probing = setTimeout(() => void this.probe(), PROBE_MS).unref();
   }
 
   private async probe(): Promise<void> {
@@ -199,27 +176,39 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
       await this.shared.probe();
       // First Redis must learn what was counted locally, above all bans.
       await this.settle();
-    } catch {
-      if (!this.isClosed) {
-        this.tellFailure();
-        this.probeLater();
-      }
+    } catch (error) {
+      this.countLocally((error as Error).cause);
       return;
     }
-    if (!this.isClosed) {
-      this.failures = 0;
-      this.lastFailure = undefined;
-      this.told.clear();
-      this.isOpen = false;
-      // Also a warning, so that a log of warnings shows when an outage ended.
-      this.logger.warn('Redis is back: limits are shared again.');
+    // What was counted locally in the meantime is settled next time.
+    this.isInDoubt = this.countedLocally.size > 0;
+    if (this.isLocal && !this.isClosed) {
+      this.isLocal = false;
+      if (this.told.size > 0) {
+        this.told.clear();
+        // Also a warning, so that a log of warnings shows when an outage ended.
+        this.logger.warn('Redis is back: limits are shared again.');
+      }
+      this.listeners.forEach((listener) => listener());
+      await this.checkEviction();
+    }
+  }
+
+  private countLocally(cause?: unknown): void {
+    if (this.isClosed) {
+      return;
+    }
+    this.isInDoubt = true;
+    this.tellFailure(cause);
+    if (!this.isLocal) {
+      this.isLocal = true;
       this.listeners.forEach((listener) => listener());
     }
   }
 
   /** Logs why Redis is unavailable: once for each outage, and again if it is there but refuses this instance. */
-  private tellFailure(): void {
-    const { reason, lasting } = explainRedis(this.client, this.lastFailure);
+  private tellFailure(cause: unknown): void {
+    const { reason, lasting } = explainRedis(this.client, cause);
     if (this.told.size === 0 || (lasting && !this.told.has(reason))) {
       this.told.add(reason);
       const share = `this instance counts alone, with 1/${this.instances} of every limit`;
@@ -244,8 +233,8 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
 
   /** Changes made elsewhere must reach Redis; the caller retries until they do. */
   private async updateRedis(work: () => Promise<void>): Promise<void> {
-    if (this.isOpen) {
-      throw new RedisUnavailableError('the circuit is open');
+    if (this.isLocal) {
+      throw new RedisUnavailableError('It does not answer probes.');
     }
     await work();
   }

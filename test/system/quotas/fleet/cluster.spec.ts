@@ -17,7 +17,6 @@ let pair: Pair;
 beforeAll(async () => {
   cluster = await RedisCluster.start();
   pair = await Pair.start(cluster.url);
-  await until(() => !pair.degraded.some(Boolean));
 });
 afterAll(async () => {
   await pair?.close();
