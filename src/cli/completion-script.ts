@@ -1,34 +1,23 @@
-// Completion scripts for shells. They are static, so that Tab starts no process.
+// The completion script for shells. It is static, so that Tab starts no process.
 
 /** The part of commander's Command that is used here. */
 export interface Completable {
   name(): string;
-  description(): string;
   readonly commands: readonly Completable[];
   readonly options: readonly { long?: string; description: string; required: boolean }[];
 }
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
-
-/**
- * The completion script for `petstore`. For values of options and arguments the shell completes file names.
- * @param program the command line that starts `petstore` when it is not on the path
- */
-export function completionScript(root: Completable, shell: Shell, program: readonly string[]): string {
-  const start = program.map(quoted).join(' ');
-  return shell === 'fish' ? fishScript(root, start) : bashScript(root, start, shell);
-}
-
 /** Enables bash completions in zsh. */
-const ZSH_PREAMBLE = `(( $+functions[compdef] )) || { autoload -U compinit && compinit }
-autoload -U +X bashcompinit && bashcompinit
+const ZSH_PREAMBLE = `if [ -n "$ZSH_VERSION" ]; then
+  whence compdef >/dev/null || { autoload -U compinit && compinit; }
+  autoload -U +X bashcompinit && bashcompinit
+fi
 `;
 
-function bashScript(root: Completable, start: string, shell: Shell): string {
+/** For bash and zsh. For values of options and arguments the shell completes file names. */
+export function completionScript(root: Completable): string {
   const cases = wordsByPath(root).map(([path, words]) => `    '${path}') choices='${words.join(' ')}';;`);
-  return `${shell === 'zsh' ? ZSH_PREAMBLE : ''}command -v petstore >/dev/null || petstore() { ${start} "$@"; }
-_petstore_words() {
+  return `${ZSH_PREAMBLE}_petstore_words() {
   case "$1" in
 ${cases.join('\n')}
     *) choices='';;
@@ -47,41 +36,6 @@ _petstore() {
 }
 complete -o default -F _petstore petstore
 `;
-}
-
-function fishScript(root: Completable, start: string): string {
-  return `type -q petstore; or function petstore; ${start} $argv; end
-function __petstore_at
-  set -l words (commandline -opc)
-  test "$(string match -v -- '-*' $words[2..-1] | string join ' ')" = "$argv"
-end
-function __petstore_within
-  string match -q -- "$argv *" "$(commandline -opc | tail -n +2 | string join ' ') "
-end
-${fishLines(root, []).join('\n')}
-`;
-}
-
-/** Completions for a command and its subcommands. */
-function fishLines(command: Completable, path: string[]): string[] {
-  const at = quoted(`__petstore_at ${path.join(' ')}`.trimEnd());
-  const within = quoted(`__petstore_within ${path.join(' ')}`.trimEnd());
-  const below = command.commands.map(
-    (one) => `complete -c petstore -f -n ${at} -a ${one.name()} -d ${quoted(one.description())}`,
-  );
-  const options = command.options.flatMap(({ long, description, required }) => {
-    const value = required ? ' -r' : '';
-    return long && description !== ''
-      ? [`complete -c petstore -n ${within} -l ${long.slice(2)}${value} -d ${quoted(description)}`]
-      : [];
-  });
-  const further = command.commands.flatMap((one) => fishLines(one, [...path, one.name()]));
-  return [...below, ...(path.length === 0 ? [] : options), ...further];
-}
-
-/** Quotes a word for the shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The subcommands and options of each command. */

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
-import { CommandFactory } from 'nest-commander';
+import { CommandFactory, CommandRunnerService } from 'nest-commander';
 import { loadEnvironmentFile } from '../runtime/environment-file';
+import { PETSTORE } from '../runtime/messages';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, CommandFailure, fail, writeUsageError } from './command/failure';
 import { operator } from './command/operator';
@@ -24,12 +25,18 @@ async function main(): Promise<void> {
       throw error;
     },
   });
+  nameAsCalled(application.get(CommandRunnerService));
   try {
     await CommandFactory.runApplication(application);
   } finally {
     await application.close();
     await application.get(Store).close();
   }
+}
+
+/** The help can be typed as it is shown: `npx petstore keys issue`. */
+function nameAsCalled(runner: unknown): void {
+  (runner as { commander: { name(text: string): void } }).commander.name(PETSTORE);
 }
 
 /** Exits after all output is flushed: writes to a pipe are asynchronous. */

@@ -1,9 +1,8 @@
-import { realpathSync } from 'node:fs';
 import { Command } from 'nest-commander';
 import { VERSION } from '../runtime/version';
 import { PetstoreCommand, ReportingCommand } from './command/command';
-import { Flag, oneOf } from './command/option';
-import { SHELLS, completionScript } from './completion-script';
+import { Flag } from './command/option';
+import { completionScript } from './completion-script';
 import { printDone } from './output/output';
 import { writeOutput } from './output/standard-output';
 
@@ -33,24 +32,15 @@ export class OpenapiCommand extends PetstoreCommand {
   }
 }
 
-@Command({
-  name: 'completion',
-  arguments: '[shell]',
-  description:
-    'print a completion script for bash (default), zsh or fish; it also finds petstore from any folder',
-})
+@Command({ name: 'completion', description: 'print a completion script for bash and zsh' })
 export class CompletionCommand extends PetstoreCommand {
   protected override readonly examples = [
-    "completion bash > ~/.petstore.bash && echo '. ~/.petstore.bash' >> ~/.bashrc",
-    "completion zsh > ~/.petstore.zsh && echo '. ~/.petstore.zsh' >> ~/.zshrc",
-    'completion fish > ~/.config/fish/completions/petstore.fish',
+    "completion > ~/.petstore.sh && echo '. ~/.petstore.sh' >> ~/.bashrc",
+    "completion > ~/.petstore.sh && echo '. ~/.petstore.sh' >> ~/.zshrc",
   ];
 
-  run([text = 'bash']: string[]): Promise<void> {
-    const shell = oneOf(SHELLS)(text, 'completion');
-    // The full path: with a name, npx could fetch another package.
-    const program = [process.execPath, realpathSync(process.argv[1]!)];
-    writeOutput(completionScript(this.command.parent!, shell, program));
+  run(): Promise<void> {
+    writeOutput(completionScript(this.command.parent!));
     return Promise.resolve();
   }
 }

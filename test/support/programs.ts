@@ -37,6 +37,7 @@ export function ensurePrograms(...programs: Program[]): void {
     const wanted = missing.map(({ names }) => names.join(' or ')).join(' and ');
     throw new Error(`The tests need ${wanted} on the PATH (Debian: apt-get install ${packages}).`);
   }
+  process.stderr.write(`Installing ${packages} with apt-get …\n`);
   execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit' });
   // Debian would start a server of its own at once; the run level says not to.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };

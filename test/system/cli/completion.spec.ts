@@ -14,7 +14,7 @@ function offers(...lines: string[][]): string[][] {
     const quoted = words.map((word) => `'${word}'`).join(' ');
     return `COMP_WORDS=(petstore ${quoted}); COMP_CWORD=${words.length}; _petstore; echo "\${COMPREPLY[*]}"`;
   });
-  const script = [completionScript(petstore, 'bash', ['node', '/opt/it s/petstore.js']), ...asks].join('\n');
+  const script = [completionScript(petstore), ...asks].join('\n');
   const output = execFileSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
   return output
     .trimEnd()
@@ -35,7 +35,7 @@ it('bash completes commands, subcommands and options, also after other options',
   expect(options).toEqual(['--plan', '--per-minute', '--per-day']);
   expect([later, same]).toEqual([['--plan'], ['--scopes']]);
   for (const { path } of leavesOf(await registeredCommands())) {
-    expect(completionScript(petstore, 'bash', [])).toContain(`' ${path}')`);
+    expect(completionScript(petstore)).toContain(`' ${path}')`);
   }
 });
 
