@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { RepeatingTask } from '#libs/clock';
 import { Database, NotificationListener } from '#libs/database';
 import { InstanceWatch, LIVE_USAGE_CHANNEL, answerLiveUsage } from './instances';
-import { QuotaStore } from './stores/quota-store';
+import { type Change, QuotaStore } from './stores/quota-store';
 
 /** Notified by a trigger on the table key_bans; the payload is the key's id. */
 const BANS_CHANNEL = 'petstore_bans';
@@ -17,7 +17,7 @@ const RETRY_MS = 250;
 export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(ChangesListener.name);
   /** Changes that are not applied yet, by name, so that none waits twice. */
-  private readonly pending = new Map<string, () => Promise<void>>();
+  private readonly pending = new Map<string, Change>();
   private readonly task = new RepeatingTask({
     name: 'Applying changes of bans and limits',
     work: () => this.applyAll(),
@@ -37,7 +37,8 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
     await this.listener.subscribe({
       channels: [BANS_CHANNEL, RESETS_CHANNEL, LIVE_USAGE_CHANNEL],
       onNotification: (payload, channel) => this.take(payload, channel),
-      onState: (listening) => listening && this.applyEverything(),
+      // Changes may have been missed while not listening, or made before the start.
+      onState: (listening) => listening && this.apply({}),
       // This session also makes the instance visible to the others.
       setUp: instances.setUp,
       pulse: { sql: instances.question, onAnswer: (answer) => instances.take(answer) },
@@ -52,9 +53,9 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
     const id = Number(payload);
     switch (channel) {
       case BANS_CHANNEL:
-        return this.apply(`ban ${id}`, () => this.store.reloadBans(id));
+        return this.apply({ keyId: id });
       case RESETS_CHANNEL:
-        return this.apply(`reset ${id}`, () => this.store.reloadResets(id));
+        return this.apply({ clientId: id });
       default:
         answerLiveUsage(payload, this.store, this.database).catch((error: unknown) =>
           this.logger.warn(`A question about a client's limits was not answered: ${String(error)}`),
@@ -62,15 +63,8 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** Catches up on changes that were missed while not listening, or made before the start. */
-  private applyEverything(): void {
-    this.apply('all bans', () => this.store.reloadBans());
-    this.apply('all resets', () => this.store.reloadResets());
-    this.apply('all days', () => this.store.reloadDays());
-  }
-
-  private apply(name: string, work: () => Promise<void>): void {
-    this.pending.set(name, work);
+  private apply(change: Change): void {
+    this.pending.set(JSON.stringify(change), change);
     void this.task.runNow();
   }
 
@@ -78,7 +72,7 @@ export class ChangesListener implements OnModuleInit, OnModuleDestroy {
   private async applyAll(): Promise<void> {
     const due = [...this.pending];
     this.pending.clear();
-    const results = await Promise.allSettled(due.map(([, work]) => work()));
+    const results = await Promise.allSettled(due.map(([, change]) => this.store.reload(change)));
     let failure: PromiseRejectedResult | undefined;
     results.forEach((result, index) => {
       if (result.status === 'rejected') {

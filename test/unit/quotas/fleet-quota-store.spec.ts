@@ -26,7 +26,7 @@ beforeEach(() => {
   const shared = { take, probe, markStale: () => Promise.resolve() } as unknown as RedisQuotaStore;
   const local = {
     take: () => ({ outcome: 'allowed' }),
-    reloadDays: () => Promise.resolve(),
+    reload: () => Promise.resolve(),
   } as unknown as MemoryQuotaStore;
   store = new FleetQuotaStore(connection as unknown as Redis, shared, local, new ManualClock(), 2);
   changes = [];

@@ -4,6 +4,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { type Clock, RepeatingTask } from '#libs/clock';
 import type { MemoryQuotaStore } from './memory-quota-store';
 import {
+  type Change,
   type ClientSubject,
   QuotaStore,
   type Receipt,
@@ -29,7 +30,7 @@ const START_MS = 2_500;
  */
 export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
-  private readonly refusals = new RefusalCache();
+  private readonly refusals: RefusalCache;
   private readonly listeners: (() => void)[] = [];
   /** Until a probe has reached Redis, and again from the first one that does not. */
   private isLocal = true;
@@ -53,10 +54,11 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     private readonly client: Redis | Cluster,
     private readonly shared: RedisQuotaStore,
     private readonly local: MemoryQuotaStore,
-    private readonly clock: Clock,
+    clock: Clock,
     private readonly instances: number,
   ) {
     super();
+    this.refusals = new RefusalCache(clock);
     client.on('close', () => this.countLocally());
   }
 
@@ -82,7 +84,12 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   }
 
   take(subject: Subject): Taken | Promise<Taken> {
-    return this.refusals.find(subject, this.clock.now()) ?? this.takeUnknown(subject);
+    return this.refusals.takeUnlessKnown(subject, () =>
+      this.answer<Taken>(
+        () => this.shared.take(subject),
+        () => this.takeLocally(subject),
+      ),
+    );
   }
 
   async refund(subject: Subject, taken: Receipt): Promise<Standing> {
@@ -102,21 +109,15 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     );
   }
 
-  async reloadBans(keyId?: number): Promise<void> {
-    await this.local.reloadBans(keyId);
-    await this.updateRedis(() => this.shared.reloadBans(keyId));
+  /** Rejects until the change has reached Redis; the caller retries. */
+  async reload(change: Change): Promise<void> {
+    await this.local.reload(change);
+    if (this.isLocal) {
+      throw new RedisUnavailableError('It does not answer probes.');
+    }
+    await this.shared.reload(change);
     // Only now: before, Redis would still have returned the old ban.
     this.refusals.clear();
-  }
-
-  async reloadResets(clientId?: number): Promise<void> {
-    await this.local.reloadResets(clientId);
-    await this.updateRedis(() => this.shared.reloadResets(clientId));
-  }
-
-  async reloadDays(): Promise<void> {
-    await this.local.reloadDays();
-    await this.updateRedis(() => this.shared.reloadDays());
   }
 
   flush(): Promise<boolean> {
@@ -131,19 +132,6 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     this.isClosed = true;
     void this.prober.stop();
     this.client.disconnect();
-  }
-
-  private takeUnknown(subject: Subject): Promise<Taken> {
-    const taken = this.answer<Taken>(
-      () => this.shared.take(subject),
-      () => this.takeLocally(subject),
-    );
-    return taken.then((decision) => {
-      if (!decision.takenLocally) {
-        this.refusals.remember(subject, decision, this.clock.now());
-      }
-      return decision;
-    });
   }
 
   // No async/await: each await on the hot path costs every request.
@@ -231,19 +219,11 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     }
   }
 
-  /** Changes made elsewhere must reach Redis; the caller retries until they do. */
-  private async updateRedis(work: () => Promise<void>): Promise<void> {
-    if (this.isLocal) {
-      throw new RedisUnavailableError('It does not answer probes.');
-    }
-    await work();
-  }
-
   /** Reloads days and bans if other instances may have counted since this one last counted locally. */
   private async takeLocally(subject: Subject): Promise<Taken> {
     if (this.sharedSince) {
       this.sharedSince = false;
-      await this.local.reloadDays();
+      await this.local.reload({});
     }
     if (subject.kind === 'client') {
       this.countedLocally.set(subject.keyId, subject);

@@ -13,7 +13,14 @@ import {
   type WindowState,
 } from '../rules/limits';
 import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
-import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
+import {
+  type Change,
+  type ClientSubject,
+  QuotaStore,
+  type Receipt,
+  type Standing,
+  type Subject,
+} from './quota-store';
 
 const SWEEP_MS = 10_000;
 /** Clients idle for this long are evicted with their keys; their day and bans are in the database. */
@@ -102,33 +109,24 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.lookAt(subject, () => undefined);
   }
 
-  async reloadBans(keyId?: number): Promise<void> {
+  /** Days and bans are read again before use; minutes are kept, unless they were reset. */
+  async reload({ keyId, clientId }: Change): Promise<void> {
     this.changes += 1;
-    for (const ban of await this.records.bans(keyId)) {
-      const key = this.keys.get(ban.keyId);
+    if (keyId !== undefined) {
+      const key = this.keys.get(keyId);
       if (key) {
-        this.setBan(ban.keyId, key, ban);
+        key.isStale = true;
       }
-    }
-  }
-
-  async reloadResets(clientId?: number): Promise<void> {
-    this.changes += 1;
-    const now = this.clock.now();
-    for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
-      const client = this.clients.get(id);
-      if (client && client.resetAt < resetAt) {
-        Object.assign(client, newWindowState(now), { usedBefore: 0, resetAt });
+    } else if (clientId !== undefined) {
+      const [reset] = await this.records.resets(clientId);
+      const client = this.clients.get(clientId);
+      if (reset && client && client.resetAt < reset.resetAt) {
+        Object.assign(client, newWindowState(this.clock.now()), { usedBefore: 0, resetAt: reset.resetAt });
       }
+    } else {
+      this.clients.forEach((client) => (client.isStale = true));
+      this.keys.forEach((key) => (key.isStale = true));
     }
-  }
-
-  /** Days and bans are read again before use; minutes are kept. */
-  reloadDays(): Promise<void> {
-    this.changes += 1;
-    this.clients.forEach((client) => (client.isStale = true));
-    this.keys.forEach((key) => (key.isStale = true));
-    return Promise.resolve();
   }
 
   flush(): Promise<boolean> {
@@ -200,16 +198,12 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     const known = this.keys.get(keyId);
     if (known === undefined) {
       this.keys.set(keyId, newKeyEntry(client, stored.ban));
-    } else {
-      Object.assign(known, { client, isStale: false });
-      this.setBan(keyId, known, stored.ban);
+      return;
     }
-  }
-
-  /** A ban that is not yet written is newer than the database. */
-  private setBan(keyId: number, key: KeyEntry, { level, bannedUntil, byOperator }: StoredBan): void {
+    Object.assign(known, { client, isStale: false });
+    // A ban that is not yet written is newer than the database.
     if (!this.records.hasUnsavedBan(keyId)) {
-      Object.assign(key, { level, bannedUntil, byOperator });
+      Object.assign(known, stored.ban);
     }
   }
 

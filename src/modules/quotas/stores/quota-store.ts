@@ -38,6 +38,12 @@ export interface Receipt {
 
 export type Taken = Decision & Receipt;
 
+/** A changed ban, by its key, or a reset, by its client. With neither, anything may have changed: bans, resets and days. */
+export interface Change {
+  keyId?: number;
+  clientId?: number;
+}
+
 /**
  * Counts requests. Every method is one atomic step on the subject's windows and bans. It returns a promise only if it
  * must: a promise costs more than the counting.
@@ -62,12 +68,8 @@ export abstract class QuotaStore {
   abstract take(subject: Subject): Taken | Promise<Taken>;
   /** Refunds a request; returns the subject's standing after it. */
   abstract refund(subject: Subject, taken: Receipt): Standing | Promise<Standing>;
-  /** Reloads the ban of a key, or all bans, from the database after a change elsewhere. */
-  abstract reloadBans(keyId?: number): Promise<void>;
-  /** Applies the reset of a client, or all recent resets. */
-  abstract reloadResets(clientId?: number): Promise<void>;
-  /** Reloads all daily counts from the database: others may have counted in the meantime. */
-  abstract reloadDays(): Promise<void>;
+  /** Applies what another process has changed in the database. */
+  abstract reload(change: Change): Promise<void>;
   /** The subject's standing. Read-only. */
   abstract look(subject: Subject): Standing | Promise<Standing>;
   /** Writes pending counts; false if not all could be written. Never rejects. */

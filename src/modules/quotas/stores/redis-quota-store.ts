@@ -3,7 +3,14 @@ import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
 import { standings } from '../rules/limits';
 import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
 import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './quota-script';
-import { type ClientSubject, QuotaStore, type Receipt, type Standing, type Subject } from './quota-store';
+import {
+  type Change,
+  type ClientSubject,
+  QuotaStore,
+  type Receipt,
+  type Standing,
+  type Subject,
+} from './quota-store';
 import { ScriptCalls, type ScriptStep } from './script-calls';
 
 type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
@@ -54,28 +61,30 @@ export class RedisQuotaStore extends QuotaStore {
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
   }
 
-  /** Copies bans from the database to Redis. Every notified instance does so; it is idempotent. */
-  async reloadBans(keyId?: number): Promise<void> {
-    const bans = await this.records.bans(keyId);
-    await inSlices(bans, async ({ clientId, keyId: id, level, bannedUntil, byOperator }) => {
-      if (!this.records.hasUnsavedBan(id)) {
-        const stored = ['', '', level, bannedUntil, Number(byOperator), ''];
-        await this.calls.run(aStep('ban', keysOfClient(clientId, id), stored));
-      }
-    });
-  }
-
-  /** Marks the daily counts of all active clients as stale. */
-  async reloadDays(): Promise<void> {
-    const clients = await this.records.clientsOfToday();
-    await inSlices(clients, (clientId) => this.calls.run(aStep('mark stale', [windowsOfClient(clientId)])));
-  }
-
-  /** Applies resets. Every notified instance does so; it is idempotent. */
-  async reloadResets(clientId?: number): Promise<void> {
-    for (const { clientId: id, resetAt } of await this.records.resets(clientId)) {
-      await this.calls.run(aStep('reset', [windowsOfClient(id)], ['', '', '', '', '', resetAt]));
-    }
+  /** Copies bans and resets to Redis, and marks the days of active clients as stale. Every notified instance does so; it is idempotent. */
+  async reload({ keyId, clientId }: Change): Promise<void> {
+    const isAll = keyId === undefined && clientId === undefined;
+    const bans = isAll || keyId !== undefined ? await this.records.bans(keyId) : [];
+    const resets = isAll || clientId !== undefined ? await this.records.resets(clientId) : [];
+    const used = isAll ? await this.records.clientsOfToday() : [];
+    await this.runAll([
+      ...bans
+        .filter((ban) => !this.records.hasUnsavedBan(ban.keyId))
+        .map(({ level, bannedUntil, byOperator, ...key }) =>
+          aStep('ban', keysOfClient(key.clientId, key.keyId), [
+            '',
+            '',
+            level,
+            bannedUntil,
+            Number(byOperator),
+            '',
+          ]),
+        ),
+      ...resets.map((one) =>
+        aStep('reset', [windowsOfClient(one.clientId)], ['', '', '', '', '', one.resetAt]),
+      ),
+      ...used.map((id) => aStep('mark stale', [windowsOfClient(id)])),
+    ]);
   }
 
   flush(): Promise<boolean> {
@@ -90,9 +99,14 @@ export class RedisQuotaStore extends QuotaStore {
   /** Makes Redis reload these clients from the database, because they were counted elsewhere. */
   async markStale(known: { clientId: number; keyId: number }[]): Promise<void> {
     await this.flush();
-    await inSlices(known, ({ clientId, keyId }) =>
-      this.calls.run(aStep('mark stale', keysOfClient(clientId, keyId))),
-    );
+    await this.runAll(known.map(({ clientId, keyId }) => aStep('mark stale', keysOfClient(clientId, keyId))));
+  }
+
+  /** In slices, so that each response arrives within its time budget. */
+  private async runAll(steps: ScriptStep[]): Promise<void> {
+    for (let next = 0; next < steps.length; next += SENT_AT_ONCE) {
+      await Promise.all(steps.slice(next, next + SENT_AT_ONCE).map((step) => this.calls.run(step)));
+    }
   }
 
   // No async/await: each await on the hot path costs every request.
@@ -140,11 +154,4 @@ function aStep(
   stored: ScriptStep['stored'] = NOTHING_STORED,
 ): ScriptStep {
   return { name, keys, perMinute: 0, perDay: 0, takenAt: 0, stored };
-}
-
-/** Processes items in slices, so that each response arrives within its time budget. */
-async function inSlices<Item>(items: Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
-  for (let next = 0; next < items.length; next += SENT_AT_ONCE) {
-    await Promise.all(items.slice(next, next + SENT_AT_ONCE).map(work));
-  }
 }

@@ -3,10 +3,17 @@ import { Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { isDatabaseUnavailable } from '#libs/database';
 import { ServiceUnavailableError } from '#libs/http';
-import { QuotaStore, type Receipt, type Standing, type Subject, type Taken } from './quota-store';
+import {
+  type Change,
+  QuotaStore,
+  type Receipt,
+  type Standing,
+  type Subject,
+  type Taken,
+} from './quota-store';
 import { RefusalCache } from './refusal-cache';
 
-type Method = 'take' | 'refund' | 'look' | 'reloadBans' | 'reloadResets' | 'reloadDays' | 'flush';
+type Method = 'take' | 'refund' | 'look' | 'reload' | 'flush';
 type Result<Name extends Method> = Awaited<ReturnType<QuotaStore[Name]>>;
 
 /** A call of a method of QuotaStore. */
@@ -51,7 +58,7 @@ interface Waiting {
 
 /** In a worker: asks the first process. Calls of one turn of the event loop are sent in one message. */
 export class WorkerQuotaStore extends QuotaStore {
-  private readonly refusals = new RefusalCache();
+  private readonly refusals: RefusalCache;
   private readonly waiting = new Map<number, Waiting>();
   private asked: Call[] = [];
   private lastId = 0;
@@ -59,9 +66,10 @@ export class WorkerQuotaStore extends QuotaStore {
 
   constructor(
     private readonly channel: Channel,
-    private readonly clock: Clock,
+    clock: Clock,
   ) {
     super();
+    this.refusals = new RefusalCache(clock);
     channel.on('message', (message) => this.receive(message as Partial<Answer>));
   }
 
@@ -74,7 +82,7 @@ export class WorkerQuotaStore extends QuotaStore {
   }
 
   take(subject: Subject): Taken | Promise<Taken> {
-    return this.refusals.find(subject, this.clock.now()) ?? this.takeUnknown(subject);
+    return this.refusals.takeUnlessKnown(subject, () => this.ask('take', subject));
   }
 
   refund(subject: Subject, { takenAt, takenLocally }: Receipt): Promise<Standing> {
@@ -85,27 +93,13 @@ export class WorkerQuotaStore extends QuotaStore {
     return this.ask('look', subject);
   }
 
-  async reloadBans(keyId?: number): Promise<void> {
-    await this.ask('reloadBans', keyId);
+  async reload(change: Change): Promise<void> {
+    await this.ask('reload', change);
     this.refusals.clear();
-  }
-
-  reloadResets(clientId?: number): Promise<void> {
-    return this.ask('reloadResets', clientId);
-  }
-
-  reloadDays(): Promise<void> {
-    return this.ask('reloadDays');
   }
 
   flush(): Promise<boolean> {
     return this.ask('flush');
-  }
-
-  private async takeUnknown(subject: Subject): Promise<Taken> {
-    const decision = await this.ask('take', subject);
-    this.refusals.remember(subject, decision, this.clock.now());
-    return decision;
   }
 
   private ask<Name extends Method>(

@@ -127,7 +127,7 @@ test('missed changes are applied when listening resumes', async () => {
   await pool.query('ALTER TABLE key_bans DISABLE TRIGGER key_bans_changed');
   await quotas().unban(keyId);
   await pool.query('ALTER TABLE key_bans ENABLE TRIGGER key_bans_changed');
-  await Promise.all(pair.services.map((service) => service.app.get(QuotaStore).reloadBans()));
+  await Promise.all(pair.services.map((service) => service.app.get(QuotaStore).reload({})));
   expect(await statusesOf(callers)).toEqual([200, 200]);
 });
 
@@ -221,7 +221,7 @@ describe('a client that Redis has evicted, and whose ban was reloaded', () => {
 
   test('is reloaded, and still counted by both instances together', async () => {
     const { caller } = await forgottenAndUnbanned();
-    await pair.services[0].app.get(QuotaStore).reloadDays();
+    await pair.services[0].app.get(QuotaStore).reload({});
     expect((await caller.get(COUNTED)).headers.get('RateLimit')).toContain('"day";r=93;');
   });
 
