@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { ClientsService } from '../modules/auth';
-import { DeprecationReport, type DeprecatedUse } from '../modules/deprecations';
+import { DeprecationReport } from '../modules/deprecations';
 import { ListingCommand } from './command/command';
 import { Days, Value, anyText } from './command/option';
-import { type Row, printMany } from './output/output';
+import { printMany } from './output/output';
 
 @Command({
   name: 'deprecations',
@@ -24,30 +24,7 @@ export class DeprecationsCommand extends ListingCommand {
       await this.clients.named(this.client);
     }
     const uses = await this.report.of(this.days, this.client);
-    const rows = uses.length === 0 ? [] : describe(uses, await sunsets());
+    const rows = uses.map(({ lastCallAt, ...use }) => ({ ...use, lastCallAt: lastCallAt.toISOString() }));
     await printMany(rows, this, 'Nobody has called a deprecated operation.');
   }
-}
-
-function describe(uses: DeprecatedUse[], sunsetOf: ReadonlyMap<string, string>): Row[] {
-  return uses.map(({ lastCallAt, ...use }) => ({
-    ...use,
-    lastCallAt: lastCallAt.toISOString(),
-    // Null for an operation that is no longer in the document.
-    sunset: sunsetOf.get(use.operation) ?? null,
-  }));
-}
-
-/** Sunsets by operationId, from the OpenAPI document. */
-async function sunsets(): Promise<Map<string, string>> {
-  const { describeInterface } = await import('./describe-interface.js');
-  const { paths } = JSON.parse(await describeInterface('json')) as {
-    paths: Record<string, Record<string, { operationId?: string; 'x-deprecated-sunset'?: string }>>;
-  };
-  const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  return new Map(
-    operations.flatMap(({ operationId, 'x-deprecated-sunset': sunset }) =>
-      operationId && sunset ? [[operationId, sunset]] : [],
-    ),
-  );
 }

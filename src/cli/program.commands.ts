@@ -1,6 +1,6 @@
 import { Command } from 'nest-commander';
 import { VERSION } from '../runtime/version';
-import { PetstoreCommand, ReportingCommand } from './command/command';
+import { PetstoreCommand, ResultCommand } from './command/command';
 import { Flag } from './command/option';
 import { completionScript } from './completion-script';
 import { printDone } from './output/output';
@@ -46,7 +46,7 @@ export class CompletionCommand extends PetstoreCommand {
 }
 
 @Command({ name: 'version', description: 'print the version; also: -v, --version' })
-export class VersionCommand extends ReportingCommand {
+export class VersionCommand extends ResultCommand {
   protected override readonly examples = ['version', 'version --json'];
 
   async run(): Promise<void> {

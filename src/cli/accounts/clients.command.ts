@@ -9,7 +9,7 @@ import {
   CommandGroup,
   ConfirmedCommand,
   ListingCommand,
-  ReportingCommand,
+  ResultCommand,
 } from '../command/command';
 import { UsageError } from '../command/failure';
 import { confirm } from '../command/operator';
@@ -81,7 +81,7 @@ export class ListClientsCommand extends ListingCommand {
 }
 
 @SubCommand({ name: 'show', arguments: '<name>', description: 'show a client and its keys' })
-export class ShowClientCommand extends ReportingCommand {
+export class ShowClientCommand extends ResultCommand {
   protected override readonly examples = ['clients show acme', 'clients show acme --output yaml'];
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly keys!: KeysService;
@@ -90,7 +90,7 @@ export class ShowClientCommand extends ReportingCommand {
     await this.store.open();
     const row = describeClient(await this.clients.named(name));
     const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
-    if (!isForPeople(this) || this.columns !== undefined) {
+    if (!isForPeople(this)) {
       await printOne({ ...row, keys }, this);
       return;
     }

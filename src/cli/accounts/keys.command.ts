@@ -4,7 +4,7 @@ import { DAY_MS } from '#libs/clock';
 import { type KeyDescription, KeysService, SCOPES, type Scope, describeKey } from '../../modules/auth';
 import { QuotaAdministration } from '../../modules/quotas';
 import { WebhookAdministration } from '../../modules/webhooks';
-import { ChangingCommand, CommandGroup, ListingCommand, ReportingCommand } from '../command/command';
+import { ChangingCommand, CommandGroup, ListingCommand, ResultCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
 import { confirm } from '../command/operator';
 import {
@@ -97,7 +97,7 @@ export class ListKeysCommand extends ListingCommand {
   argsDescription: KEY,
   description: 'show a key and its client, for instance of a leaked key',
 })
-export class ShowKeyCommand extends ReportingCommand {
+export class ShowKeyCommand extends ResultCommand {
   protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
   @Inject() private readonly keys!: KeysService;
   @Inject() private readonly quotas!: QuotaAdministration;

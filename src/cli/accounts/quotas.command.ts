@@ -1,15 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../../modules/auth';
 import { type ClientOverview, QuotaAdministration, QuotaOverview } from '../../modules/quotas';
-import { PETSTORE, terminalOf } from '../../runtime/messages';
-import { CommandGroup, ConfirmedCommand, ListingCommand, ReportingCommand } from '../command/command';
-import { CommandFailure, UsageError } from '../command/failure';
-import { confirm, interruptible } from '../command/operator';
-import { Days, Flag, Limit } from '../command/option';
+import { PETSTORE } from '../../runtime/messages';
+import { CommandGroup, ConfirmedCommand, ListingCommand, ResultCommand } from '../command/command';
+import { confirm } from '../command/operator';
+import { Days, Limit } from '../command/option';
 import { counted, isForPeople, print, printDone, printMany, printOne } from '../output/output';
-import { barLines } from '../output/table';
 
 /** Explains where the numbers come from. */
 const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
@@ -26,14 +23,14 @@ const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
   arguments: '<client>',
   description: 'show what a client has used and has left, and the bans of its keys; changes nothing',
 })
-export class ShowQuotaCommand extends ReportingCommand {
+export class ShowQuotaCommand extends ResultCommand {
   protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
   @Inject() private readonly overview!: QuotaOverview;
 
   async run([name = '']: string[]): Promise<void> {
     await this.store.open();
     const overview = await this.overview.of(name);
-    if (!isForPeople(this) || this.columns !== undefined) {
+    if (!isForPeople(this)) {
       await printOne({ ...overview }, this);
       return;
     }
@@ -78,62 +75,33 @@ export class ResetQuotaCommand extends ConfirmedCommand {
   }
 }
 
-const EVERY_MS = 2_000;
-/** Clears the screen and keeps the scrollback. */
-const CLEAR = '\u001b[H\u001b[2J';
-
 @SubCommand({ name: 'top', description: 'show the clients with the most requests, up to one second ago' })
 export class TopQuotasCommand extends ListingCommand {
   protected override readonly examples = [
     'quotas top',
     'quotas top --limit 3 --days 30',
-    'quotas top --watch --sort -usedPercent',
+    'quotas top --sort -usedPercent',
   ];
   @Inject() private readonly quotas!: QuotaAdministration;
 
   @Limit('clients', 1_000, 10) limit!: number;
   @Days(1) days!: number;
-  @Flag('-w, --watch', 'refresh every two seconds, until Ctrl-C') watch?: boolean;
 
   async run(): Promise<void> {
-    if (this.watch && !process.stdout.isTTY) {
-      throw new UsageError('--watch needs a terminal.');
-    }
     await this.store.open();
-    const show = async () =>
-      printMany(await this.quotas.top(this.limit, this.days), this, 'There are no requests yet.');
-    await (this.watch ? watched(show) : show());
+    await printMany(await this.quotas.top(this.limit, this.days), this, 'There are no requests yet.');
   }
 }
 
-/** Ctrl-C is the normal end. */
-async function watched(show: () => Promise<void>): Promise<void> {
-  try {
-    await interruptible('nothing was changed', async (signal) => {
-      for (;;) {
-        process.stdout.write(CLEAR);
-        await show();
-        print(
-          `\n${new Date().toISOString().slice(11, 19)} UTC, updated every two seconds. Press Ctrl-C to stop.`,
-        );
-        await sleep(EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-      }
-    });
-  } catch (error) {
-    if (!(error instanceof CommandFailure && error.code === 'interrupted')) {
-      throw error;
-    }
-  }
-}
-
-const WIDTH = 80;
+/** The length of the longest bar. */
+const BAR = 40;
 
 @SubCommand({
   name: 'usage',
   arguments: '<client>',
   description: 'show the requests of a client by UTC day, as a chart',
 })
-export class UsageCommand extends ReportingCommand {
+export class UsageCommand extends ResultCommand {
   protected override readonly examples = ['quotas usage acme', 'quotas usage acme --days 90 --output csv'];
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotaAdministration;
@@ -144,16 +112,14 @@ export class UsageCommand extends ReportingCommand {
     await this.store.open();
     const { id } = await this.clients.named(name);
     const usage = await this.quotas.usageOf(id, this.days);
-    if (!isForPeople(this) || this.columns !== undefined) {
-      const rows = usage.map((day) => ({ ...day }));
-      await printMany(rows, this, '');
-      return;
-    }
-    const { columns = WIDTH } = terminalOf(process.stdout, process.env);
-    const bars = usage.map(({ date, requests }) => [date, requests] as const);
-    barLines(bars, Math.min(columns, WIDTH)).forEach(print);
+    const most = Math.max(1, ...usage.map((day) => day.requests));
+    const barOf = (count: number) => ({ '': '█'.repeat(Math.ceil((count / most) * BAR)) });
+    const rows = usage.map((day) => ({ ...day, ...(isForPeople(this) ? barOf(day.requests) : {}) }));
+    await printMany(rows, this, '');
     const total = usage.reduce((sum, { requests }) => sum + requests, 0);
-    print(`\n${counted(total, 'request', 'requests')} in ${counted(this.days, 'day', 'days')}`);
+    if (isForPeople(this)) {
+      print(`\n${counted(total, 'request', 'requests')} in ${counted(this.days, 'day', 'days')}`);
+    }
   }
 }
 

@@ -59,16 +59,9 @@ export abstract class ResultCommand extends PetstoreCommand {
   @Flag('--json', 'short for --output json') json?: boolean;
 }
 
-/**
- * A command that shows something. Only such commands take `--columns`: which columns there are is known when the result is,
- * and what is refused then must not have changed anything, nor hide a key that is shown only once.
- */
-export abstract class ReportingCommand extends ResultCommand {
+/** A command that prints a list, and changes nothing. */
+export abstract class ListingCommand extends ResultCommand {
   @Value('--columns <names>', 'only these columns, in this order: id,name', list) columns?: string[];
-}
-
-/** A command that prints a list. */
-export abstract class ListingCommand extends ReportingCommand {
   @Value('--sort <column>', 'sort by this column; -column sorts in descending order', anyText) sort?: string;
 }
 

@@ -10,7 +10,7 @@ import { PETSTORE } from '../../runtime/messages';
 import { findEmbedded } from '../../runtime/open-database';
 import { VERSION, readInstanceName } from '../../runtime/version';
 import { type Settings, readSettings } from '../../settings';
-import { ReportingCommand } from '../command/command';
+import { ResultCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
 import { inUnits, isForPeople, print, printMany, printOne } from '../output/output';
 
@@ -18,7 +18,7 @@ import { inUnits, isForPeople, print, printMany, printOne } from '../output/outp
   name: 'status',
   description: 'show the state of the service and its database; starts and changes nothing',
 })
-export class StoreStatusCommand extends ReportingCommand {
+export class StoreStatusCommand extends ResultCommand {
   protected override readonly examples = ['status', 'status --json'];
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
@@ -58,10 +58,6 @@ export class StoreStatusCommand extends ReportingCommand {
       },
       this,
     );
-    // The columns of the first table; the others do not have them.
-    if (this.columns !== undefined) {
-      return;
-    }
     print('');
     const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
     // Operators wait for this sentence before they restore or copy a store, so it must not be a guess.

@@ -11,7 +11,7 @@ import {
   toEventDto,
 } from '../../modules/events';
 import { formatError, printableJson } from '../../runtime/messages';
-import { ReportingCommand } from '../command/command';
+import { ResultCommand } from '../command/command';
 import { interruptible } from '../command/operator';
 import { Flag, Limit, Value, identifier, pastInstant, someOf } from '../command/option';
 import { type Row, isForPeople, print, printMany } from '../output/output';
@@ -25,7 +25,7 @@ type Filter = Parameters<EventReader['after']>[1];
 type StoredEvent = Parameters<typeof toEventDto>[0];
 
 @Command({ name: 'events', description: 'show what happened in the store, newest last' })
-export class EventsCommand extends ReportingCommand {
+export class EventsCommand extends ResultCommand {
   protected override readonly examples = [
     'events',
     'events --type order.placed --since 2h --limit 1000',

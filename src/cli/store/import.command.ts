@@ -29,7 +29,8 @@ export class ImportCommand extends ConfirmedCommand {
     'import --into-existing --skip-invalid < pets.ndjson',
   ];
   protected override readonly explanation = `
-The file has one JSON object on each line, categories first. The ids of categories matter only within the file:
+The file has one JSON object on each line, categories first. Its kind is category or pet; a type is what events have.
+The ids of categories matter only within the file:
   {"kind":"category","id":1,"name":"Dogs"}
   {"kind":"pet","name":"Rex","categoryId":1,"status":"available","quantity":3}
 `;

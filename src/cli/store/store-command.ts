@@ -1,5 +1,5 @@
 import { MAX_PAGE_SIZE, type Page, cursorAfter } from '#libs/http';
-import { ListingCommand, ReportingCommand } from '../command/command';
+import { ListingCommand, ResultCommand } from '../command/command';
 import { UsageError } from '../command/failure';
 import { Limit, Value, identifier } from '../command/option';
 import { type Row, counted, isForPeople, printMany, printOne, sorted } from '../output/output';
@@ -51,7 +51,7 @@ export abstract class StoreListCommand extends ListingCommand {
 }
 
 /** A command that shows one entry of the store. */
-export abstract class StoreShowCommand extends ReportingCommand {
+export abstract class StoreShowCommand extends ResultCommand {
   protected abstract readonly entries: { get(id: number): Promise<object> };
 
   async run([text = '']: string[]): Promise<void> {

@@ -1,13 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { WebhookAdministration, type WebhookOverview } from '../../modules/webhooks';
-import {
-  ChangingCommand,
-  CommandGroup,
-  ListingCommand,
-  ReportingCommand,
-  type ResultCommand,
-} from '../command/command';
+import { ChangingCommand, CommandGroup, ListingCommand, ResultCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
 import { Value, anyText, identifier } from '../command/option';
 import { type Row, counted, isForPeople, printDone, printMany, printOne } from '../output/output';
@@ -48,7 +42,7 @@ export class ListWebhooksCommand extends ListingCommand {
 }
 
 @SubCommand({ name: 'show', arguments: '<id>', description: 'show a webhook' })
-export class ShowWebhookCommand extends ReportingCommand {
+export class ShowWebhookCommand extends ResultCommand {
   protected override readonly examples = ['webhooks show 1', 'webhooks show 1 --json'];
   @Inject() private readonly webhooks!: WebhookAdministration;
 

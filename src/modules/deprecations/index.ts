@@ -1,2 +1,2 @@
-export { DeprecationReport, type DeprecatedUse, DeprecationReportModule } from './deprecation-report';
+export { DeprecationReport, DeprecationReportModule } from './deprecation-report';
 export { DeprecationsModule, SunsetGuard } from './deprecations.module';

@@ -39,7 +39,6 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['audit --since 2999-01-01', /--since must not be in the future/],
     ['clients list --output xml', /--output takes table, json, yaml, csv, not "xml"/],
     ['pets list --status gone', /--status takes available, pending, sold/],
-    ['quotas top --watch', /--watch needs a terminal/],
     ['quotas show', /missing required argument 'client'/],
     ['quotas top --days 91', /--days takes a whole number from 1 to 90/],
     ['openapi --xml', /unknown option '--xml'/],

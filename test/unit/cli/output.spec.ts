@@ -1,13 +1,6 @@
 import widthOf from 'string-width';
 import { csvLines } from '../../../src/cli/output/output';
-import {
-  type Row,
-  barLines,
-  recordLines,
-  relativeTime,
-  tableLines,
-  wrap,
-} from '../../../src/cli/output/table';
+import { type Row, recordLines, relativeTime, tableLines, wrap } from '../../../src/cli/output/table';
 import { type Terminal, printable, printableJson, terminalOf } from '../../../src/runtime/messages';
 
 const PIPE: Terminal = { columns: undefined, colours: false };
@@ -82,13 +75,6 @@ describe('times', () => {
     const of = (difference: number) => relativeTime(new Date(now + difference).toISOString(), now);
     const differences = [0, -999, -1_000, 59_999, -90_000, -86_400_000 * 1_500];
     expect(differences.map(of)).toEqual(['now', 'now', '1 s ago', 'in 59 s', '1 min ago', '1,500 d ago']);
-  });
-});
-
-describe('a chart of bars', () => {
-  it('fits its width, and shows even the smallest value', () => {
-    const lines = barLines(Object.entries({ a: 0, b: 1, c: 2_000 }), 20);
-    expect(lines).toEqual(['a      0', 'b      1  ▏', `c  2,000  ${'█'.repeat(10)}`]);
   });
 });
 
