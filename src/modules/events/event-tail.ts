@@ -69,7 +69,8 @@ export class EventWatch {
         signal.addEventListener('abort', this.settle, { once: true });
       });
     }
-    return this.found;
+    // A copy: what comes while the response is prepared is behind its cursor.
+    return [...this.found];
   }
 }
 
