@@ -5,7 +5,7 @@ import type { ApiClient } from '../../support/api-client';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { databaseAddress } from '../../support/database-address';
 import { type TestService, startService } from '../../support/service';
-import { until } from '../../support/eventually';
+import { eventually, until } from '../../support/eventually';
 
 /** A way to the database on which the listening connection can be frozen: it stays open, and nothing passes any more. */
 class Wire {
@@ -41,6 +41,15 @@ class Wire {
     }
   }
 
+  endFrozen(): void {
+    for (const [near, far] of this.listening) {
+      if (near.isPaused()) {
+        far.destroy();
+        near.destroy();
+      }
+    }
+  }
+
   close(): void {
     this.server.close();
   }
@@ -55,6 +64,7 @@ beforeAll(async () => {
   wire = new Wire(new URL(database.url));
   service = await startService({ database, databaseUrl: await wire.open() });
 });
+afterEach(() => wire.endFrozen());
 afterAll(async () => {
   await service.close();
   wire.close();
@@ -102,8 +112,10 @@ function isClosed(caller: ApiClient): Promise<void> {
 }
 
 it('one connection listens for the whole process', async () => {
-  const { rows } = await database.pool.query(`SELECT pid FROM pg_stat_activity WHERE ${LISTENS}`);
-  expect(rows).toHaveLength(1);
+  await eventually(async () => {
+    const { rows } = await database.pool.query(`SELECT pid FROM pg_stat_activity WHERE ${LISTENS}`);
+    expect(rows).toHaveLength(1);
+  });
 });
 
 it.each([

@@ -114,13 +114,16 @@ it('A page of the deliveries of one webhook reads no deliveries of others', asyn
 });
 
 it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {
+  const { rows } = await database.pool.query<{ commits: number }>(
+    'SELECT count(*)::int AS commits FROM event_blocks',
+  );
   const follower = new Follower('/events?type=order.updated');
   const targets: string[] = [];
   while (targets.at(-1) !== follower.target) {
     targets.push(follower.target);
     expect(await follower.read(caller)).toEqual([]);
   }
-  expect(targets.length).toBe(1 + STORE.commits / 50_000);
+  expect(targets.length).toBe(1 + Math.ceil(rows[0]!.commits / 50_000));
   const arrange = new Arrange(caller);
   const { id } = await arrange.order((await arrange.pet(aPet(), 3)).id);
   await caller.patch(`/store/orders/${id}`, { shipDate: '2026-12-01T00:00:00Z' });
