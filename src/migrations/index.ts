@@ -13,6 +13,7 @@ import { BansByOperators1795650000000 } from './1795650000000-bans-by-operators'
 import { WebhookProbation1795700000000 } from './1795700000000-webhook-probation';
 import { DayOfDeliveries1795750000000 } from './1795750000000-day-of-deliveries';
 import { NamesOfKeys1795800000000 } from './1795800000000-names-of-keys';
+import { SavedMinutes1795850000000 } from './1795850000000-saved-minutes';
 
 /** In the order of execution. */
 export const MIGRATIONS = [
@@ -31,4 +32,5 @@ export const MIGRATIONS = [
   WebhookProbation1795700000000,
   DayOfDeliveries1795750000000,
   NamesOfKeys1795800000000,
+  SavedMinutes1795850000000,
 ];

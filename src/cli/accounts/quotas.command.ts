@@ -1,22 +1,12 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../../modules/auth';
-import { type ClientOverview, QuotaAdministration, QuotaOverview } from '../../modules/quotas';
+import { QuotaAdministration, QuotaOverview } from '../../modules/quotas';
 import { PETSTORE } from '../../runtime/messages';
 import { CommandGroup, ConfirmedCommand, ListingCommand, ResultCommand } from '../command/command';
 import { confirm } from '../command/operator';
 import { Days, Limit } from '../command/option';
 import { counted, isForPeople, print, printDone, printMany, printOne } from '../output/output';
-
-/** Explains where the numbers come from. */
-const NOTES: Readonly<Record<ClientOverview['redis'], string>> = {
-  off:
-    'The minute is what the running server has counted; of several without REDIS_URL, the one that counted most. ' +
-    'The day may be one second behind.',
-  answered: 'The minute is what all running servers have counted in Redis. The day may be one second behind.',
-  silent:
-    'No running server that reaches Redis answers, so the current minute is unknown. The day may be one second behind.',
-};
 
 @SubCommand({
   name: 'show',
@@ -34,21 +24,18 @@ export class ShowQuotaCommand extends ResultCommand {
       await printOne({ ...overview }, this);
       return;
     }
-    const { client, plan, minute, day, keys, redis } = overview;
-    const unknown = minute.used === null ? 'not known' : null;
+    const { client, plan, minute, day, keys } = overview;
     await printOne({ client, plan }, this);
     print('');
-    const minuteRow = { window: 'minute', limit: minute.limit, ...orElse(minute, unknown) };
-    await printMany([minuteRow, { window: 'day', ...day }], this, '');
+    const windows = [
+      { window: 'minute', ...minute },
+      { window: 'day', ...day },
+    ];
+    await printMany(windows, this, '');
     print('');
     await printMany(keys, this, `No keys yet: ${PETSTORE} keys issue ${name}`);
-    print(`\n${NOTES[redis]}`);
+    print('\nWhat the running servers have saved, up to one second ago.');
   }
-}
-
-/** Tells an unknown value (`unknown`) from a window that has not started (null). */
-function orElse({ used, remaining, resetAt }: ClientOverview['minute'], unknown: string | null) {
-  return { used: used ?? unknown, remaining: remaining ?? unknown, resetAt: resetAt ?? unknown };
 }
 
 @SubCommand({

@@ -1,5 +1,5 @@
 export { QuotaAdministration } from './quota-administration';
-export { QuotaOverview, type ClientOverview } from './quota-overview';
+export { QuotaOverview } from './quota-overview';
 export {
   AGREED_PLANS,
   InvalidPlanError,

@@ -1,9 +1,7 @@
-// The running instances on this database: whether they share their limits, and what each has counted.
-import { randomInt, randomUUID } from 'node:crypto';
+// The running instances on this database, and whether they share their limits.
+import { randomInt } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { Database, NotificationListener } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
-import type { ClientSubject, QuotaStore, Standing } from './stores/quota-store';
 
 /** First keys of the advisory locks that instances hold, by how they count. The second key identifies the instance. */
 const COUNTS_ALONE = 1_885_696_627;
@@ -89,72 +87,4 @@ export const RUNNING_INSTANCES = `SELECT min(application_name) AS name, min(back
 /** Whether the limits are exact: all instances count in Redis, or there is only one. */
 export function shareLimits(instances: readonly RunningInstance[]): boolean {
   return instances.length <= 1 || instances.every(({ counts }) => counts === 'in Redis');
-}
-
-/** Notified with a `Question`. */
-export const LIVE_USAGE_CHANNEL = 'petstore_standings';
-const ANSWER_MS = 2_000;
-
-interface Question {
-  subject: ClientSubject;
-  /** The channel that the standings are to be sent to. */
-  replyTo: string;
-}
-
-/** What an instance has counted. */
-type LiveUsage = Pick<Standing, 'standings' | 'isLocal'>;
-
-/** @param question the payload of a notification */
-export async function answerLiveUsage(
-  question: string,
-  store: QuotaStore,
-  database: Database,
-): Promise<void> {
-  const { subject, replyTo } = JSON.parse(question) as Question;
-  const { standings, isLocal } = await store.look(subject);
-  await notify(database, replyTo, { standings, isLocal } satisfies LiveUsage);
-}
-
-/** SQL, because TypeORM has no notifications. */
-async function notify(database: Database, channel: string, message: object): Promise<void> {
-  await database.run({ text: 'SELECT pg_notify($1, $2)' }, [channel, JSON.stringify(message)]);
-}
-
-/** Asks the running instances: the database does not know the current minute. */
-@Injectable()
-export class LiveUsageQuery {
-  constructor(
-    private readonly database: Database,
-    private readonly listener: NotificationListener,
-  ) {}
-
-  /** What each instance that answers has counted; null if none runs. */
-  async ask(subject: ClientSubject): Promise<LiveUsage[] | null> {
-    const instances = await this.database.run<RunningInstance>({ text: RUNNING_INSTANCES });
-    const expected = instances.reduce((sum, { workers }) => sum + workers, 0);
-    if (expected === 0) {
-      return null;
-    }
-    const replyTo = `${LIVE_USAGE_CHANNEL}_${randomUUID()}`;
-    const answers: LiveUsage[] = [];
-    let unsubscribe: (() => Promise<void>) | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_MS);
-      const onNotification = (answer: string): void => {
-        answers.push(JSON.parse(answer) as LiveUsage);
-        if (answers.length >= expected) {
-          resolve();
-        }
-      };
-      this.listener
-        .subscribe({ channels: [replyTo], onNotification })
-        .then((end) => (unsubscribe = end))
-        .then(() => notify(this.database, LIVE_USAGE_CHANNEL, { subject, replyTo } satisfies Question))
-        .catch(() => resolve());
-    });
-    clearTimeout(timer);
-    await unsubscribe?.();
-    return answers;
-  }
 }

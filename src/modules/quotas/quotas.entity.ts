@@ -45,6 +45,13 @@ export class UsageDay {
 
   @Column({ type: 'bigint', transformer: int8 })
   requests!: number;
+
+  /** When the last minute of the day started; null until a version that saves it has counted. */
+  @Column({ name: 'minute_start', type: 'timestamptz', nullable: true })
+  minuteStart!: Date | null;
+
+  @Column({ name: 'minute_requests', type: 'int', nullable: true })
+  minuteRequests!: number | null;
 }
 
 /** The last reset of a client's windows by an operator. */

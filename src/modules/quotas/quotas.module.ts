@@ -9,7 +9,7 @@ import { SETTINGS, type Settings } from '../../settings';
 import { AdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { ChangesListener } from './changes-listener';
-import { InstanceWatch, LiveUsageQuery } from './instances';
+import { InstanceWatch } from './instances';
 import { PlanThrottlerGuard, THROTTLERS } from './plan-throttler.guard';
 import { QuotaAdministration } from './quota-administration';
 import { QuotaOverview } from './quota-overview';
@@ -66,7 +66,7 @@ const REPOSITORIES = TypeOrmModule.forFeature([UsageDay, QuotaReset, KeyBan]);
 /** Bans, resets and reports for operators, without the counting that requests need. */
 @Module({
   imports: [REPOSITORIES, AdministrationModule],
-  providers: [QuotaRecords, QuotaAdministration, QuotaOverview, LiveUsageQuery],
+  providers: [QuotaRecords, QuotaAdministration, QuotaOverview],
   exports: [QuotaRecords, QuotaAdministration, QuotaOverview],
 })
 export class QuotaAdministrationModule {}

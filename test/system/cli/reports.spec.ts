@@ -112,7 +112,7 @@ it('quotas and deprecations are shown in coloured tables that fit the terminal',
   expect(plain(show)).toMatch(
     /plan +free\n\nwindow +limit +used +remaining +resetAt *\nminute +60 +0 +60 +- *\nday +1000 +250 +750 +in /,
   );
-  expect(plain(show)).toContain('\n\nThe minute is what the running server has counted');
+  expect(plain(show)).toContain('\n\nWhat the running servers have saved');
   expect(plain(top)).toMatch(
     /^client +a-client-\S+\nplan +free\nrequests +250\nperDay +1000\nusedPercent +25\n$/,
   );

@@ -15,7 +15,7 @@ class Records {
   /** What a flush answers: false while the database is away. */
   reachable = true;
 
-  count(clientId: number, _day: number, requests: number): void {
+  count(clientId: number, _windows: object, requests: number): void {
     this.counts.set(clientId, (this.counts.get(clientId) ?? 0) + requests);
   }
   saveBan(keyId: number, bans: BanState): void {
@@ -25,7 +25,8 @@ class Records {
     this.lookUps += 1;
     const requests = this.counts.get(clientId) ?? 0;
     const day = Math.floor(clock.now() / DAY_MS);
-    return Promise.resolve({ day, requests, resetAt: 0, ban: this.bans.get(keyId) ?? newBanState() });
+    const ban = this.bans.get(keyId) ?? newBanState();
+    return Promise.resolve({ day, requests, minuteStart: 0, minuteCount: 0, resetAt: 0, ban });
   }
   flush(): Promise<boolean> {
     return Promise.resolve(this.reachable);

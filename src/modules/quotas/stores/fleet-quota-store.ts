@@ -102,10 +102,10 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     );
   }
 
-  async look(subject: Subject): Promise<Standing> {
+  look(subject: Subject): Promise<Standing> {
     return this.answer<Standing>(
       () => this.shared.look(subject),
-      async () => ({ ...(await this.local.look(subject)), isLocal: true }),
+      () => this.local.look(subject),
     );
   }
 

@@ -87,7 +87,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     const { client } = key;
     const decision = decide(client, key, this.limitsOf(subject, client, now), now);
     if (decision.outcome === 'allowed') {
-      this.records.count(subject.clientId, client.day, 1);
+      this.records.count(subject.clientId, client, 1);
     } else if (decision.earnedBanLevel > 0) {
       this.records.saveBan(subject.keyId, key, now);
     }
@@ -100,7 +100,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
       // The share of a whole day, so that all instances together refund at most the limit.
       refund(windows, shareOf(subject.limits, this.instances, 0), takenAt);
       if (subject.kind === 'client' && windows.dayCount < before) {
-        this.records.count(subject.clientId, windows.day, -1);
+        this.records.count(subject.clientId, windows, -1);
       }
     });
   }

@@ -6,16 +6,14 @@ import { Database, type Transaction, int8ToNumber, WriteBehind } from '#libs/dat
 import { AuditTrail } from '../../audit';
 import { KeyBan, QuotaReset, UsageDay, toStoredBan } from '../quotas.entity';
 import type { BanState, StoredBan } from '../rules/decision';
-import { DAY_MS } from '../rules/limits';
+import { DAY_MS, type WindowState } from '../rules/limits';
 
 const INTERVAL_MS = 1_000;
 
 const NEVER_BANNED: StoredBan = { level: 0, bannedUntil: 0, byOperator: false };
 
-/** The requests that count against the day's limit, and the last reset (unix milliseconds, 0 for never). */
-export interface StoredUsage {
-  /** Days since 1970-01-01 UTC. */
-  day: number;
+/** The requests that count against the limits, and the last reset (unix milliseconds, 0 for never). */
+export interface StoredUsage extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount'> {
   requests: number;
   resetAt: number;
 }
@@ -25,9 +23,9 @@ export interface StoredState extends StoredUsage {
   ban: StoredBan;
 }
 
-interface DayCount {
+interface DayCount extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount'> {
   clientId: number;
-  day: number;
+  /** To be added to those of the day. */
   requests: number;
 }
 
@@ -87,17 +85,23 @@ export class QuotaRecords implements OnApplicationShutdown {
     });
   }
 
-  /** @param requests may be negative: a refunded request */
-  count(clientId: number, day: number, requests: number): void {
+  /**
+   * @param windows as they are now
+   * @param requests may be negative: a refunded request
+   */
+  count(clientId: number, windows: WindowState, requests: number): void {
+    const { day, minuteStart, minuteCount } = windows;
     const counted = this.counting.get(clientId);
     if (counted?.day === day) {
       counted.requests += requests;
+      counted.minuteStart = minuteStart;
+      counted.minuteCount = minuteCount;
       return;
     }
     if (counted !== undefined) {
       this.passOn(counted);
     }
-    this.counting.set(clientId, { clientId, day, requests });
+    this.counting.set(clientId, { clientId, day, requests, minuteStart, minuteCount });
   }
 
   /**
@@ -154,7 +158,10 @@ export class QuotaRecords implements OnApplicationShutdown {
     ]);
     const forgiven = reset?.day === day ? reset.requests : 0;
     const requests = Math.max(0, (used?.requests ?? 0) - forgiven);
-    return { day: Math.floor(now / DAY_MS), requests, resetAt: reset?.resetAt.getTime() ?? 0 };
+    const resetAt = reset?.resetAt.getTime() ?? 0;
+    const minuteStart = used?.minuteStart?.getTime() ?? 0;
+    const minuteCount = minuteStart > resetAt ? (used?.minuteRequests ?? 0) : 0;
+    return { day: Math.floor(now / DAY_MS), requests, resetAt, minuteStart, minuteCount };
   }
 
   /** The reset of one client, or all resets of the last day. */
@@ -194,15 +201,23 @@ export class QuotaRecords implements OnApplicationShutdown {
     // SQL, because TypeORM cannot add to what is stored.
     await this.usage.query(
       // Skips clients that have been deleted: one of them would make the batch fail repeatedly.
-      `INSERT INTO usage_days (client_id, day, requests)
-       SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests
-       FROM unnest($1::bigint[], $2::int[], $3::bigint[]) AS counted (client_id, day, requests)
+      // Of minutes that several instances have seen, the latest is kept, and the later state of it.
+      `INSERT INTO usage_days (client_id, day, requests, minute_start, minute_requests)
+       SELECT counted.client_id, DATE '1970-01-01' + counted.day, counted.requests, to_timestamp(minute_start / 1000.0),
+         minute_requests
+       FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::int[])
+         AS counted (client_id, day, requests, minute_start, minute_requests)
        WHERE EXISTS (SELECT FROM clients WHERE clients.id = counted.client_id)
-       ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests`,
+       ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
+         (minute_start, minute_requests) = (
+           SELECT * FROM (VALUES (usage_days.minute_start, usage_days.minute_requests),
+             (excluded.minute_start, excluded.minute_requests)) AS seen ORDER BY 1 DESC NULLS LAST, 2 DESC LIMIT 1)`,
       [
         counts.map(({ clientId }) => clientId),
         counts.map(({ day }) => day),
         counts.map(({ requests }) => requests),
+        counts.map(({ minuteStart }) => minuteStart),
+        counts.map(({ minuteCount }) => minuteCount),
       ],
     );
   }

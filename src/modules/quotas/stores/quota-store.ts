@@ -24,8 +24,6 @@ export interface Standing {
   bans: Readonly<BanState> | null;
   /** Unix milliseconds, on the clock of the counter. */
   decidedAt: number;
-  /** True if this is this instance's share, because Redis was unavailable. */
-  isLocal?: boolean;
 }
 
 /** What a refund needs to know. */

@@ -42,7 +42,7 @@ export class RedisQuotaStore extends QuotaStore {
   private decisionOf(subject: Subject, state: StateAfter): Decision {
     const { outcome, exhausted, newlyBanned, windows } = state;
     if (subject.kind === 'client' && outcome === 'allowed') {
-      this.records.count(subject.clientId, windows.day, 1);
+      this.records.count(subject.clientId, windows, 1);
     }
     this.saveNewBan(subject, state);
     return decisionAfter(outcome as Outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
@@ -51,7 +51,7 @@ export class RedisQuotaStore extends QuotaStore {
   async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
     const { outcome, windows, bans, now } = await this.run(subject, { name: 'refund', takenAt });
     if (subject.kind === 'client' && outcome === 'refunded') {
-      this.records.count(subject.clientId, windows.day, -1);
+      this.records.count(subject.clientId, windows, -1);
     }
     return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
   }
