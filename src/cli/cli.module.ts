@@ -2,21 +2,18 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { AppModule } from '../app.module';
 import { type Actor } from '../modules/audit';
 import { type Settings, readSettings } from '../settings';
-import { AuditCommand } from './audit.command';
 import { ClientsCommand } from './accounts/clients.command';
 import { KeysCommand } from './accounts/keys.command';
 import { QuotasCommand } from './accounts/quotas.command';
 import { Store } from './command/store';
 import { DbCommand } from './database/db.command';
 import { StoreStatusCommand } from './database/status.command';
-import { DeprecationsCommand } from './deprecations.command';
+import { AuditCommand, DeprecationsCommand } from './accounts/reports.commands';
 import { CompletionCommand, OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
 import { ApiCommand } from './store/api.command';
-import { CategoriesCommand, PetsCommand, StockCommand } from './store/catalogue.commands';
 import { EventsCommand } from './store/events.command';
-import { ExportCommand } from './store/export.command';
-import { ImportCommand } from './store/import.command';
-import { OrdersCommand } from './store/orders.command';
+import { ExportCommand, ImportCommand } from './store/transfer.commands';
+import { CategoriesCommand, OrdersCommand, PetsCommand, StockCommand } from './store/store.commands';
 import { WebhooksCommand } from './store/webhooks.command';
 
 /** In the order of the help. */

@@ -20,7 +20,7 @@ const methods = Object.entries(paths)
 
 const source = [
   '// Generated from the interface description by `npm run generate`.',
-  `import type { ApiPromise, CallOptions, ConditionalOptions, List } from '../calls.ts';`,
+  `import type { ApiPromise, CallOptions, ConditionalOptions, List } from '../results.ts';`,
   ...Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema)),
   `/** The error codes of the service. A newer service may have more. */
   export type ServiceErrorCode = ${typeOf(errorBody.properties.code)};`,

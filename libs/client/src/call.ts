@@ -1,4 +1,4 @@
-import type { ConditionalOptions } from './calls.ts';
+import type { ApiResponse, ConditionalOptions } from './results.ts';
 import { PetStoreError } from './errors.ts';
 import type { Configuration } from './options.ts';
 
@@ -16,6 +16,8 @@ export interface CallInput extends Partial<ConditionalOptions> {
   query?: object;
   body?: unknown;
 }
+
+export type Send = (operation: Operation, input: CallInput) => Promise<ApiResponse<unknown>>;
 
 /** One call of an operation with all its attempts: its request and its remaining waiting time. */
 export class Call {

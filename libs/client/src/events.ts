@@ -1,8 +1,8 @@
+import type { Send } from './call.ts';
 import { PetStoreError } from './errors.ts';
 import type { Event, EventType } from './generated/api.ts';
 import { nextCursor } from './header-fields.ts';
 import type { Configuration } from './options.ts';
-import type { Send } from './resources.ts';
 
 /** The event types that match `Type`. */
 export type EventOf<Type extends EventType, Kind = Event> = Kind extends { type: infer Own }

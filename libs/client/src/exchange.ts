@@ -1,5 +1,5 @@
 import { Call, type CallInput, type Operation } from './call.ts';
-import type { ApiResponse } from './calls.ts';
+import type { ApiResponse } from './results.ts';
 import { PetStoreError, failureOf, refusedLike } from './errors.ts';
 import { type RateLimit, readDeprecation, readRateLimit } from './header-fields.ts';
 import type { Configuration } from './options.ts';

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { detailsInShort } from '../../../src/cli/audit.command';
+import { detailsInShort } from '../../../src/cli/accounts/reports.commands';
 import { operator } from '../../../src/cli/command/operator';
 
 const here = `${userInfo().username}@${hostname()}`;

@@ -1,6 +1,6 @@
 // Generated from the interface description by `npm run generate`.
 
-import type { ApiPromise, CallOptions, ConditionalOptions, List } from '../calls.ts';
+import type { ApiPromise, CallOptions, ConditionalOptions, List } from '../results.ts';
 
 /**
  * The API key that sent the request, and the client it belongs to.

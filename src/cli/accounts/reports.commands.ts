@@ -1,10 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { AuditTrail, type RecordedEntry } from '../modules/audit';
-import { ClientsService, KeysService } from '../modules/auth';
-import { ListingCommand } from './command/command';
-import { Limit, Value, anyText, keyReference, pastInstant } from './command/option';
-import { type Row, isForPeople, printMany } from './output/output';
+import { AuditTrail, type RecordedEntry } from '../../modules/audit';
+import { ClientsService, KeysService } from '../../modules/auth';
+import { DeprecationReport } from '../../modules/deprecations';
+import { ListingCommand } from '../command/command';
+import { anyText, Days, keyReference, Limit, pastInstant, Value } from '../command/option';
+import { isForPeople, printMany, type Row } from '../output/output';
 
 @Command({ name: 'audit', description: 'show who changed which client or key, newest first' })
 export class AuditCommand extends ListingCommand {
@@ -81,4 +82,27 @@ function inShort(value: unknown): string {
     return '-';
   }
   return Array.isArray(value) ? value.join('+') : String(value as string | number | boolean);
+}
+
+@Command({
+  name: 'deprecations',
+  description: 'show who still calls deprecated operations, how often, and when last',
+})
+export class DeprecationsCommand extends ListingCommand {
+  protected override readonly examples = ['deprecations', 'deprecations --days 7 --client acme'];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly report!: DeprecationReport;
+
+  @Days(90) days!: number;
+  @Value('--client <name>', 'only calls of this client', anyText) client?: string;
+
+  async run(): Promise<void> {
+    await this.store.open();
+    if (this.client !== undefined) {
+      await this.clients.named(this.client);
+    }
+    const uses = await this.report.of(this.days, this.client);
+    const rows = uses.map(({ lastCallAt, ...use }) => ({ ...use, lastCallAt: lastCallAt.toISOString() }));
+    await printMany(rows, this, 'Nobody has called a deprecated operation.');
+  }
 }
