@@ -1,7 +1,6 @@
-import { Controller, Get, Post, type Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer } from '@nestjs/core';
-import { Public, RequiresKey, ScopeByMethod } from '../../../src/modules/auth';
 import { useService } from '../../support/use-service';
 import { operationsOf } from '../../support/document';
 
@@ -44,38 +43,4 @@ describe('Every route of the application', () => {
   it('is public only for health checks', () => {
     expect(withRule(routes, 'public').sort()).toEqual(['HealthController.live', 'HealthController.ready']);
   });
-});
-
-it('The rules catch a route that declares nothing', () => {
-  @Controller('planted')
-  class PlantedController {
-    @Get('forgotten')
-    forgotten(): void {}
-
-    @Get('open')
-    @Public()
-    open(): void {}
-
-    noRoute(): void {}
-  }
-  const planted = routesOf([PlantedController]);
-  expect(withRule(planted, undefined)).toEqual(['PlantedController.forgotten']);
-  expect(withRule(planted, 'public')).toEqual(['PlantedController.open']);
-});
-
-it('The scope follows from the method, unless the route declares another rule', () => {
-  @ScopeByMethod()
-  @Controller('planted')
-  class PlantedController {
-    @Get('read')
-    read(): void {}
-
-    @Post('write')
-    write(): void {}
-
-    @Get('any')
-    @RequiresKey()
-    any(): void {}
-  }
-  expect(routesOf([PlantedController]).map(({ rule }) => rule)).toEqual(['read', 'write', 'any key']);
 });

@@ -104,56 +104,6 @@ it('describes Deprecation, Sunset and Link on every response of the deprecated o
   }
 });
 
-const beta = { 'x-stability': 'beta' };
-const experimental = { 'x-stability': 'experimental' };
-const deprecated = { deprecated: true, 'x-deprecated-sunset': '2027-11-01' };
-
-/** Every operation of the contract. That a response is documented is checked on each one that a test receives. */
-const OPERATIONS: [operation: string, id: string, tag: string, markers?: object][] = [
-  ['GET /pets', 'listPets', 'Animals'],
-  ['POST /pets', 'createPet', 'Animals'],
-  ['GET /pets/{petId}', 'getPet', 'Animals', deprecated],
-  ['PUT /pets/{petId}', 'replacePet', 'Animals'],
-  ['PATCH /pets/{petId}', 'updatePet', 'Animals', beta],
-  ['DELETE /pets/{petId}', 'deletePet', 'Animals'],
-  ['GET /categories', 'listCategories', 'Categories'],
-  ['POST /categories', 'createCategory', 'Categories'],
-  ['GET /categories/{categoryId}', 'getCategory', 'Categories'],
-  ['PUT /categories/{categoryId}', 'replaceCategory', 'Categories'],
-  ['DELETE /categories/{categoryId}', 'deleteCategory', 'Categories'],
-  ['GET /store/orders', 'listOrders', 'Orders', { 'x-hideTryItPanel': true }],
-  ['POST /store/orders', 'placeOrder', 'Orders'],
-  ['GET /store/orders/{orderId}', 'getOrder', 'Orders'],
-  ['PATCH /store/orders/{orderId}', 'updateOrder', 'Orders', beta],
-  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Orders'],
-  ['GET /store/inventory', 'listInventory', 'Inventory'],
-  ['GET /store/inventory/{petId}', 'getInventory', 'Inventory'],
-  ['PUT /store/inventory/{petId}', 'setInventory', 'Inventory'],
-  ['POST /store/inventory/{petId}/adjustments', 'adjustInventory', 'Inventory', experimental],
-  ['GET /events', 'listEvents', 'Events', experimental],
-  ['GET /webhooks', 'listWebhooks', 'Events', experimental],
-  ['POST /webhooks', 'createWebhook', 'Events', experimental],
-  ['GET /webhooks/{webhookId}', 'getWebhook', 'Events', experimental],
-  ['PATCH /webhooks/{webhookId}', 'updateWebhook', 'Events', experimental],
-  ['DELETE /webhooks/{webhookId}', 'deleteWebhook', 'Events', experimental],
-  ['POST /webhooks/{webhookId}/secret', 'rotateWebhookSecret', 'Events', experimental],
-  ['POST /webhooks/{webhookId}/test', 'testWebhook', 'Events', experimental],
-  ['GET /webhooks/{webhookId}/deliveries', 'listDeliveries', 'Events', experimental],
-  ['POST /webhooks/{webhookId}/deliveries/{deliveryId}/retry', 'retryDelivery', 'Events', experimental],
-  ['GET /key', 'getKey', 'Account', beta],
-  ['GET /rate-limit', 'getRateLimit', 'Account', beta],
-  ['GET /usage', 'getUsage', 'Account', experimental],
-];
-
-it('has exactly the operations of the contract, with their ids, tags and markers', () => {
-  const described = [...operations].map(([name, operation]) => {
-    const markers = Object.entries(operation).filter(([key]) => key === 'deprecated' || key.startsWith('x-'));
-    return [name, operation.operationId, operation.tags[0], Object.fromEntries(markers)];
-  });
-  const expected = OPERATIONS.map(([name, id, tag, markers = {}]) => [name, id, tag, markers]);
-  expect(described.toSorted()).toEqual(expected.toSorted());
-});
-
 /** The tables of the specification ("Resources and their fields"): required fields and optional ones. */
 const SCHEMAS: [name: string, required: string[], optional: string[]][] = [
   ['NewPet', ['name', 'categoryId'], ['status']],
