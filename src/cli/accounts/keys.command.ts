@@ -14,9 +14,9 @@ import {
   anyText,
   duration,
   futureInstant,
-  keyName,
   keyReference,
   positionOr,
+  shortText,
   someOf,
 } from '../command/option';
 import { printKey, printMany, printOne } from '../output/output';
@@ -50,7 +50,7 @@ export class IssueKeyCommand extends ChangingCommand {
   @Inject() private readonly keys!: KeysService;
 
   @Formerly('--client <name>', anyText) client?: string;
-  @Value('--name <name>', 'what the key is for; the client sees it', keyName) name?: string;
+  @Value('--name <name>', 'what the key is for; the client sees it', shortText(100)) name?: string;
   @Value('--scopes <scopes>', 'read, write or both (default: read,write)', someOf(SCOPES)) scopes?: Scope[];
   @Value(
     '--expires <when>',

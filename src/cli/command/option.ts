@@ -196,12 +196,14 @@ export function duration(minMs: number, maxMs: number): Parser<number> {
 
 const LONG_AGO = duration(1_000, 3_650 * UNIT_MS.d!);
 
-/** The name of a key, which its owner may see. */
-export function keyName(text: string, name: string): string {
-  if (text.trim() === '' || text.length > 100 || text.includes('\0')) {
-    throw new UsageError(`${name} takes 1 to 100 characters.`);
-  }
-  return text;
+/** A text of one to so many characters. */
+export function shortText(max: number): Parser<string> {
+  return (text, name) => {
+    if (text.trim() === '' || text.length > max) {
+      throw new UsageError(`${name} takes 1 to ${max} characters.`);
+    }
+    return text;
+  };
 }
 
 export function clientName(text: string): string {

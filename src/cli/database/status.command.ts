@@ -91,32 +91,25 @@ function problemsOf({ database, instances, limits, redis }: StoreStatus): string
   ];
 }
 
-interface DatabaseStatus {
+/** What is not known of a database is null. */
+const UNKNOWN = {
+  state: 'unreachable' as 'running' | 'stopped' | 'unreachable' | 'missing',
+  /** How to reach a running embedded database by hand. */
+  psql: null as string | null,
+  /** Why it cannot be reached. */
+  reason: null as string | null,
+  postgres: null as string | null,
+  bytes: null as number | null,
+  connections: null as number | null,
+  maxConnections: null as number | null,
+  pendingMigrations: null as number | null,
+};
+
+type DatabaseStatus = typeof UNKNOWN & {
   kind: 'embedded' | 'given';
   /** A folder, or `host:port/name`. */
   location: string;
-  state: 'running' | 'stopped' | 'unreachable' | 'missing';
-  /** How to reach a running embedded database by hand. */
-  psql: string | null;
-  /** Why it cannot be reached. */
-  reason: string | null;
-  postgres: string | null;
-  bytes: number | null;
-  connections: number | null;
-  maxConnections: number | null;
-  pendingMigrations: number | null;
-}
-
-const UNKNOWN = {
-  state: 'unreachable',
-  psql: null,
-  reason: null,
-  postgres: null,
-  bytes: null,
-  connections: null,
-  maxConnections: null,
-  pendingMigrations: null,
-} as const;
+};
 
 interface TableStatus extends Record<string, unknown> {
   table: string;

@@ -2,6 +2,7 @@
 
 import { styleText } from 'node:util';
 import widthOf from 'string-width';
+import wrapAnsi from 'wrap-ansi';
 import { type Terminal, printable } from '../../runtime/messages';
 
 export type Row = Record<string, unknown>;
@@ -139,34 +140,9 @@ function style(format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { validateStream: false });
 }
 
-const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-
 /** Wraps the text to this many columns: at spaces, and within a word only if it is wider than a line. */
-export function wrap(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  let rest = text;
-  while (widthOf(rest) > columns) {
-    const most = beginningOf(rest, columns);
-    const space = rest[most.length] === ' ' ? most.length : most.lastIndexOf(' ');
-    const line = space > 0 ? rest.slice(0, space) : most;
-    lines.push(line);
-    rest = rest.slice(line.length).replace(/^ /, '');
-  }
-  return rest === '' && lines.length > 0 ? lines : [...lines, rest];
-}
-
-/** As much of the beginning as fits, but at least one character. */
-function beginningOf(text: string, columns: number): string {
-  let kept = '';
-  let left = columns;
-  for (const { segment } of characters.segment(text)) {
-    left -= widthOf(segment);
-    if (left < 0 && kept !== '') {
-      break;
-    }
-    kept += segment;
-  }
-  return kept;
+function wrap(text: string, columns: number): string[] {
+  return wrapAnsi(text, columns, { hard: true }).split('\n');
 }
 
 /** Pads with spaces, on the left for right-aligned text. */
