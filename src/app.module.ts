@@ -1,14 +1,14 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
-import { CommandsModule, DatabaseModule } from '#libs/database';
+import { CommandsModule, DatabaseModule, DatabaseUrl } from '#libs/database';
 import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Actor, AuditModule } from './modules/audit';
 import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
 import { CatalogueTransferModule } from './modules/catalogue';
 import { CategoriesModule } from './modules/categories';
-import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
+import { commandOptions, connectAndMigrate, serviceOptions } from './runtime/data-source';
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
 import { EventLogModule, EventsModule } from './modules/events';
 import { HealthModule } from './runtime/health';
@@ -27,7 +27,7 @@ import {
 } from './modules/quotas';
 import { WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
-import { SETTINGS, type Settings } from './settings';
+import { SETTINGS, type Settings, currentSecret } from './settings';
 
 /**
  * The path of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). Unknown
@@ -105,7 +105,10 @@ export class AppModule {
     ];
     return {
       module: AppModule,
-      imports: [...foundation(settings, DatabaseModule.forRoot('', options, prepare), actor), ...modules],
+      imports: [
+        ...foundation(settings, DatabaseModule.forRoot(new DatabaseUrl(''), options, prepare), actor),
+        ...modules,
+      ],
       exports: modules,
     };
   }
@@ -114,9 +117,13 @@ export class AppModule {
 class SettingsModule {}
 
 function openedDatabase(settings: Settings, url: string, poolSize: number): DynamicModule {
-  const { databaseDirectUrl = url } = settings;
-  const connect = (options: DataSourceOptions) => connectAndMigrate(options, databaseDirectUrl);
-  return DatabaseModule.forRoot(databaseDirectUrl, dataSourceOptions(url, poolSize), connect);
+  const { databaseDirectUrl } = settings;
+  const pooled = new DatabaseUrl(url, () => currentSecret('DATABASE_URL', url));
+  const direct = databaseDirectUrl
+    ? new DatabaseUrl(databaseDirectUrl, () => currentSecret('DATABASE_DIRECT_URL', databaseDirectUrl))
+    : pooled;
+  const connect = (options: DataSourceOptions) => connectAndMigrate(options, direct.value);
+  return DatabaseModule.forRoot(direct, serviceOptions(pooled, poolSize), connect);
 }
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };

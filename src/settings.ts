@@ -74,7 +74,7 @@ export function settingNames(): ReadonlySet<string> {
 }
 
 /** Variables that may be in a file, as container platforms mount secrets: `DATABASE_URL_FILE` names it. */
-const SECRETS = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'WEBHOOK_KEY'];
+const SECRETS = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'WEBHOOK_KEY'] as const;
 
 function withSecrets(environment: Environment): Environment {
   const reader = new EnvironmentReader(environment);
@@ -89,7 +89,7 @@ function withSecrets(environment: Environment): Environment {
 }
 
 /** A secret as its file holds it now; the value of the start if it is in no file, or the file cannot be read. */
-export function currentSecret(name: 'DATABASE_URL' | 'REDIS_URL', atStart: string): string {
+export function currentSecret(name: (typeof SECRETS)[number], atStart: string): string {
   const file = process.env[`${name}_FILE`]?.trim();
   try {
     return file ? readSecret(`${name}_FILE`, file) : atStart;

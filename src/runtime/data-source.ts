@@ -2,6 +2,8 @@ import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import {
+  clientWithCurrentPassword,
+  type DatabaseUrl,
   IdempotencyRecord,
   PostgresNames,
   giveUpSilentConnection,
@@ -74,6 +76,12 @@ export function dataSourceOptions(
       pipeline: true,
     },
   };
+}
+
+/** For a service, which opens connections long after its start. */
+export function serviceOptions({ value, current }: DatabaseUrl, poolSize: number): DataSourceOptions {
+  const options = dataSourceOptions(value, poolSize);
+  return { ...options, extra: { ...options.extra, Client: clientWithCurrentPassword(current) } };
 }
 
 /**

@@ -80,10 +80,10 @@ export class FirstProcess implements Running {
 
   /** Beside the variables of this process. */
   private workerEnvironment(): Record<string, string> {
-    const { databasePool, webhookKey } = this.settings;
+    const { databasePool, databaseUrl, webhookKey } = this.settings;
     return {
-      DATABASE_URL: this.databaseUrl,
-      DATABASE_URL_FILE: '',
+      // Workers read the file of another database themselves, for the sake of its changes.
+      ...(databaseUrl === undefined && { DATABASE_URL: this.databaseUrl }),
       DATABASE_POOL: String(Math.max(MIN_POOL, Math.floor(databasePool / this.count))),
       PETSTORE_SERVICE_ID: String(newServiceId()),
       ...(webhookKey && { WEBHOOK_KEY: webhookKey.toString('base64'), WEBHOOK_KEY_FILE: '' }),

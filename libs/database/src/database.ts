@@ -188,7 +188,7 @@ export class DatabaseModule {
    * @param connect opens the data source, once per application; its connections are closed with the application
    */
   static forRoot(
-    url: string,
+    url: DatabaseUrl,
     options: DataSourceOptions,
     connect: (options: DataSourceOptions) => Promise<DataSource>,
   ): DynamicModule {
@@ -202,7 +202,7 @@ export class DatabaseModule {
           dataSourceFactory: () => connect(options),
         }),
       ],
-      providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: new DatabaseUrl(url) }],
+      providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: url }],
       exports: [Database, DatabaseUrl, NotificationListener, TypeOrmModule],
     };
   }

@@ -32,7 +32,14 @@ export {
 } from './postgres-errors';
 export type { SharedRead } from './reads';
 export { UnsuitableDatabaseError } from './requirements';
-export { giveUpSilentConnection, pooledDriver, poolOf, type Statement, type StoredRow } from './session';
+export {
+  clientWithCurrentPassword,
+  giveUpSilentConnection,
+  pooledDriver,
+  poolOf,
+  type Statement,
+  type StoredRow,
+} from './session';
 export { type RetentionOptions, Retention, RetentionModule } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
 export { assertReadable, loadArchive } from './transfer/load-archive';

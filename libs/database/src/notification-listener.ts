@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { Client, type QueryResult } from 'pg';
+import type { Client, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import { RepeatingTask } from '#libs/clock';
+import { clientWithCurrentPassword } from './session';
 
 /**
  * The URL of the server itself, for connections that keep a session: a pooler may give each transaction another one. The
  * command line knows it once it opens the database.
  */
 export class DatabaseUrl {
-  constructor(public value: string) {}
+  /** @param current what its file has now, for the password of new connections */
+  constructor(
+    public value: string,
+    readonly current = () => this.value,
+  ) {}
 }
 
 export interface Subscription {
@@ -175,7 +180,7 @@ export class NotificationListener implements OnApplicationShutdown {
   }
 
   private async connect(): Promise<Client> {
-    const client = new Client({
+    const client = new (clientWithCurrentPassword(this.url.current))({
       connectionString: this.url.value,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_MS,

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { type ClientBase, Pool, type PoolClient, type PoolConfig, defaults } from 'pg';
+import {
+  Client,
+  type ClientBase,
+  type ClientConfig,
+  Pool,
+  type PoolClient,
+  type PoolConfig,
+  defaults,
+} from 'pg';
 import type { DataSource } from 'typeorm';
 import {
   isAbortedTransaction,
@@ -50,6 +58,19 @@ class PatientPool extends Pool {
       });
     attempt();
   }
+}
+
+/** A class of connections that use the password of the URL at the time: its file may have changed since the start. */
+export function clientWithCurrentPassword(currentUrl: () => string): typeof Client {
+  const current = () => new Client({ connectionString: currentUrl() }).password;
+  return class extends Client {
+    constructor(config?: ClientConfig) {
+      super(config);
+      if (typeof this.password === 'string') {
+        Object.assign(this, { password: current });
+      }
+    }
+  };
 }
 
 /** For TypeORM's option `driver`: the part of `pg` that a data source uses. Each needs its own, which knows its pool. */

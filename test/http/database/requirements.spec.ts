@@ -1,3 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NotificationListener } from '#libs/database';
+import { until } from '../../support/eventually';
 import { randomBytes } from 'node:crypto';
 import { migrateToNewest } from '../../../src/runtime/data-source';
 import { explain } from '../../../src/runtime/failures';
@@ -115,5 +120,40 @@ describe('a server without another connection', () => {
       return [status, (await caller.get(`/pets?name=${turn}`)).status];
     });
     expect(await Promise.all(requests)).toEqual(requests.map(() => [201, 200]));
+  });
+});
+
+describe('a server whose password changes', () => {
+  const database = {} as TestDatabase;
+  const role = unique('role');
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-secret-'));
+  const file = join(folder, 'database-url');
+  let databaseUrl: string;
+
+  const withPassword = (password: string) =>
+    Object.assign(new URL(database.url), { username: role, password }).href;
+
+  beforeAll(async () => {
+    Object.assign(database, await createTestDatabase());
+    const { username } = new URL(server);
+    await query(server, `CREATE ROLE ${role} LOGIN PASSWORD 'before' IN ROLE ${username}`);
+    databaseUrl = withPassword('before');
+    writeFileSync(file, databaseUrl);
+    process.env.DATABASE_URL_FILE = file;
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  afterAll(() => database.drop());
+  const { service, caller } = useStore(() => ({ database, databaseUrl }));
+
+  it('is used on with the password that the file has then, for requests and for listening', async () => {
+    const states: boolean[] = [];
+    const subscription = { channels: ['states'], onNotification: () => undefined };
+    const onState = (listening: boolean) => states.push(listening);
+    await service.app.get(NotificationListener).subscribe({ ...subscription, onState });
+    await query(server, `ALTER ROLE ${role} PASSWORD 'after'`);
+    writeFileSync(file, `${withPassword('after')}\n`);
+    await query(server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+    await until(async () => (await caller.get('/pets')).status === 200);
+    await until(() => states.join() === 'true,false,true');
   });
 });
