@@ -3,26 +3,29 @@ import { PETSTORE } from './messages';
 import type { OpenDatabase } from './open-database';
 import { DEMO_CLIENT, SeedService } from './seed';
 
-/** Prints the address of the service. The first start of an embedded database also seeds the store and prints a key. */
+/**
+ * Prints the address of the service. The first start of an embedded database also seeds the store. On a terminal it prints a
+ * key; elsewhere a log may keep what is printed, and others may read it.
+ */
 export async function announce(
   context: INestApplicationContext,
-  database: OpenDatabase,
-  host: string,
-  port: number,
+  database: Pick<OpenDatabase, 'embedded'>,
+  { host, port }: { host: string; port: number },
+  output: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stdout,
 ): Promise<void> {
   const seed = context.get(SeedService);
   const first = database.embedded && (await seed.isFirstRun());
-  const key = first ? (await seed.seed()).key : null;
+  const key = first ? (await seed.seed(Boolean(output.isTTY))).key : null;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const hint = `To issue a key: ${PETSTORE} keys issue <client> (clients: ${PETSTORE} clients list)`;
-  process.stdout.write(`
+  const client = first ? DEMO_CLIENT : '<client>';
+  output.write(`
 Pet Store is ready.
 
   Service    ${url}
   Docs       ${url}/docs
   OpenAPI    ${url}/openapi.json
 
-${key === null ? hint : firstKey(url, key)}
+${key === null ? `To issue a key: ${PETSTORE} keys issue ${client} (clients: ${PETSTORE} clients list)` : firstKey(url, key)}
 
 `);
 }

@@ -81,7 +81,8 @@ export function dataSourceOptions(
 /** For a service, which opens connections long after its start. */
 export function serviceOptions({ value, current }: DatabaseUrl, poolSize: number): DataSourceOptions {
   const options = dataSourceOptions(value, poolSize);
-  return { ...options, extra: { ...options.extra, Client: clientWithCurrentPassword(current) } };
+  const extra = { ...(options.extra as object), Client: clientWithCurrentPassword(current) };
+  return { ...options, extra };
 }
 
 /**

@@ -9,14 +9,14 @@ export const DEMO_CLIENT = 'demo';
 interface Seeded {
   categories: number;
   pets: number;
-  /** The demo client's key; null if that client already existed. */
+  /** The demo client's key; null if none was asked for, or that client already existed. */
   key: string | null;
 }
 
 /** An advisory lock, so that two processes do not seed at the same time. The number only has to be unused elsewhere. */
 const SEED_LOCK = 0x73656564;
 
-/** Fills an empty store with sample data and issues a first key. Safe to repeat. */
+/** Fills an empty store with sample data and a demo client. Safe to repeat. */
 @Injectable()
 export class SeedService {
   constructor(
@@ -33,23 +33,22 @@ export class SeedService {
     return !row!.used;
   }
 
-  /** One transaction: a demo client without a key would keep a later start from issuing one. */
-  seed(): Promise<Seeded> {
+  /** One transaction: if it fails, the next start does all of it. */
+  seed(withKey = true): Promise<Seeded> {
     return this.database.longTransaction(async (transaction) => {
       // SQL, because TypeORM has no advisory locks.
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
       const counts = await seedCatalogue(transaction);
-      return { ...counts, key: await this.seedClient(transaction) };
+      return { ...counts, key: await this.seedClient(withKey, transaction) };
     });
   }
 
-  private async seedClient(transaction: Transaction): Promise<string | null> {
+  private async seedClient(withKey: boolean, transaction: Transaction): Promise<string | null> {
     if (await this.clients.exists(DEMO_CLIENT, transaction)) {
       return null;
     }
     await this.clients.create(DEMO_CLIENT, agreedPlan('free'), transaction);
-    const { key } = await this.keys.issue({ client: DEMO_CLIENT }, transaction);
-    return key;
+    return withKey ? (await this.keys.issue({ client: DEMO_CLIENT }, transaction)).key : null;
   }
 }
 

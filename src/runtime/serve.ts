@@ -40,7 +40,7 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
         : new Service(complete, database.url, logger, tracing);
     const { context, port } = await running.start();
     if (cluster.isPrimary) {
-      await announce(context, database, settings.host, port);
+      await announce(context, database, { host: settings.host, port });
     }
   };
   try {

@@ -67,11 +67,6 @@ export class ServiceProcess {
       .filter((line) => line.startsWith('{'));
   }
 
-  /** The key that a first run shows. */
-  get firstKey(): string | undefined {
-    return /psk_live_\w+/.exec(this.stdout)?.[0];
-  }
-
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
     this.child.kill(signal);
     return within(`the end of the service after ${signal}`, this.ending);
