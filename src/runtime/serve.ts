@@ -21,10 +21,8 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   }
   // A closed output must not stop the service.
   process.stdout.on('error', () => undefined);
-  const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), () => ({
-    worker: cluster.worker?.id,
-    ...tracing?.logContext(),
-  }));
+  const logContext = tracing && (() => tracing.logContext());
+  const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), logContext);
   tracing?.reportTo((message) => logger.warn(message));
   if (settings.redisUrl !== undefined && settings.instances === 1 && cluster.isPrimary) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');

@@ -33,7 +33,8 @@ export function createLogger(
   output: number | DestinationStream = 1,
   context?: () => object,
 ): Logger {
-  const options = { level, base: undefined, timestamp: isoTime, mixin: context };
+  const base = cluster.worker && { worker: cluster.worker.id };
+  const options = { level, base, timestamp: isoTime, mixin: context };
   if (typeof output !== 'number') {
     return pino(options, output);
   }
