@@ -16,33 +16,18 @@ interface BadLine {
   problem: string;
 }
 
-/** The invalid lines of a file: the first ones in full, and the total number. */
+/** The invalid lines of a file: the first ones in its order, and the total number. */
 export class BadLines {
-  private total = 0;
-  private known: BadLine[] = [];
-
-  get count(): number {
-    return this.total;
-  }
-
-  /** In the order of the file. */
-  get first(): readonly BadLine[] {
-    return this.known;
-  }
+  count = 0;
+  first: readonly BadLine[] = [];
 
   /**
    * @param found at least the first `MAX_REPORTED` of the lines
    * @param count their total number
    */
   add(found: readonly BadLine[], count = found.length): void {
-    this.total += count;
-    if (count > 0 && this.mayShow(found[0]!)) {
-      this.known = [...this.known, ...found].sort((a, b) => a.line - b.line).slice(0, MAX_REPORTED);
-    }
-  }
-
-  private mayShow({ line }: BadLine): boolean {
-    return this.known.length < MAX_REPORTED || line < this.known.at(-1)!.line;
+    this.count += count;
+    this.first = [...this.first, ...found].sort((a, b) => a.line - b.line).slice(0, MAX_REPORTED);
   }
 }
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { type Completable, completionScript } from '../../../src/cli/completion-script';
+import { completionScript } from '../../../src/cli/program.commands';
 import { leavesOf, registeredCommands } from './support/registered-commands';
 
-let petstore: Completable;
+let petstore: Awaited<ReturnType<typeof registeredCommands>>;
 
 beforeAll(async () => {
   petstore = await registeredCommands();
