@@ -37,8 +37,6 @@ describe('POST /categories', () => {
         'description must',
       ],
       ['null as description', { name: 'a', description: null }, 'description must be'],
-      ['an id, which the service assigns', { id: 1, name: 'a' }, '"id" is not allowed here'],
-      ['an unknown field', { name: 'a', colour: 'red' }, '"colour" is not allowed here'],
     ])('rejects %s', async (_what, body, hint) => {
       const answer = await caller.post<ErrorBody>('/categories', body);
       expect(answer.body).toMatchObject({ code: 'validation_failed', status: 400 });
@@ -88,18 +86,12 @@ describe('PUT /categories/{categoryId}', () => {
   test.each([
     ['no name', { description: 'x' }],
     ['a blank name', { name: ' ' }],
-    ['an id', { id: 1, name: 'Cats' }],
     ['a description that is null', { name: 'Cats', description: null }],
     ['no body', undefined],
   ])('400: rejects %s and changes nothing', async (_what, body) => {
     const { body: error } = await caller.put<ErrorBody>(target, body);
     expect(error).toMatchObject({ code: 'validation_failed', status: 400 });
     expect((await caller.get<Category>(target)).body.name).toBe('Dogs');
-  });
-
-  it('404: does not create a missing category', async () => {
-    const { body } = await caller.put<ErrorBody>('/categories/4711', { name: 'Cats' });
-    expect(body).toMatchObject({ code: 'category_not_found', status: 404 });
   });
 });
 

@@ -31,37 +31,6 @@ function earnBan(bans: BanState, now = NOW, resetAt = RESET): number {
 }
 
 describe('a series of refused requests', () => {
-  it('counts from a second after its first one, and bans at the 11th that counts', () => {
-    const bans = newBanState();
-    expect(strikes(30, bans)).not.toContain(true);
-    expect(strikes(30, bans, NOW + NOTICE_MS - 1)).not.toContain(true);
-    expect(refusalsBeforeBan(bans, NOW)).toBe(11);
-    const left = Array.from({ length: 10 }, () => [
-      strike(bans, NOW + NOTICE_MS, RESET),
-      refusalsBeforeBan(bans, NOW + NOTICE_MS),
-    ]);
-    expect(left).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((count) => [false, count]));
-    expect(strike(bans, NOW + NOTICE_MS, RESET)).toBe(true);
-    expect(isBanned(bans, NOW + NOTICE_MS)).toBe(true);
-  });
-
-  it('ends with the announced wait, an allowed request or a ban; the next one gives notice again', () => {
-    const bans = newBanState();
-    strikes(1, bans);
-    strikes(10, bans, RESET - 1);
-    expect(refusalsBeforeBan(bans, RESET - 1)).toBe(1);
-    expect(refusalsBeforeBan(bans, RESET)).toBe(11);
-    expect(strikes(30, bans, RESET, RESET + 60_000)).not.toContain(true);
-    strikes(10, bans, RESET + NOTICE_MS, RESET + 60_000);
-    endSeries(bans);
-    expect(strikes(30, bans, RESET + 2 * NOTICE_MS, RESET + 60_000)).not.toContain(true);
-    endSeries(bans);
-    earnBan(bans, RESET, RESET + 10 * FORGIVENESS_MS);
-    expect(isBanned(bans, bans.bannedUntil - 1)).toBe(true);
-    expect(isBanned(bans, bans.bannedUntil)).toBe(false);
-    expect(strikes(30, bans, bans.bannedUntil, bans.bannedUntil + 1)).not.toContain(true);
-  });
-
   it('lasts as long as the longest wait announced in it', () => {
     const bans = newBanState();
     strike(bans, NOW, RESET + 3_600_000);

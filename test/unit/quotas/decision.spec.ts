@@ -4,7 +4,6 @@ import {
   decide,
   type Decision,
   newBanState,
-  NOTHING_TAKEN,
   rateLimitHeaders,
 } from '../../../src/modules/quotas/rules/decision';
 import {
@@ -64,73 +63,6 @@ describe('an allowed request', () => {
   });
 });
 
-describe('a refused request', () => {
-  it('names its window, its wait in whole seconds, and what is left before a ban', () => {
-    const windows = newWindowState(NOW);
-    const bans = newBanState();
-    decideTimes(2, windows, bans);
-    expect(decide(windows, bans, LIMITS, NOW + 59_999)).toMatchObject({
-      outcome: 'limited',
-      exhausted: 'minute',
-      retryAfterSeconds: 1,
-      refusalsBeforeBan: 11,
-      nextBanSeconds: 120,
-      takenAt: NOTHING_TAKEN,
-    });
-  });
-
-  it('bans the key at the 11th that counts, and reports the ban', () => {
-    const windows = newWindowState(NOW);
-    const bans = newBanState();
-    const decisions = decideToTheBrink(windows, bans).slice(3);
-    expect(decisions.map((d) => [d.outcome, d.refusalsBeforeBan])).toEqual(
-      Array.from({ length: 10 }, (_none, index) => ['limited', 10 - index]),
-    );
-    expect(decide(windows, bans, LIMITS, NOW + 1_000)).toMatchObject({
-      outcome: 'banned',
-      earnedBanLevel: 1,
-      exhausted: null,
-      retryAfterSeconds: 120,
-      nextBanSeconds: 600,
-    });
-    refund(windows, LIMITS, decisions[0]!.takenAt);
-    expect(windows).toMatchObject({ minuteCount: 2, dayCount: 2 });
-  });
-
-  it('never bans an address', () => {
-    const decisions = decideTimes(50, newWindowState(NOW), null).slice(2);
-    expect(new Set(decisions.map((d) => d.outcome))).toEqual(new Set(['limited']));
-    expect(decisions[0]).toMatchObject({ refusalsBeforeBan: 0, nextBanSeconds: 0 });
-  });
-});
-
-describe('a request with a banned key', () => {
-  it('uses no quota and does not extend the ban', () => {
-    const windows = newWindowState(NOW);
-    const bans = newBanState();
-    decideToTheBrink(windows, bans);
-    decide(windows, bans, LIMITS, NOW + 1_000);
-    const [counts, until] = [windows.dayCount, bans.bannedUntil];
-    for (let now = NOW + 1_500; now < until; now += 1_000) {
-      expect(decide(windows, bans, LIMITS, now)).toMatchObject({
-        outcome: 'banned',
-        earnedBanLevel: 0,
-        retryAfterSeconds: Math.ceil((until - now) / 1000),
-        takenAt: NOTHING_TAKEN,
-      });
-    }
-    expect([windows.dayCount, bans.bannedUntil]).toEqual([counts, until]);
-    expect(decide(windows, bans, LIMITS, until).outcome).toBe('allowed');
-  });
-
-  it('does not affect other keys of the client', () => {
-    const windows = newWindowState(NOW);
-    decideToTheBrink(windows, newBanState());
-    expect(decide(windows, newBanState(), LIMITS, NOW).outcome).toBe('limited');
-    expect(decide(windows, newBanState(), LIMITS, NOW + 60_000).outcome).toBe('allowed');
-  });
-});
-
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const TOLD_AT = MIDNIGHT + DAY_MS - 40_210_500;
 
@@ -143,23 +75,6 @@ function day(remaining: number): WindowStanding {
 }
 
 describe('the rate limit headers', () => {
-  it('report both windows in the draft’s headers and the scarcer one in X-RateLimit-*', () => {
-    expect(rateLimitHeaders([minute(59), day(999)], TOLD_AT, null)).toEqual({
-      'X-RateLimit-Limit': '60',
-      'X-RateLimit-Remaining': '59',
-      'X-RateLimit-Reset': String(Math.ceil((TOLD_AT + 59_001) / 1000)),
-      'RateLimit-Policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-      RateLimit: '"minute";r=59;t=60, "day";r=999;t=40211',
-    });
-  });
-
-  it('report only the minute for an address', () => {
-    expect(rateLimitHeaders([minute(3)], TOLD_AT, null)).toMatchObject({
-      'RateLimit-Policy': '"minute";q=60;w=60',
-      RateLimit: '"minute";r=3;t=60',
-    });
-  });
-
   it('report the day when it has less left, and on a tie', () => {
     const reset = String((MIDNIGHT + DAY_MS) / 1000);
     for (const remaining of [4, 5]) {
