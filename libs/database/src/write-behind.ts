@@ -8,6 +8,8 @@ import { RepeatingTask } from '#libs/clock';
 export type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
 
 export interface WriteBehindOptions<Entry> {
+  /** For the log, as the subject of a sentence: `Saving last uses of keys`. */
+  name: string;
   /** How often collected entries are written, in milliseconds. */
   intervalMs: number;
   write: BatchWriter<Entry>;
@@ -15,8 +17,6 @@ export interface WriteBehindOptions<Entry> {
   collect?: () => void;
   /** Merges a pending entry with a later one of the same key. */
   merge: (earlier: Entry, later: Entry) => Entry;
-  /** Called for every batch that could not be written; it is retried at the next interval. */
-  onError: (error: unknown) => void;
 }
 
 /**
@@ -31,7 +31,7 @@ export class WriteBehind<Entry> {
 
   constructor(private readonly options: WriteBehindOptions<Entry>) {
     this.task = new RepeatingTask({
-      name: 'Writing collected changes',
+      name: options.name,
       work: () => this.write(),
       everyMs: options.intervalMs,
     }).start();
@@ -83,8 +83,9 @@ export class WriteBehind<Entry> {
       const later = this.waiting;
       this.waiting = batch;
       later.forEach((entry, key) => this.add(key, entry));
-      this.options.onError(error);
+      throw error;
+    } finally {
+      this.batch = null;
     }
-    this.batch = null;
   }
 }

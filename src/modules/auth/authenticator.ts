@@ -178,16 +178,14 @@ const INTERVAL_MS = 5_000;
 /** Records when each key was last used; writes in batches. */
 @Injectable()
 export class KeyUse implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(KeyUse.name);
   private readonly lastUse: WriteBehind<number>;
 
   constructor(@InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>) {
     this.lastUse = new WriteBehind<number>({
+      name: 'Saving last uses of keys',
       intervalMs: INTERVAL_MS,
       merge: Math.max,
       write: (batch) => this.write(batch),
-      onError: (error) =>
-        this.logger.warn(`Last-used times of keys could not be saved; will retry: ${String(error)}`),
     });
   }
 

@@ -3,7 +3,6 @@ import {
   type ExecutionContext,
   Inject,
   Injectable,
-  Logger,
   Module,
   type OnApplicationShutdown,
 } from '@nestjs/common';
@@ -32,7 +31,6 @@ interface Calls {
 /** Counts calls of deprecated operations by key, operation and UTC day; writes in batches. */
 @Injectable()
 export class DeprecatedCalls implements OnApplicationShutdown {
-  private readonly logger = new Logger(DeprecatedCalls.name);
   private readonly calls: WriteBehind<Calls>;
 
   constructor(
@@ -40,11 +38,10 @@ export class DeprecatedCalls implements OnApplicationShutdown {
     private readonly clock: Clock,
   ) {
     this.calls = new WriteBehind<Calls>({
+      name: 'Saving calls of deprecated operations',
       intervalMs: INTERVAL_MS,
       merge: (earlier, later) => ({ ...later, calls: earlier.calls + later.calls }),
       write: (batch) => this.write([...batch.values()]),
-      onError: (error) =>
-        this.logger.warn(`Calls of deprecated operations could not be saved; will retry: ${String(error)}`),
     });
   }
 

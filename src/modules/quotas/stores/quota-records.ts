@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { Clock, utcDate } from '#libs/clock';
@@ -53,7 +53,6 @@ export function shareRead<Value>(
 /** Persists daily counts and bans: written every second and at shutdown. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
-  private readonly logger = new Logger(QuotaRecords.name);
   /** By client, because this is added to with every request; passed on when it is written. */
   private readonly counting = new Map<number, DayCount>();
   private readonly counts: WriteBehind<DayCount>;
@@ -68,20 +67,18 @@ export class QuotaRecords implements OnApplicationShutdown {
     private readonly clock: Clock,
     private readonly trail: AuditTrail,
   ) {
-    const onError = (error: unknown) =>
-      this.logger.warn(`Counts could not be written; will retry: ${String(error)}`);
     this.counts = new WriteBehind<DayCount>({
+      name: 'Saving counts',
       intervalMs: INTERVAL_MS,
       collect: () => this.collect(),
       merge: (earlier, later) => ({ ...later, requests: earlier.requests + later.requests }),
       write: (batch) => this.writeCounts([...batch.values()]),
-      onError,
     });
     this.bansEarned = new WriteBehind<EarnedBan[]>({
+      name: 'Saving bans',
       intervalMs: INTERVAL_MS,
       merge: (earlier, later) => [...earlier, ...later],
       write: (batch) => this.writeBans(batch),
-      onError,
     });
   }
 

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { WriteBehind } from '#libs/database';
 import { pendingTimers } from '../../../support/pending-timers';
 
@@ -5,18 +6,19 @@ type Batch = Record<string, string>;
 
 let behind: WriteBehind<string>;
 let batches: Batch[];
-let errors: unknown[];
+let warnings: jest.SpyInstance;
 /** Batches under way, each of which waits until the test lets it succeed or fail. */
 let underWay: { resolve: () => void; reject: (error: Error) => void }[];
 let throws: boolean;
 
 beforeEach(() => {
   jest.useFakeTimers();
-  [batches, errors, underWay, throws] = [[], [], [], false];
+  [batches, underWay, throws] = [[], [], false];
+  warnings = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
   behind = new WriteBehind<string>({
+    name: 'Saving letters',
     intervalMs: 1_000,
     merge: (earlier, later) => `${earlier}${later}`,
-    onError: (error) => errors.push(error),
     write: (batch) => {
       if (throws) throw new Error('at once');
       batches.push(Object.fromEntries(batch));
@@ -24,7 +26,10 @@ beforeEach(() => {
     },
   });
 });
-afterEach(() => jest.useRealTimers());
+afterEach(() => {
+  warnings.mockRestore();
+  jest.useRealTimers();
+});
 
 describe('collected entries', () => {
   it('are written at the interval, merged by key in their order', async () => {
@@ -79,7 +84,7 @@ describe('a batch that fails', () => {
     behind.add('c', '4');
     underWay[0]!.reject(new Error('database is away'));
     expect(await flushed).toBe(false);
-    expect(errors).toEqual([new Error('database is away')]);
+    expect(warnings.mock.calls).toEqual([['Saving letters failed; will retry: Error: database is away']]);
     expect(behind.idle).toBe(false);
     await jest.advanceTimersByTimeAsync(1_000);
     expect(batches[1]).toEqual({ a: '13', b: '2', c: '4' });
@@ -101,7 +106,7 @@ describe('a batch that fails', () => {
     behind.add('a', '1');
     throws = true;
     expect(await behind.flush()).toBe(false);
-    expect(errors).toEqual([new Error('at once')]);
+    expect(warnings).toHaveBeenCalledTimes(1);
     throws = false;
     void behind.flush();
     expect(batches).toEqual([{ a: '1' }]);
