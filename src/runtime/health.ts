@@ -85,7 +85,7 @@ export class Readiness {
         ...UP,
         degraded: limitsDegraded,
         shared: this.instances.limitsShared,
-        evictionPolicy: this.quotas.evictionPolicy(),
+        evictionPolicy: this.quotas.redis.evictionPolicy,
       },
     };
     return { status: 'ok', info: details, error: {}, details };
@@ -109,7 +109,7 @@ export class Readiness {
       database: failure === undefined,
       pending,
       changesHeard: this.directory.listening,
-      limitsDegraded: this.quotas.isDegraded(),
+      limitsDegraded: this.quotas.redis.isDegraded,
     };
   }
 
@@ -171,7 +171,7 @@ export class HealthController {
   /** The process responds. */
   @Get('live')
   @Public()
-  @SkipThrottle({ minute: true, day: true })
+  @SkipThrottle()
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
@@ -182,7 +182,7 @@ export class HealthController {
    */
   @Get('ready')
   @Public()
-  @SkipThrottle({ minute: true, day: true })
+  @SkipThrottle()
   ready(): Promise<Ready> {
     return this.readiness.check();
   }

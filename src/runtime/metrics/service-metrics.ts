@@ -30,14 +30,14 @@ export class ServiceMetrics implements OnModuleInit {
     this.metrics.gauge(
       'petstore_limits_degraded',
       'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
-      () => Number(this.quotas.isDegraded()),
+      () => Number(this.quotas.redis.isDegraded),
       [],
       'max',
     );
     this.metrics.gauge(
       'petstore_limits_evictable',
       'Whether Redis may evict counters, because its maxmemory-policy is not noeviction (1), or not (0).',
-      () => Number(this.quotas.evictionPolicy() !== undefined),
+      () => Number(this.quotas.redis.evictionPolicy !== undefined),
       [],
       'max',
     );

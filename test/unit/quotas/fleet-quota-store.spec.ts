@@ -30,7 +30,7 @@ beforeEach(() => {
   } as unknown as MemoryQuotaStore;
   store = new FleetQuotaStore(connection as unknown as Redis, shared, local, new ManualClock(), 2);
   changes = [];
-  store.onChange(() => changes.push(store.isDegraded()));
+  store.onChange = () => changes.push(store.redis.isDegraded);
 });
 afterEach(() => {
   store.onApplicationShutdown();
@@ -44,9 +44,9 @@ const isAway = () => new RedisUnavailableError('silence');
 it('counts locally from the start until Redis answers', async () => {
   probe.mockRejectedValueOnce(isAway());
   const started = store.start();
-  expect(store.isDegraded()).toBe(true);
+  expect(store.redis.isDegraded).toBe(true);
   await started;
-  expect([store.isDegraded(), changes]).toEqual([true, []]);
+  expect([store.redis.isDegraded, changes]).toEqual([true, []]);
   expect(await store.take(SUBJECT)).toMatchObject({ takenLocally: true });
   await pass(PROBE_MS);
   expect(changes).toEqual([false]);

@@ -8,6 +8,7 @@ import {
   type ClientSubject,
   QuotaStore,
   type Receipt,
+  type RedisState,
   type Standing,
   type Subject,
   type Taken,
@@ -31,9 +32,8 @@ const START_MS = 2_500;
 export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
   private readonly refusals: RefusalCache;
-  private readonly listeners: (() => void)[] = [];
-  /** Until a probe has reached Redis, and again from the first one that does not. */
-  private isLocal = true;
+  /** Degraded until a probe has reached Redis, and again from the first one that does not. */
+  override redis: RedisState = { isDegraded: true };
   /** Whether a probe is due. */
   private isInDoubt = true;
   private isClosed = false;
@@ -44,7 +44,6 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   });
   /** What was logged in this outage. */
   private readonly told = new Set<string>();
-  private policy?: string;
   /** True if requests were counted in Redis since this instance last counted locally. */
   private sharedSince = true;
   /** Subjects that were counted locally and are not yet marked stale in Redis, by key id. */
@@ -69,18 +68,6 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     }
     await this.prober.start().runNow();
     return this;
-  }
-
-  override isDegraded(): boolean {
-    return this.isLocal;
-  }
-
-  override evictionPolicy(): string | undefined {
-    return this.policy;
-  }
-
-  override onChange(listener: () => void): void {
-    this.listeners.push(listener);
   }
 
   take(subject: Subject): Taken | Promise<Taken> {
@@ -112,7 +99,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   /** Rejects until the change has reached Redis; the caller retries. */
   async reload(change: Change): Promise<void> {
     await this.local.reload(change);
-    if (this.isLocal) {
+    if (this.redis.isDegraded) {
       throw new RedisUnavailableError('It does not answer probes.');
     }
     await this.shared.reload(change);
@@ -139,7 +126,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     shared: () => Promise<Result>,
     local: () => Result | Promise<Result>,
   ): Promise<Result> {
-    if (this.isLocal) {
+    if (this.redis.isDegraded) {
       return Promise.resolve(local());
     }
     return shared().then(
@@ -170,14 +157,13 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     }
     // What was counted locally in the meantime is settled next time.
     this.isInDoubt = this.countedLocally.size > 0;
-    if (this.isLocal && !this.isClosed) {
-      this.isLocal = false;
+    if (this.redis.isDegraded && !this.isClosed) {
       if (this.told.size > 0) {
         this.told.clear();
         // Also a warning, so that a log of warnings shows when an outage ended.
         this.logger.warn('Redis is back: limits are shared again.');
       }
-      this.listeners.forEach((listener) => listener());
+      this.note({ isDegraded: false });
       await this.checkEviction();
     }
   }
@@ -188,10 +174,14 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     }
     this.isInDoubt = true;
     this.tellFailure(cause);
-    if (!this.isLocal) {
-      this.isLocal = true;
-      this.listeners.forEach((listener) => listener());
+    if (!this.redis.isDegraded) {
+      this.note({ isDegraded: true });
     }
+  }
+
+  private note(change: Partial<RedisState>): void {
+    this.redis = { ...this.redis, ...change };
+    this.onChange();
   }
 
   /** Logs why Redis is unavailable: once for each outage, and again if it is there but refuses this instance. */
@@ -207,13 +197,12 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   /** A Redis that evicts counters lets clients start again. */
   private async checkEviction(): Promise<void> {
     // Without the right to ask, nothing is known.
-    const policy = await evictionPolicyOf(this.client).catch(() => undefined);
-    if (policy !== this.policy) {
-      this.policy = policy;
-      this.listeners.forEach((listener) => listener());
-      if (policy !== undefined) {
+    const evictionPolicy = await evictionPolicyOf(this.client).catch(() => undefined);
+    if (evictionPolicy !== this.redis.evictionPolicy) {
+      this.note({ evictionPolicy });
+      if (evictionPolicy !== undefined) {
         this.logger.warn(
-          `Redis may evict counters, so clients may get more than their limit: its maxmemory-policy is ${policy}. Set it to noeviction.`,
+          `Redis may evict counters, so clients may get more than their limit: its maxmemory-policy is ${evictionPolicy}. Set it to noeviction.`,
         );
       }
     }

@@ -42,25 +42,22 @@ export interface Change {
   clientId?: number;
 }
 
+/** What operators should know of Redis. */
+export interface RedisState {
+  /** True while this instance allows only its share of the limits, because Redis is unavailable. */
+  isDegraded: boolean;
+  /** Its eviction policy, if it may evict counters: clients then get more than their limit. */
+  evictionPolicy?: string;
+}
+
 /**
  * Counts requests. Every method is one atomic step on the subject's windows and bans. It returns a promise only if it
  * must: a promise costs more than the counting.
  */
 export abstract class QuotaStore {
-  /** True while this instance allows only its share of the limits, because Redis is unavailable. */
-  isDegraded(): boolean {
-    return false;
-  }
-
-  /** The eviction policy of Redis, if it may evict counters: clients then get more than their limit. */
-  evictionPolicy(): string | undefined {
-    return undefined;
-  }
-
-  /** Calls the listener whenever `isDegraded` or `evictionPolicy` changes. */
-  onChange(listener: () => void): void {
-    void listener;
-  }
+  redis: RedisState = { isDegraded: false };
+  /** Called when `redis` has changed. */
+  onChange: () => void = () => undefined;
 
   /** Takes one request from both windows or from neither, and applies strikes and bans. */
   abstract take(subject: Subject): Taken | Promise<Taken>;

@@ -7,6 +7,7 @@ import {
   type Change,
   QuotaStore,
   type Receipt,
+  type RedisState,
   type Standing,
   type Subject,
   type Taken,
@@ -35,11 +36,6 @@ interface Answer {
   redis: RedisState;
 }
 
-interface RedisState {
-  isDegraded: boolean;
-  evictionPolicy: string | undefined;
-}
-
 /** One end of the channel between a worker and the first process: `process` or a `Worker`. */
 export interface Channel {
   send?(message: object, handle: undefined, options: undefined, sent: (error: Error | null) => void): boolean;
@@ -62,7 +58,6 @@ export class WorkerQuotaStore extends QuotaStore {
   private readonly waiting = new Map<number, Waiting>();
   private asked: Call[] = [];
   private lastId = 0;
-  private redis: RedisState = { isDegraded: false, evictionPolicy: undefined };
 
   constructor(
     private readonly channel: Channel,
@@ -71,14 +66,6 @@ export class WorkerQuotaStore extends QuotaStore {
     super();
     this.refusals = new RefusalCache(clock);
     channel.on('message', (message) => this.receive(message as Partial<Answer>));
-  }
-
-  override isDegraded(): boolean {
-    return this.redis.isDegraded;
-  }
-
-  override evictionPolicy(): string | undefined {
-    return this.redis.evictionPolicy;
   }
 
   take(subject: Subject): Taken | Promise<Taken> {
@@ -140,7 +127,7 @@ export class WorkerQuotaServer {
   private readonly replies = new Map<Channel, Reply[]>();
 
   constructor(private readonly store: QuotaStore) {
-    store.onChange(() => [...this.replies.keys()].forEach((worker) => this.send(worker)));
+    store.onChange = () => [...this.replies.keys()].forEach((worker) => this.send(worker));
   }
 
   /** Handles the messages of this worker. @returns what to call when it has ended */
@@ -171,8 +158,6 @@ export class WorkerQuotaServer {
 
   private send(worker: Channel): void {
     const quotaReplies = this.replies.get(worker)?.splice(0) ?? [];
-    const { store } = this;
-    const redis = { isDegraded: store.isDegraded(), evictionPolicy: store.evictionPolicy() };
-    send(worker, { quotaReplies, redis });
+    send(worker, { quotaReplies, redis: this.store.redis });
   }
 }

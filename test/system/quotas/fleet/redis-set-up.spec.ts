@@ -40,7 +40,7 @@ async function start(redisUrl: string): Promise<TestService> {
   return service;
 }
 
-const isDegraded = (service: TestService) => service.app.get(QuotaStore).isDegraded();
+const isDegraded = (service: TestService) => service.app.get(QuotaStore).redis.isDegraded;
 const warnings = ({ log }: TestService) =>
   log.lines.map(({ msg }) => String(msg)).filter((line) => /Redis/.test(line));
 
