@@ -13,8 +13,6 @@ interface Tag {
 interface Page {
   title: string;
   head?: string;
-  /** In the header, next to the search. */
-  bar?: string;
   /** The side bar; omitted on the page for unknown paths. */
   side?: string;
   body: string;
@@ -23,8 +21,19 @@ interface Page {
 export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
+const KEY_DIALOG = `<dialog class="key" aria-labelledby="key-title" closedby="any"><form method="dialog">
+<h2 id="key-title">Your API key</h2>
+<p role="status"></p>
+<label>API key <input name="key" autocomplete="off" spellcheck="false" placeholder="psk_live_…"></label>
+<p>It is kept until you close this tab. <a href="/docs/guides/authentication">About keys</a></p>
+<button class="go">Check and use</button>
+<button type="button" name="forget" hidden>Forget the key</button>
+<button name="close">Close</button>
+</form></dialog>
+`;
+
 /** A whole page, without inline content that its policy would have to allow. */
-function htmlOf({ title, head = '', bar = '', side = '', body }: Page): string {
+function htmlOf({ title, head = '', side = '', body }: Page): string {
   const menu = side && '<button type="button" class="menu-button" popovertarget="menu">Menu</button>';
   return `<!doctype html>
 <html lang="en">
@@ -36,17 +45,19 @@ function htmlOf({ title, head = '', bar = '', side = '', body }: Page): string {
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/docs.css">
 <script type="module" src="/docs/docs.js"></script>
+<script type="module" src="/docs/key.js"></script>
 ${head}</head>
 <body>
 <a class="skip" href="#operations">Skip to the content</a>
 <header>${menu}<a class="brand" href="/docs">Pet Store</a>
 <button type="button" class="find">Search <kbd>Ctrl K</kbd></button>
-${bar}</header>
+<button type="button" class="authorize">Authorize</button>
+</header>
 <dialog class="search" aria-label="Search" closedby="any">
 <input type="search" aria-label="Search" placeholder="Operations, error codes and guides" autocomplete="off">
 <button type="button">Close</button><ol></ol><p role="status"></p>
 </dialog>
-${side}${body}
+${KEY_DIALOG}${side}${body}
 </body>
 </html>
 `;
@@ -111,28 +122,22 @@ const SWAGGER_UI = `<link rel="preload" href="/openapi.json" as="fetch" crossori
 <script type="module" src="/docs/page.js"></script>
 `;
 
-const KEY_DIALOG = `<dialog class="key" aria-labelledby="key-title" closedby="any"><form method="dialog">
-<h2 id="key-title">Your API key</h2>
-<p role="status"></p>
-<label>API key <input name="key" autocomplete="off" spellcheck="false" placeholder="psk_live_…"></label>
-<p>It is kept until you close this tab. <a href="/docs/guides/authentication">About keys</a></p>
-<button class="go">Check and use</button>
-<button type="button" name="forget" hidden>Forget the key</button>
-<button name="close">Close</button>
-</form></dialog>
-`;
-
 /** The page of the operations, before its script starts Swagger UI. */
 export function operationsPage(document: OpenAPIObject, guides: Guide[]): string {
   return htmlOf({
     title: 'Pet Store',
     head: SWAGGER_UI,
-    bar: '<button type="button" class="authorize">Authorize</button>\n',
     side: sideBar(document, guides),
-    body: `${KEY_DIALOG}<div id="page">
-<noscript>This page needs JavaScript. The interface is described in <a href="/openapi.yaml">openapi.yaml</a>.</noscript>
+    body: `<div id="page">
+<noscript><p>To try operations here you need JavaScript. <a href="/openapi.yaml">openapi.yaml</a> describes them in full.</p>
+${operationsOf(document).map(outlineOf).join('\n')}</noscript>
 </div>`,
   });
+}
+
+function outlineOf({ path, method, operation }: ListedOperation): string {
+  const { summary = '', description = '' } = operation;
+  return `<h2>${escaped(summary)}</h2><p><code>${method.toUpperCase()} ${path}</code> ${escaped(description)}</p>`;
 }
 
 const HIGHLIGHTING = `<link rel="stylesheet" href="/docs/github.css" media="(prefers-color-scheme: light)">

@@ -149,7 +149,7 @@ describe('On a wide screen, the page', () => {
     expect([y > -height, height < 3 * 900]).toEqual([true, true]);
     const created = operation('createCategory');
     expect(await created.locator('.curl-command pre').innerText()).toContain(
-      `curl -X 'POST' \\\n  'http://${FOREIGN_HOST}:${service.port}/categories'`,
+      `curl 'http://${FOREIGN_HOST}:${service.port}/categories' \\\n  -H`,
     );
     await created.getByRole('heading', { name: 'Python' }).click();
     expect(await created.locator('.curl-command pre').innerText()).toContain('response = requests.post(');
@@ -263,7 +263,12 @@ describe('On a wide screen, the page', () => {
     await offer(`${key.slice(0, -1)}!`, /not valid/);
     // The browser reports an answer that is a refusal, whoever expects one.
     expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
-    await offer(` ${key} `, new RegExp(`ends with ${key.slice(-4)}.*Plan free, may read and write`));
+    await keyDialog().getByRole('textbox').fill(` ${key} `);
+    await page.keyboard.press('Enter');
+    await keyDialog().waitFor({ state: 'hidden' });
+    await page.locator('.authorize').click();
+    const holder = new RegExp(`ends with ${key.slice(-4)}.*Plan free, may read and write`);
+    await keyDialog().getByText(holder).waitFor();
     await page.keyboard.press('Escape');
 
     await page.reload();
@@ -279,6 +284,18 @@ describe('On a wide screen, the page', () => {
     const command = await tried.locator('.curl-command pre').innerText();
     expect(command).toContain(`/pets?limit=2' \\\n`);
     expect(command).toContain(`-H 'X-API-Key: ${key}'`);
+
+    const placed = await unfold('createCategory');
+    await placed.locator('.try-out__btn').click();
+    await placed.locator('[data-param-name=Idempotency-Key] input').fill("it's mine");
+    await placed.locator('.body-param textarea').fill('{"name": "Fish"}');
+    const sample = placed.locator('.curl-command pre');
+    await until(async () => (await sample.innerText()).includes(`-H 'Idempotency-Key: it'\\''s mine'`));
+    expect(await sample.innerText()).toMatch(/-d '{"name": "Fish"}'$/);
+    await placed.locator('.execute').click();
+    const live = placed.locator('.live-responses-table .response');
+    expect(await live.locator('.response-col_status').innerText()).toBe('201');
+    await comesIntoView(placed.locator('.live-responses-table'));
 
     await page.locator('.authorize').click();
     await keyDialog().getByRole('button', { name: 'Forget the key' }).click();

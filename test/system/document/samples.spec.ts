@@ -20,7 +20,6 @@ const SAMPLES = `import('/docs/samples.js').then(async ({ exampleRequest, typesc
   const events = example('/events', 'get');
   events.url += '?wait=20&type=order.placed';
   const order = example('/store/orders', 'post');
-  order.headers['Idempotency-Key'] = 'order-1';
   const pet = example('/pets/{petId}', 'put');
   pet.headers['If-Match'] = '"tag"';
   const category = example('/categories/{categoryId}', 'get');
@@ -75,11 +74,11 @@ it('The samples send the documented requests, and contain no key', () => {
   const [pets, events, order, pet] = samples.slice(-4);
   expect(pets![0]).toContain('store.pets.list({\n  limit: 2,\n  status: [\n    "sold"\n  ],\n');
   expect(events![0]).toContain('of store.events({\n  types: [\n    "order.placed"\n  ],\n  follow: true\n})');
-  expect(order![0]).toContain('idempotencyKey: "order-1"');
+  expect(order![0]).toContain('idempotencyKey: "order-2026-1"');
   expect(pet![0]).toContain('ifMatch: "\\"tag\\""');
   expect(order![1]).toContain(`response = requests.post(
     "${service.url}/store/orders",
-    headers={"X-API-Key": os.environ["PETSTORE_KEY"], "Idempotency-Key": "order-1"},
+    headers={"X-API-Key": os.environ["PETSTORE_KEY"], "Idempotency-Key": "order-2026-1"},
     json={
         "petId": 1
     },

@@ -28,44 +28,48 @@ function show() {
   field.value = '';
 }
 
-/** @param ui Swagger UI, which sends the key */
-export function takeKeys(ui) {
-  const use = () => {
-    if (kept()) {
-      ui.preauthorizeApiKey('apiKey', kept().key);
-    } else if (ui.authSelectors.authorized()?.size) {
-      ui.authActions.logout(['apiKey']);
-    }
-    show();
-  };
-  form.addEventListener('submit', async (event) => {
-    if (event.submitter === form.elements.close) {
-      return;
-    }
-    event.preventDefault();
-    const key = field.value.trim();
-    try {
-      const answer = await fetch('/key', { headers: { 'X-API-Key': key } });
-      const holder = await answer.json();
-      if (!answer.ok) {
-        return say(holder.message, 'refusal');
-      }
-      sessionStorage.setItem(STORE, JSON.stringify({ ...holder, key }));
-      use();
-    } catch {
-      say(
-        'The key cannot be checked: it has characters that no key has, or the service does not answer.',
-        'refusal',
-      );
-    }
-  });
-  forget.addEventListener('click', () => {
-    sessionStorage.removeItem(STORE);
-    use();
-  });
-  button.addEventListener('click', () => {
-    show();
-    dialog.showModal();
-  });
+/** Called with the key, or undefined when it is forgotten. */
+const uses = [];
+
+function use() {
+  uses.forEach((call) => call(kept()?.key));
+  show();
+}
+
+/** Calls with the key of the tab, now and whenever it changes. */
+export function onKey(call) {
+  uses.push(call);
   use();
 }
+
+form.addEventListener('submit', async (event) => {
+  if (event.submitter === form.elements.close) {
+    return;
+  }
+  event.preventDefault();
+  const key = field.value.trim();
+  try {
+    const answer = await fetch('/key', { headers: { 'X-API-Key': key } });
+    const holder = await answer.json();
+    if (!answer.ok) {
+      return say(holder.message, 'refusal');
+    }
+    sessionStorage.setItem(STORE, JSON.stringify({ ...holder, key }));
+    use();
+    dialog.close();
+  } catch {
+    say(
+      'The key cannot be checked: it has characters that no key has, or the service does not answer.',
+      'refusal',
+    );
+  }
+});
+forget.addEventListener('click', () => {
+  sessionStorage.removeItem(STORE);
+  use();
+});
+button.addEventListener('click', () => {
+  show();
+  dialog.showModal();
+});
+show();

@@ -1,15 +1,20 @@
 // Runs Swagger UI with our additions on the page of the operations.
 
-import { takeKeys } from './key.js';
-import { exampleRequest, python, typescript } from './samples.js';
+import { onKey } from './key.js';
+import { curl, exampleRequest, python, typescript } from './samples.js';
 import { inWords } from './words.js';
 
 /** The document, as it was served. */
 let served;
 const operationAt = (path, method) => served.paths[path]?.[method];
 
+/** What most people look for first. The guides beside it say the rest. */
+const FIRST_STEPS = `Base URL: \`${location.origin}\`. Send your API key as \`X-API-Key\`; [how to get one](/docs/guides/getting-started).
+
+Start with [listing pets](#/Animals/listPets), [creating one](#/Animals/createPet) and [placing an order](#/Orders/placeOrder).`;
+
 function plugin(system) {
-  const { createElement: h, Fragment } = system.React;
+  const { createElement: h, Fragment, useEffect, useReducer, useRef } = system.React;
 
   const badges = (Original) => (properties) => {
     const { path, method } = properties.operationProps.toJS();
@@ -22,23 +27,34 @@ function plugin(system) {
     return h(Fragment, null, h(Original, properties), ...marks);
   };
 
+  /** The request as code, with what is typed so far. */
+  const Sample = ({ path, method }) => {
+    const [, refresh] = useReducer((count) => count + 1, 0);
+    useEffect(() => system.getStore().subscribe(refresh), []);
+    const key = system.authSelectors.authorized()?.getIn(['apiKey', 'value']);
+    const values = system.specSelectors.parameterValues([path, method]).toJS();
+    const body = system.oas3Selectors.requestBodyValue(path, method);
+    const request = exampleRequest(served, path, method, key, { ...values, body });
+    return h(system.getComponent('RequestSnippets', true), { request: system.Im.fromJS(request) });
+  };
+
   /** Shows the request as code before it is sent, success as Swagger UI does, and errors as a list. */
   const responses = (Original) => (properties) => {
     const { path, method, tryItOutResponse } = properties;
-    const [Markdown, Snippets] = ['Markdown', 'RequestSnippets'].map((name) =>
-      system.getComponent(name, true),
-    );
+    const Markdown = system.getComponent('Markdown', true);
     const isSuccess = (_response, status) => status < 300;
     const others = properties.responses.filterNot(isSuccess).map((response, status) => {
       const when = h(Markdown, { source: response.get('description') });
       return h('tr', { key: status }, h('th', { scope: 'row' }, status), h('td', null, when));
     });
-    const key = system.authSelectors.authorized()?.getIn(['apiKey', 'value']);
-    const example = () => system.Im.fromJS(exampleRequest(served, path, method, key));
+    const column = useRef();
+    useEffect(() => {
+      column.current.querySelector('.live-responses-table')?.scrollIntoView({ block: 'nearest' });
+    }, [tryItOutResponse]);
     return h(
-      Fragment,
-      null,
-      operationAt(path, method) && !tryItOutResponse && h(Snippets, { request: example() }),
+      'div',
+      { className: 'exchange', ref: column },
+      operationAt(path, method) && !tryItOutResponse && h(Sample, { path, method }),
       h(Original, { ...properties, responses: properties.responses.filter(isSuccess) }),
       h(
         'table',
@@ -48,6 +64,9 @@ function plugin(system) {
       ),
     );
   };
+
+  /** Swagger UI keeps the list of fields when a request can be typed, and then sends none: a new one shows the editor. */
+  const editable = (Original) => (properties) => h(Original, { ...properties, key: properties.isExecute });
 
   const foldedHeaders = (Original) => (properties) =>
     h('details', null, h('summary', null, 'Headers'), h(Original, properties));
@@ -70,9 +89,11 @@ function plugin(system) {
         ({ text }) =>
           h('span', null, text),
       headers: foldedHeaders,
+      modelExample: editable,
       responses,
     },
     fn: {
+      requestSnippetGenerator_curl_bash: curl,
       requestSnippetGenerator_typescript: (request) => typescript(served, request),
       requestSnippetGenerator_python: (request) => python(served, request),
     },
@@ -82,11 +103,9 @@ function plugin(system) {
       spec: {
         wrapActions: {
           updateJsonSpec: (original) => (document) => {
-            // The guides beside it say the rest. They are those of the service that serves this page, whatever its address.
-            const { default: address } = document.servers[0].variables.address;
-            const [introduction] = document.info.description.split('\n\n');
-            document.info.description = introduction.replaceAll(address, location.origin);
-            document.externalDocs.url = document.externalDocs.url.replace(address, location.origin);
+            document.info.description = FIRST_STEPS;
+            ['contact', 'license'].forEach((name) => delete document.info[name]);
+            delete document.externalDocs;
             served = structuredClone(document);
             inWords(document);
             original({ ...document, servers: [{ url: location.origin }] });
@@ -120,7 +139,14 @@ const ui = SwaggerUIBundle({
     languages: ['curl_bash', 'typescript', 'python'],
   },
   plugins: [plugin],
-  onComplete: () => takeKeys(ui),
+  onComplete: () =>
+    onKey((key) => {
+      if (key) {
+        ui.preauthorizeApiKey('apiKey', key);
+      } else if (ui.authSelectors.authorized()?.size) {
+        ui.authActions.logout(['apiKey']);
+      }
+    }),
 });
 
 /** Highlights the target of the address in the side bar. */

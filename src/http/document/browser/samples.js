@@ -15,18 +15,58 @@ function parametersOf({ components, paths }, path, method) {
   return parameters.map((part) => (part.$ref ? components.parameters[part.$ref.split('/').at(-1)] : part));
 }
 
-/** The example request of an operation, from the examples of the document. */
-export function exampleRequest(document, path, method, key = 'psk_live_…') {
-  const { requestBody } = document.paths[path][method];
+/** The key of a sample of an order: a retry with it does not order twice. */
+const IDEMPOTENCY_KEY = 'order-2026-1';
+
+/**
+ * The request of an operation with what is typed, and otherwise with the examples of the document.
+ * @param typed the values of parameters by `in.name`, and the body
+ */
+export function exampleRequest(document, path, method, key = 'psk_live_…', typed = {}) {
+  const { operationId, requestBody } = document.paths[path][method];
   const parameters = parametersOf(document, path, method);
-  const fill = (url, { name, schema }) => url.replace(`{${name}}`, schema.example);
+  const values = (place) =>
+    parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, schema }) => [name, typed[`${place}.${name}`], schema])
+      .map(([name, value, { example }]) => [name, value || (place === 'path' ? example : undefined)])
+      .filter(([, value]) => value !== undefined && value.length !== 0);
   const [[type, content] = []] = Object.entries(requestBody?.content ?? {});
+  const url = new URL(
+    values('path').reduce(
+      (target, [name, value]) => target.replace(`{${name}}`, encodeURIComponent(value)),
+      path,
+    ),
+    location.origin,
+  );
+  values('query').forEach(([name, value]) =>
+    [value].flat().forEach((one) => url.searchParams.append(name, one)),
+  );
   return {
-    url: location.origin + parameters.filter((parameter) => parameter.in === 'path').reduce(fill, path),
+    url: url.href,
     method: method.toUpperCase(),
-    headers: { 'X-API-Key': key, ...(type && { 'Content-Type': type }) },
-    body: type && JSON.stringify(Object.values(content.examples)[0].value, null, 2),
+    headers: {
+      'X-API-Key': key,
+      ...(operationId === 'placeOrder' && { 'Idempotency-Key': IDEMPOTENCY_KEY }),
+      ...Object.fromEntries(values('header')),
+      ...(type && { 'Content-Type': type }),
+    },
+    body: type && (typed.body || JSON.stringify(Object.values(content.examples)[0].value, null, 2)),
   };
+}
+
+const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+export function curl(request) {
+  const [url, method, body] = ['url', 'method', 'body'].map((name) => request.get(name));
+  const fields = [...request.get('headers')].filter(([name]) => name.toLowerCase() !== 'accept');
+  const isImplied = method === (body ? 'POST' : 'GET');
+  const parts = [
+    `curl ${isImplied ? '' : method === 'HEAD' ? '--head ' : `-X ${method} `}${quoted(url)}`,
+    ...fields.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body ? [`-d ${quoted(body)}`] : []),
+  ];
+  return parts.join(' \\\n  ');
 }
 
 /** The typed value, unless it is not JSON. */
