@@ -84,7 +84,7 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     const filters = [selection.conditions, selection.within?.parameters].join();
     let shared = this.shared.get(filters);
     if (shared === undefined) {
-      const statement = { text: sharedPagesStatement(this.listOf(selection), types) };
+      const statement = { text: sharedPagesStatement(this.listOf(selection), this.table.json, types) };
       shared = {
         maxBatch: MAX_BATCH,
         statementFor: (pages) => ({ ...statement, values: columnsOf(pages) }),
@@ -95,15 +95,17 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     return shared;
   }
 
-  /** @param stored rows with the number of their page, from 1, in the last column */
+  /** @param stored the number of each page, from 1, and its rows as JSON */
   private pagesOf(stored: readonly StoredRow[], pages: readonly Values[]): Row[][] {
     const { table } = this;
     const rows = pages.map((): Row[] => []);
-    for (const row of stored) {
-      rows[(row.at(-1) as number) - 1]!.push(table.rowOf(row));
+    for (const [number, entries] of stored as [number, string | null][]) {
+      const page = JSON.parse(entries ?? '[]') as StoredRow[];
+      // They arrive sorted, but SQL does not promise it for an aggregate.
+      rows[number - 1] = page
+        .map((entry) => table.rowOf(entry, 'fromJson'))
+        .sort((a, b) => table.idOf(a) - table.idOf(b));
     }
-    // They arrive sorted, but SQL does not promise it for a join.
-    rows.forEach((page) => page.sort((a, b) => table.idOf(a) - table.idOf(b)));
     return rows;
   }
 
@@ -144,15 +146,17 @@ export interface List {
 
 /**
  * A statement for the pages of several requests, to be prepared. Each parameter of `pageStatement` is an array with a
- * value for each request. The last column is the number of the request, from 1.
+ * value for each request. Its rows are the number of each request that wants any entries, from 1, and these as JSON.
+ * @param json an entry as JSON
  * @param types of the parameters
  */
-export function sharedPagesStatement(list: List, types: readonly string[]): string {
+export function sharedPagesStatement(list: List, json: string, types: readonly string[]): string {
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
   const names = types.map((_type, index) => `value_${index + 1}`);
   const page = pageStatement(list).replace(/\$(\d+)/g, 'request.value_$1');
-  return `SELECT page.*, request.number::int
-    FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS request (${names.join(', ')}, number), LATERAL (${page}) AS page`;
+  return `SELECT request.number::int, (SELECT json_agg(${json}) FROM (${page}) AS page)::text
+    FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS request (${names.join(', ')}, number)
+    WHERE request.value_2 > 0`;
 }
 
 /** For each value of `within` it reads no more rows than the page has. */
