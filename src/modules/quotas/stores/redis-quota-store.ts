@@ -3,14 +3,7 @@ import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
 import { standings } from '../rules/limits';
 import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
 import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './quota-script';
-import {
-  type Change,
-  type ClientSubject,
-  QuotaStore,
-  type Receipt,
-  type Standing,
-  type Subject,
-} from './quota-store';
+import type { Change, ClientSubject, Receipt, Standing, Subject } from './quota-store';
 import { ScriptCalls, type ScriptStep } from './script-calls';
 
 type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
@@ -22,7 +15,7 @@ const TAKE: SubjectStep = { name: 'take' };
 const NOTHING_STORED: readonly number[] = [];
 
 /** Counts in Redis, so that all instances share the limits: one atomic script, one round trip. */
-export class RedisQuotaStore extends QuotaStore {
+export class RedisQuotaStore {
   private readonly calls: ScriptCalls;
   private readonly reading = new Map<number, Promise<StoredState>>();
 
@@ -31,7 +24,6 @@ export class RedisQuotaStore extends QuotaStore {
     private readonly records: QuotaRecords,
     budgetMs: number,
   ) {
-    super();
     this.calls = new ScriptCalls(client, budgetMs);
   }
 
@@ -49,16 +41,15 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
-    const { outcome, windows, bans, now } = await this.run(subject, { name: 'refund', takenAt });
-    if (subject.kind === 'client' && outcome === 'refunded') {
-      this.records.count(subject.clientId, windows, -1);
+    const state = await this.run(subject, { name: 'refund', takenAt });
+    if (subject.kind === 'client' && state.outcome === 'refunded') {
+      this.records.count(subject.clientId, state.windows, -1);
     }
-    return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
+    return standingAfter(subject, state);
   }
 
   async look(subject: Subject): Promise<Standing> {
-    const { windows, bans, now } = await this.run(subject, { name: 'look' });
-    return { standings: standings(windows, subject.limits, now), bans, decidedAt: now };
+    return standingAfter(subject, await this.run(subject, { name: 'look' }));
   }
 
   /** Copies bans and resets to Redis, and marks the days of active clients as stale. Every notified instance does so; it is idempotent. */
@@ -87,10 +78,6 @@ export class RedisQuotaStore extends QuotaStore {
     ]);
   }
 
-  flush(): Promise<boolean> {
-    return this.records.flush();
-  }
-
   /** Rejects unless Redis can run the script. */
   async probe(): Promise<void> {
     await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
@@ -98,7 +85,7 @@ export class RedisQuotaStore extends QuotaStore {
 
   /** Makes Redis reload these clients from the database, because they were counted elsewhere. */
   async markStale(known: { clientId: number; keyId: number }[]): Promise<void> {
-    await this.flush();
+    await this.records.flush();
     await this.runAll(known.map(({ clientId, keyId }) => aStep('mark stale', keysOfClient(clientId, keyId))));
   }
 
@@ -145,6 +132,10 @@ export class RedisQuotaStore extends QuotaStore {
       this.records.saveBan(subject.keyId, bans!, now);
     }
   }
+}
+
+function standingAfter({ limits }: Subject, { windows, bans, now }: StateAfter): Standing {
+  return { standings: standings(windows, limits, now), bans, decidedAt: now };
 }
 
 /** A step that needs no limits. */
