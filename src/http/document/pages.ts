@@ -130,7 +130,10 @@ export function operationsPage(document: OpenAPIObject, guides: Guide[]): string
     side: sideBar(document, guides),
     body: `<div id="page">
 <noscript><p>To try operations here you need JavaScript. <a href="/openapi.yaml">openapi.yaml</a> describes them in full.</p>
-${operationsOf(document).map(outlineOf).join('\n')}</noscript>
+${(document.tags as Tag[])
+  .flatMap(({ name }) => operationsOf(document, name))
+  .map(outlineOf)
+  .join('\n')}</noscript>
 </div>`,
   });
 }
