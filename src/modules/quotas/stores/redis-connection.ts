@@ -4,7 +4,7 @@ import { SENTINEL_URL, currentSecret } from '../../../settings';
 
 const OPTIONS: RedisOptions = {
   connectTimeout: 2_000,
-  // Requests must not wait for a reconnect; the circuit breaker probes in the background.
+  // Requests must not wait for a reconnect; FleetQuotaStore probes in the background.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
