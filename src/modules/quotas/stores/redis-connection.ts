@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import { SENTINEL_URL, currentSecret } from '../../../settings';
 
 const OPTIONS: RedisOptions = {
@@ -65,6 +65,18 @@ function accessIn(url: string): Pick<RedisOptions, 'username' | 'password' | 'tl
   };
 }
 
+/** What opens connections to Sentinels; ioredis does not declare it for subclasses. */
+const Connector = SentinelConnector as unknown as new (options: unknown) => {
+  connectToSentinel(...values: unknown[]): Redis;
+};
+
+/** Without listeners, ioredis prints the errors of Sentinels with their stacks; here `sentinelError` reports them. */
+class QuietSentinelConnector extends Connector {
+  override connectToSentinel(...values: unknown[]): Redis {
+    return super.connectToSentinel(...values).on('error', () => undefined);
+  }
+}
+
 function sentinelOptions({ hosts, name, sentinelPassword, tls }: Record<string, string>): RedisOptions {
   return {
     sentinels: hosts!.split(',').map((entry) => {
@@ -72,6 +84,7 @@ function sentinelOptions({ hosts, name, sentinelPassword, tls }: Record<string, 
       return { host, port: Number(port || 26_379) };
     }),
     name,
+    Connector: QuietSentinelConnector as unknown as RedisOptions['Connector'],
     // A primary that is cut off closes no connection: the Sentinels tell of its successor.
     failoverDetector: true,
     ...(sentinelPassword && { sentinelPassword: decodeURIComponent(sentinelPassword) }),

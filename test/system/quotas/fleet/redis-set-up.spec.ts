@@ -131,4 +131,10 @@ describe('With a Sentinel', () => {
     await until(() => !isDegraded(service));
     expect((await statuses(caller, 25)).filter((status) => status === 200)).toHaveLength(20);
   });
+
+  it('a name that it does not know is reported in one line', async () => {
+    const service = await start(url.replace('127.0.0.1:1,', '').replace('/store', '/shop'));
+    await until(() => warnings(service).length > 0);
+    expect(warnings(service)[0]).toContain('its Sentinels do not know the name at the end of REDIS_URL');
+  });
 });
