@@ -180,7 +180,7 @@ test('the log contains neither keys nor their digests', async () => {
   const digests = await service.database.pool.query<{ digest: string }>('SELECT digest FROM api_keys');
   const secrets = [one.key, other.key, rotated.key, ...digests.rows.map(({ digest }) => digest)];
   expect(trail).toContain('key.rotated');
-  expect(secrets.length).toBeGreaterThan(6);
+  expect(secrets.length).toBeGreaterThanOrEqual(6);
   expect(secrets.filter((secret) => trail.includes(secret))).toEqual([]);
   expect(trail).not.toContain('psk_live_');
 });

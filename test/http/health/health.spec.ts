@@ -3,38 +3,43 @@ import { Readiness } from '../../../src/runtime/health';
 import { eventually } from '../../support/eventually';
 import { useService } from '../../support/use-service';
 
-const service = useService();
+// What a service writes goes to the log of the one that was started last, so each has tests of its own.
 
-const health = (probe: 'live' | 'ready') => fetch(`${service.url}/health/${probe}`);
+describe('A service with a database', () => {
+  const service = useService();
 
-test('A ready service reports its checks, without a key and uncounted', async () => {
-  const answer = await health('ready');
-  expect(answer.status).toBe(200);
-  expect(await answer.json()).toMatchObject({
-    status: 'ok',
-    details: {
-      database: { status: 'up' },
-      migrations: { status: 'up' },
-      keys: { status: 'up', changesHeard: true },
-      limits: { status: 'up', degraded: false, shared: true },
-    },
+  const health = (probe: 'live' | 'ready') => fetch(`${service.url}/health/${probe}`);
+
+  test('A ready service reports its checks, without a key and uncounted', async () => {
+    const answer = await health('ready');
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      status: 'ok',
+      details: {
+        database: { status: 'up' },
+        migrations: { status: 'up' },
+        keys: { status: 'up', changesHeard: true },
+        limits: { status: 'up', degraded: false, shared: true },
+      },
+    });
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
   });
-  expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
-});
 
-test('The log reports a database that does not respond', async () => {
-  const query = jest
-    .spyOn(service.app.get(Database), 'assertWritable')
-    .mockRejectedValue(new Error('ECONNREFUSED'));
-  try {
-    await eventually(async () => expect((await health('ready')).status).toBe(503));
-  } finally {
-    query.mockRestore();
-  }
-  expect(service.log.lines).toContainEqual(
-    expect.objectContaining({ reason: 'Not ready: database (it does not answer).' }),
-  );
-  await eventually(async () => expect((await health('ready')).status).toBe(200));
+  test('The log reports a database that does not respond', async () => {
+    const query = jest
+      .spyOn(service.app.get(Database), 'assertWritable')
+      .mockRejectedValue(new Error('ECONNREFUSED'));
+    try {
+      await eventually(async () => {
+        expect((await health('ready')).status).toBe(503);
+        const reason = 'Not ready: database (it does not answer).';
+        expect(service.log.lines).toContainEqual(expect.objectContaining({ reason }));
+      });
+    } finally {
+      query.mockRestore();
+    }
+    await eventually(async () => expect((await health('ready')).status).toBe(200));
+  });
 });
 
 describe('A database without the migrations of this version', () => {

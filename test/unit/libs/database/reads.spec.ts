@@ -32,7 +32,7 @@ describe('reads', () => {
   beforeEach(() => {
     // What a test leaves under way must not get into the next one.
     const own: Sent[] = (sent = []);
-    connections = [];
+    const ownConnections: typeof connections = (connections = []);
     const session: Pick<Session, 'together' | 'readWithRetry'> = {
       together: (work) => work(),
       readWithRetry: ({ text }, values) =>
@@ -41,7 +41,7 @@ describe('reads', () => {
         }),
     };
     reads = new Reads((work) => {
-      connections.push(context.getStore());
+      ownConnections.push(context.getStore());
       return work(session as Session);
     });
   });
