@@ -1,8 +1,8 @@
 import { parse as parseEnvironment } from 'node:querystring';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
-import type { IJob } from 'kubernetes-models/batch/v1';
-import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import type { ICronJob, IJob } from 'kubernetes-models/batch/v1';
+import type { IIngress, INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import type { IPodTemplateSpec, IService } from 'kubernetes-models/v1';
 import { readSettings } from '../../../src/settings';
@@ -25,6 +25,7 @@ const job = only<IJob>('Job');
 const podTemplates: [string, IPodTemplateSpec][] = [
   ['Deployment', deployment.spec!.template],
   ['Job', job.spec!.template],
+  ['CronJob', only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template],
 ];
 const environment = parseEnvironment(
   read(`${FOLDER}/settings.env`)
@@ -41,15 +42,15 @@ it('No field is misspelt', () => {
   expect(unknownFields(found.map(({ manifest }) => manifest))).toEqual([]);
 });
 
-it('Each manifest is in a kustomization, and both roll out the same image in the same namespace', () => {
+it('Each manifest is in a kustomization, and all roll out the same image in the same namespace', () => {
   const kustomizations = filesOf(FOLDER, 'kustomization.yaml').map((file) => ({
     folder: file.replace('kustomization.yaml', ''),
     ...readYaml<{ resources: string[]; images: unknown; namespace: string }>(file)[0]!,
   }));
   const listed = kustomizations.flatMap(({ folder, resources }) => resources.map((name) => folder + name));
   expect(listed.toSorted()).toEqual(found.map(({ file }) => file).toSorted());
-  const [first, second] = kustomizations;
-  expect([second!.images, second!.namespace]).toEqual([first!.images, first!.namespace]);
+  const rolledOut = kustomizations.map(({ images, namespace }) => ({ images, namespace }));
+  expect(rolledOut).toEqual(rolledOut.map(() => rolledOut[0]));
 });
 
 describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) => {
@@ -66,8 +67,9 @@ describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) =>
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    const { automountServiceAccountToken, hostNetwork, volumes } = spec!;
-    expect([automountServiceAccountToken, hostNetwork, volumes]).toEqual([false, undefined, undefined]);
+    const { automountServiceAccountToken, hostNetwork, volumes = [] } = spec!;
+    expect([automountServiceAccountToken, hostNetwork]).toEqual([false, undefined]);
+    expect(volumes.filter(({ persistentVolumeClaim }) => persistentVolumeClaim === undefined)).toEqual([]);
   });
 
   it('request CPU and memory, and have a memory limit', () => {
@@ -104,6 +106,10 @@ it('Service, disruption budget and autoscaler select the pods of the deployment,
   ];
   expect(selectors).toEqual(selectors.map(() => labels));
   expect(job.spec!.template.metadata!.labels).not.toMatchObject(labels!);
+  const [{ http, host } = {}] = only<IIngress>('Ingress').spec!.rules!;
+  const { name: service, port } = http!.paths[0]!.backend.service!;
+  expect([service, port]).toEqual(['petstore', { name: only<IService>('Service').spec!.ports![0]!.name }]);
+  expect(only<IIngress>('Ingress').spec!.tls![0]!.hosts).toEqual([host]);
   const { scaleTargetRef } = only<IHorizontalPodAutoscaler>('HorizontalPodAutoscaler').spec!;
   const { name } = deployment.metadata!;
   expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name });
