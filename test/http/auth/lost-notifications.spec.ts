@@ -1,7 +1,8 @@
+import type { PoolClient } from 'pg';
 import { type Server, type Socket, connect, createServer } from 'node:net';
-import { Client } from 'pg';
 import { KeyDirectory } from '../../../src/modules/auth';
 import type { ApiClient } from '../../support/api-client';
+import { query } from '../../support/query';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { databaseAddress } from '../../support/database-address';
 import { type TestService, startService } from '../../support/service';
@@ -56,11 +57,14 @@ class Wire {
 }
 
 let database: TestDatabase;
+/** Kept open, because a test has the database accept no new ones. */
+let connection: PoolClient;
 let wire: Wire;
 let service: TestService;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  connection = await database.pool.connect();
   wire = new Wire(new URL(database.url));
   service = await startService({ database, databaseUrl: await wire.open() });
 });
@@ -68,6 +72,7 @@ afterEach(() => wire.endFrozen());
 afterAll(async () => {
   await service.close();
   wire.close();
+  connection.release();
   await database.drop();
 });
 
@@ -75,27 +80,21 @@ function listening(): boolean {
   return service.app.get(KeyDirectory).listening;
 }
 
-async function administer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: process.env.TEST_POSTGRES_URL });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+/** From another database, because this one may accept no connections. */
+async function administer(statement: string): Promise<object[]> {
+  return query(process.env.TEST_POSTGRES_URL!, statement);
 }
 
-/** The last statement of a connection that listens, between two checks. */
-const LISTENS = `datname = current_database() AND pid <> pg_backend_pid() AND query ~ '^(LISTEN|SELECT FROM pg_locks)'`;
+/** Finds the connection that listens by its last statement between two checks. */
+function whereListening(): string {
+  const name = new URL(database.url).pathname.slice(1);
+  return `WHERE datname = '${name}' AND query ~ '^(LISTEN|SELECT FROM pg_locks)'`;
+}
 
 /** As soon as it listens: between two connections there is none. */
 async function terminateListening(): Promise<void> {
-  await until(async () => {
-    const { rowCount } = await database.pool.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${LISTENS}`,
-    );
-    return rowCount! > 0;
-  });
+  const statement = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity ${whereListening()}`;
+  await until(async () => (await administer(statement)).length > 0);
 }
 
 /** A caller whose key the service has in memory, and a way to revoke it that the service is told of by the database alone. */
@@ -105,7 +104,7 @@ async function aKnownCaller(): Promise<{ caller: ApiClient; revoke: () => Promis
   expect((await caller.get('/rate-limit')).status).toBe(200);
   return {
     caller,
-    revoke: () => database.pool.query(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, [keyId]),
+    revoke: () => connection.query(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, [keyId]),
   };
 }
 
@@ -115,8 +114,7 @@ function isClosed(caller: ApiClient): Promise<void> {
 
 it('one connection listens for the whole process', async () => {
   await eventually(async () => {
-    const { rows } = await database.pool.query(`SELECT pid FROM pg_stat_activity WHERE ${LISTENS}`);
-    expect(rows).toHaveLength(1);
+    expect(await administer(`SELECT pid FROM pg_stat_activity ${whereListening()}`)).toHaveLength(1);
   });
 });
 
