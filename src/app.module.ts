@@ -122,7 +122,7 @@ function openedDatabase(settings: Settings, url: string, poolSize: number): Dyna
   const direct = databaseDirectUrl
     ? new DatabaseUrl(databaseDirectUrl, () => currentSecret('DATABASE_DIRECT_URL', databaseDirectUrl))
     : pooled;
-  const connect = (options: DataSourceOptions) => connectAndMigrate(options, direct.value);
+  const connect = (options: DataSourceOptions) => connectAndMigrate(options, direct.current());
   return DatabaseModule.forRoot(direct, serviceOptions(pooled, poolSize), connect);
 }
 

@@ -1,12 +1,7 @@
 export { PageReader, type Parameter, type Selection } from './pages';
 export { type List, nameBeginsWith, namePrefix } from './pages';
 export { CommandExecutor, CommandsModule } from './commands/command-executor';
-export {
-  IdempotencyInProgressError,
-  IdempotencyKeyReusedError,
-  IdempotencyRecord,
-  isNotKept,
-} from './commands/idempotency-records';
+export { IdempotencyRecord, isNotKept } from './commands/idempotency-records';
 export { IdempotentPosts, SentBy } from './commands/idempotency.interceptor';
 export {
   type Aggregate,

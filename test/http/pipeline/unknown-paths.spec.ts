@@ -19,6 +19,9 @@ const UNKNOWN = [
   '/health',
   '/docs/nope.js',
   '/docs/%zz',
+  '/docs/../package.json',
+  '/docs/../../package.json',
+  '/docs/%2e%2e/%2e%2e/package.json',
   '/docs/..%2f..%2fpackage.json',
   '/metrics',
 ];

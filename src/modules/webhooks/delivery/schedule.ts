@@ -25,7 +25,7 @@ export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 
 /** For a receiver that asks to slow down without `Retry-After`. */
 const SLOW_MS = 10 * SECOND;
-const LONGEST_SLOW_MS = 24 * HOUR;
+const MAX_SLOW_MS = 24 * HOUR;
 const SLOW_STATUSES = [429, 502, 503, 504];
 
 /** The result of an attempt. */
@@ -65,7 +65,7 @@ export function slowDownMs({ status, retryAfter }: Attempt, now: number): number
     return 0;
   }
   const wish = retryAfter === undefined ? NaN : millisecondsOf(retryAfter, now);
-  return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), LONGEST_SLOW_MS);
+  return Number.isNaN(wish) ? SLOW_MS : Math.min(Math.max(wish, SECOND), MAX_SLOW_MS);
 }
 
 /** Seconds or a date (RFC 9110, section 10.2.3). */
@@ -91,8 +91,8 @@ export function errorOf(attempt: Attempt): string | null {
 
 /** For a webhook without history. */
 export const FIRST = 4;
-const MOST = 32;
-const LEAST = 1;
+const MAX_CONCURRENT = 32;
+const MIN_CONCURRENT = 1;
 /** A slower receiver gets fewer concurrent deliveries. */
 const QUICK_MS = 1_000;
 /** Idle webhooks that are remembered. */
@@ -117,7 +117,9 @@ export class Allowances {
   end(webhookId: number, outcome: { succeeded: boolean; tookMs: number }): void {
     const { underWay, allowed } = this.uses.get(webhookId)!;
     const isQuick = outcome.succeeded && outcome.tookMs < QUICK_MS;
-    const next = isQuick ? Math.min(MOST, allowed + 1) : Math.max(LEAST, Math.floor(allowed / 2));
+    const next = isQuick
+      ? Math.min(MAX_CONCURRENT, allowed + 1)
+      : Math.max(MIN_CONCURRENT, Math.floor(allowed / 2));
     this.uses.delete(webhookId);
     this.uses.set(webhookId, { underWay: underWay - 1, allowed: next });
     for (const [id, use] of this.uses) {
