@@ -71,7 +71,7 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
   if (error instanceof UnheardNotificationError) {
     return { code: 'notifications_unheard', message: `${error.message} ${HOW_TO_HEAR}` };
   }
-  if (isDatabaseUnavailable(error)) {
+  if (isDatabaseUnavailable(error) && !isRefused(error)) {
     const { code: cause, message } = error as NodeJS.ErrnoException;
     const outcome = isUnable(error) ? 'could not complete the request' : 'of DATABASE_URL cannot be reached';
     return { code: 'database_unavailable', message: `The database ${outcome}: ${message || cause}.` };

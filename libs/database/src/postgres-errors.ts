@@ -21,6 +21,10 @@ const CONNECTION_LOST = new Set([
   '53200', // out_of_memory
   '55P03', // lock_not_available: a row stayed locked beyond the timeout
   '25006', // read_only_sql_transaction: a primary that became a standby
+  '55000', // object_not_in_prerequisite_state: the database accepts no connections
+  '28000', // invalid_authorization_specification
+  '28P01', // invalid_password: it was changed, and the file of the URL was not yet
+  '3D000', // invalid_catalog_name: the database is being replaced
 ]);
 
 /**

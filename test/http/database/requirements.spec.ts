@@ -151,8 +151,11 @@ describe('a server whose password changes', () => {
     const onState = (listening: boolean) => states.push(listening);
     await service.app.get(NotificationListener).subscribe({ ...subscription, onState });
     await query(server, `ALTER ROLE ${role} PASSWORD 'after'`);
-    writeFileSync(file, `${withPassword('after')}\n`);
     await query(server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+    const seen = new Set<number>();
+    await until(async () => seen.add((await caller.get('/pets')).status).size > 1 || !seen.has(200));
+    expect([...seen].filter((status) => status !== 200)).toEqual([503]);
+    writeFileSync(file, `${withPassword('after')}\n`);
     await until(async () => (await caller.get('/pets')).status === 200);
     await until(() => states.join() === 'true,false,true');
   });
