@@ -1,13 +1,14 @@
 import { sqlMigration } from './sql-migration';
 
-const UP = [
+const CATALOGUE = [
   `CREATE TABLE categories (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
     description text CHECK (char_length(description) <= 2000),
     created_at timestamptz NOT NULL DEFAULT now()
   )`,
-  `CREATE INDEX categories_name_prefix ON categories (lower(name) text_pattern_ops, id)`,
+  // Name lookups use only this index and that of pets; for that, the planner needs the column itself in them.
+  `CREATE INDEX categories_name_prefix ON categories (lower(name) text_pattern_ops, id) INCLUDE (name)`,
 
   // The row of a deleted pet is kept for the books but no longer uses its category, so that the category can be
   // deleted, too.
@@ -21,18 +22,25 @@ const UP = [
     deleted_at timestamptz,
     CHECK ((deleted_at IS NULL) = (category_id IS NOT NULL))
   )`,
-  `CREATE INDEX pets_by_category ON pets (category_id, id) WHERE deleted_at IS NULL`,
+  // Rows of deleted pets are kept, but lists must not read them.
+  `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
-  `CREATE INDEX pets_name_prefix ON pets (lower(name) text_pattern_ops, id) WHERE deleted_at IS NULL`,
+  // Deleted pets have no category. With this condition, the index also serves the foreign key check, which does not
+  // know deleted_at. It sorts statuses in descending order, unlike the index on statuses, so that the planner cannot
+  // confuse the two.
+  `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
+  `CREATE INDEX pets_name_prefix ON pets (lower(name) text_pattern_ops, id) INCLUDE (name) WHERE deleted_at IS NULL`,
 
   `CREATE TABLE inventory (
     pet_id bigint PRIMARY KEY REFERENCES pets (id),
     quantity integer NOT NULL CONSTRAINT inventory_never_below_zero CHECK (quantity >= 0)
   )`,
-  // Stock and status are read in one statement, so that they are consistent.
+  // Stock and status are read in one statement, so that they are consistent. OFFSET 0 makes PostgreSQL look up the
+  // stock for each pet. A free join could scan the stock in parallel with the pets, including deleted ones.
   `CREATE VIEW inventory_items AS
-    SELECT inventory.pet_id, inventory.quantity, pets.status
-    FROM inventory JOIN pets ON pets.id = inventory.pet_id WHERE pets.deleted_at IS NULL`,
+    SELECT pets.id AS pet_id, stock.quantity, pets.status
+    FROM pets CROSS JOIN LATERAL (SELECT quantity FROM inventory WHERE inventory.pet_id = pets.id OFFSET 0) AS stock
+    WHERE pets.deleted_at IS NULL`,
 
   `CREATE TABLE orders (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -44,10 +52,12 @@ const UP = [
     cancelled_at timestamptz,
     CHECK (NOT (complete AND cancelled_at IS NOT NULL))
   )`,
-  `CREATE INDEX orders_by_pet ON orders (pet_id, id) WHERE cancelled_at IS NULL`,
   `CREATE INDEX orders_by_complete ON orders (complete, id) WHERE cancelled_at IS NULL`,
-  `CREATE INDEX orders_open ON orders (pet_id) WHERE NOT complete AND cancelled_at IS NULL`,
+  // All orders of a pet, or only open or complete ones; descending so that the planner cannot confuse the two.
+  `CREATE INDEX orders_by_pet ON orders (pet_id, complete DESC, id) WHERE cancelled_at IS NULL`,
+];
 
+const CLIENTS = [
   `CREATE TABLE clients (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL CONSTRAINT clients_name_key UNIQUE CHECK (char_length(name) BETWEEN 1 AND 100),
@@ -56,6 +66,7 @@ const UP = [
     per_day integer CHECK (per_day >= 1),
     created_at timestamptz NOT NULL DEFAULT now()
   )`,
+  // `overlap_ends_at` distinguishes the end of a rotation's overlap from an agreed expiry.
   `CREATE TABLE api_keys (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id),
@@ -65,7 +76,9 @@ const UP = [
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz,
     revoked_at timestamptz,
-    last_used_at timestamptz
+    last_used_at timestamptz,
+    overlap_ends_at timestamptz,
+    name text CHECK (char_length(name) BETWEEN 1 AND 100)
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
@@ -89,11 +102,39 @@ const UP = [
     requests bigint NOT NULL,
     PRIMARY KEY (client_id, day)
   )`,
+  // The planner expects no rows for a day that is not in its statistics yet, so the index must serve the clients of
+  // that day, too.
+  `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
+
+  // Usage stays in usage_days; this is the part of the day that no longer counts against the limit.
+  `CREATE TABLE quota_resets (
+    client_id bigint PRIMARY KEY REFERENCES clients (id) ON DELETE CASCADE,
+    day date NOT NULL,
+    requests bigint NOT NULL,
+    reset_at timestamptz NOT NULL
+  )`,
+  `CREATE FUNCTION notify_quota_reset() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_notify('petstore_quota_resets', NEW.client_id::text); RETURN NULL; END $$`,
+  `CREATE TRIGGER quota_resets_changed AFTER INSERT OR UPDATE ON quota_resets
+    FOR EACH ROW EXECUTE FUNCTION notify_quota_reset()`,
+
   `CREATE TABLE key_bans (
     key_id bigint PRIMARY KEY REFERENCES api_keys (id) ON DELETE CASCADE,
     level integer NOT NULL,
-    banned_until timestamptz NOT NULL
+    banned_until timestamptz NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    by_operator boolean NOT NULL DEFAULT false
   )`,
+  `CREATE FUNCTION notify_ban_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_notify('petstore_bans', NEW.key_id::text); RETURN NULL; END $$`,
+  `CREATE TRIGGER key_bans_changed AFTER INSERT OR UPDATE ON key_bans
+    FOR EACH ROW EXECUTE FUNCTION notify_ban_changed()`,
+  // An instance that missed notifications reads the recent changes, including lifted bans.
+  `CREATE INDEX key_bans_by_change ON key_bans (changed_at)`,
+  `CREATE FUNCTION note_ban_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN NEW.changed_at := now(); RETURN NEW; END $$`,
+  `CREATE TRIGGER key_bans_note_change BEFORE UPDATE ON key_bans FOR EACH ROW EXECUTE FUNCTION note_ban_change()`,
+
   `CREATE TABLE deprecated_calls (
     key_id bigint NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
     operation text NOT NULL,
@@ -102,6 +143,7 @@ const UP = [
     last_call_at timestamptz NOT NULL,
     PRIMARY KEY (key_id, operation, day)
   )`,
+  `CREATE INDEX deprecated_calls_by_day ON deprecated_calls (day)`,
   `CREATE TABLE idempotency_records (
     owner_id bigint NOT NULL,
     key text NOT NULL,
@@ -114,10 +156,150 @@ const UP = [
   `CREATE INDEX idempotency_records_by_age ON idempotency_records (created_at)`,
 ];
 
-const DOWN = [
-  `DROP VIEW inventory_items`,
-  `DROP TABLE idempotency_records, deprecated_calls, key_bans, usage_days, api_keys, clients, orders, inventory, pets, categories`,
-  `DROP FUNCTION notify_client_changed, notify_key_changed`,
+const AUDIT = [
+  // No foreign keys, so that later changes to a client or a key do not affect entries.
+  `CREATE TABLE audit_entries (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at timestamptz NOT NULL,
+    actor_kind text NOT NULL CHECK (actor_kind IN ('cli', 'key', 'service')),
+    actor text NOT NULL,
+    action text NOT NULL,
+    client_id bigint,
+    client_name text,
+    key_id bigint,
+    details jsonb NOT NULL
+  )`,
+  `CREATE INDEX audit_entries_by_time ON audit_entries (at, id)`,
+  `CREATE INDEX audit_entries_by_client ON audit_entries (client_name, at, id)`,
+  `CREATE INDEX audit_entries_by_key ON audit_entries (key_id, at, id)`,
+  `CREATE INDEX audit_entries_by_new_key ON audit_entries (((details ->> 'newKeyId')::bigint))`,
+  `CREATE INDEX audit_entries_by_action ON audit_entries (action text_pattern_ops, at, id)`,
+  // Earned bans are written in batches. A batch may be retried although it was written and its response was lost.
+  `CREATE UNIQUE INDEX audit_entries_earned_ban_once ON audit_entries (key_id, at)
+    WHERE action = 'key.banned' AND actor_kind = 'key'`,
+
+  // Protects against the service and against mistakes in psql. The owner of the table and a superuser can still drop
+  // the trigger or the table; only an external copy protects against that.
+  `CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION 'The audit trail is append-only: % is refused.', TG_OP;
+    END $$`,
+  `CREATE TRIGGER audit_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`,
 ];
 
-export const FirstSchema1795000000000 = sqlMigration('FirstSchema1795000000000', UP, DOWN);
+const EVENTS = [
+  // A block has the events of a commit; a position in the feed is its position followed by two digits. `types` has a bit
+  // for each type; `events` is JSON, uncompressed because compression would take as long as the rest of a write. `day`
+  // has a block range index, which makes inserts no slower.
+  `CREATE TABLE event_blocks (
+    position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    size smallint NOT NULL,
+    types integer NOT NULL,
+    pets bigint[] NOT NULL,
+    events text NOT NULL,
+    time timestamptz NOT NULL DEFAULT clock_timestamp(),
+    day date NOT NULL DEFAULT (clock_timestamp() AT TIME ZONE 'UTC')::date
+  )`,
+  `ALTER TABLE event_blocks ALTER events SET STORAGE EXTERNAL`,
+  `CREATE INDEX event_blocks_by_day ON event_blocks USING brin (day)`,
+  // Position 1 stays free, for a cursor that has seen nothing.
+  `SELECT setval('event_blocks_position_seq', 2)`,
+
+  // An insert waits until all earlier inserts are committed. So positions, which are assigned after this trigger, are
+  // in commit order: whoever sees a position has seen all smaller ones. The lock's number spells "evnt".
+  `CREATE FUNCTION put_events_in_order() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_advisory_xact_lock(1702260340);
+      RETURN NULL;
+    END $$`,
+  `CREATE TRIGGER events_in_order BEFORE INSERT ON event_blocks
+    FOR EACH STATEMENT EXECUTE FUNCTION put_events_in_order()`,
+];
+
+const WEBHOOKS = [
+  // A webhook is on probation until its receiver has accepted a delivery: one attempt at a time. `probing_until` is the
+  // lease of that attempt; after a failure nothing is sent before `probe_after`.
+  `CREATE TABLE webhooks (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    client_id bigint NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+    url text NOT NULL,
+    types text,
+    description text,
+    enabled boolean NOT NULL,
+    disabled_reason text,
+    failing_since timestamptz,
+    secrets text NOT NULL,
+    created_at timestamptz NOT NULL,
+    deleted_at timestamptz,
+    paused_until timestamptz,
+    since bigint NOT NULL DEFAULT 0,
+    proven boolean NOT NULL DEFAULT false,
+    probing_until timestamptz,
+    probe_after timestamptz
+  )`,
+  `CREATE INDEX webhooks_of_client ON webhooks (client_id, id) WHERE deleted_at IS NULL`,
+  `CREATE INDEX webhooks_enabled ON webhooks (id) WHERE enabled`,
+  // Counted while the client is locked, so that two concurrent inserts cannot both be the tenth.
+  `CREATE FUNCTION limit_webhooks_of_client() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM FROM clients WHERE id = NEW.client_id FOR NO KEY UPDATE;
+      IF (SELECT count(*) FROM webhooks WHERE client_id = NEW.client_id AND deleted_at IS NULL) >= 10 THEN
+        RAISE EXCEPTION 'client % has ten webhooks', NEW.client_id
+          USING ERRCODE = 'check_violation', CONSTRAINT = 'webhooks_of_client';
+      END IF;
+      RETURN NEW;
+    END $$`,
+  `CREATE TRIGGER webhooks_limited BEFORE INSERT ON webhooks
+    FOR EACH ROW EXECUTE FUNCTION limit_webhooks_of_client()`,
+  // A webhook receives events committed after it was enabled.
+  `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF TG_OP = 'INSERT' OR NOT OLD.enabled THEN
+        NEW.since := (SELECT coalesce(max(position), 0) FROM event_blocks) * 100 + 99;
+      END IF;
+      RETURN NEW;
+    END $$`,
+  `CREATE TRIGGER webhooks_begin_now BEFORE INSERT OR UPDATE OF enabled, url ON webhooks
+    FOR EACH ROW WHEN (NEW.enabled) EXECUTE FUNCTION begin_webhook_now()`,
+
+  // Each row is written three times within moments, so dead rows are vacuumed early.
+  `CREATE TABLE webhook_deliveries (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    webhook_id bigint NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    event_id text NOT NULL,
+    type text NOT NULL,
+    payload text NOT NULL,
+    status text NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),
+    attempts integer NOT NULL,
+    due_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL,
+    last_attempt_at timestamptz,
+    response_status integer,
+    error text
+  ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02)`,
+  `CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (webhook_id, due_at) WHERE status = 'pending'`,
+  `CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, status, id)`,
+  `CREATE INDEX webhook_deliveries_by_day ON webhook_deliveries (((created_at AT TIME ZONE 'UTC')::date))`,
+
+  // A single row: the position in the feed up to which deliveries were created.
+  `CREATE TABLE webhook_dispatch (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    position bigint NOT NULL
+  )`,
+  `INSERT INTO webhook_dispatch (position) VALUES (199)`,
+];
+
+const DOWN = [
+  `DROP VIEW inventory_items`,
+  `DROP TABLE webhook_dispatch, webhook_deliveries, webhooks, event_blocks, audit_entries, idempotency_records,
+    deprecated_calls, key_bans, quota_resets, usage_days, api_keys, clients, orders, inventory, pets, categories`,
+  `DROP FUNCTION begin_webhook_now, limit_webhooks_of_client, put_events_in_order, refuse_audit_change, note_ban_change,
+    notify_ban_changed, notify_quota_reset, notify_client_changed, notify_key_changed`,
+];
+
+export const FirstSchema1795000000000 = sqlMigration(
+  'FirstSchema1795000000000',
+  [...CATALOGUE, ...CLIENTS, ...AUDIT, ...EVENTS, ...WEBHOOKS],
+  DOWN,
+);

@@ -201,11 +201,23 @@ export async function doneMigrations(reader: EntityManager): Promise<string[]> {
   }
 }
 
-/** An older program would not know what a newer one has changed. @throws UnsuitableDatabaseError */
+/**
+ * An older program would not know what a newer one has changed. A migration of before its own newest one is part of it by
+ * now: migrations are merged once no database that lacks any of them is in use.
+ * @throws UnsuitableDatabaseError
+ */
 export async function assertNotNewer(reader: EntityManager): Promise<void> {
   const known = reader.dataSource.migrations.map((migration) => migration.name ?? migration.constructor.name);
-  const unknown = (await doneMigrations(reader)).find((name) => !known.includes(name));
+  const newest = Math.max(...known.map(timeOf));
+  const unknown = (await doneMigrations(reader)).find(
+    (name) => !known.includes(name) && !(timeOf(name) < newest),
+  );
   if (unknown !== undefined) {
     throw new UnsuitableDatabaseError(`it has the migration ${unknown} of another, probably newer version`);
   }
+}
+
+/** As TypeORM orders migrations: their names end with a time in milliseconds. */
+function timeOf(name: string): number {
+  return Number(name.slice(-13));
 }
