@@ -1,29 +1,36 @@
-// Compares the service with a hand-written peer and with another checkout of itself, operation by operation: docs/development/benchmark.md.
+// Compares the service with a hand-written peer, with another checkout, or with itself, operation by operation: docs/development/benchmark.md.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { OPERATIONS, UNIQUE, fill } from './operations.mjs';
+import pg from 'pg';
+import { findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
+import { OPERATIONS, UNIQUE, fill, isRead } from './operations.mjs';
 
 const USAGE = `npm run build && npm run bench -- [options]
   --only a,b         operations: ${Object.keys(OPERATIONS).join(', ')}
   --before DIR       also compare with the service of another checkout that is built
+  --aged             compare the service after 100,000 updates with a new one, instead of the peer
+  --scale            compare the service that has a million pets with one that has a thousand, instead of the peer
   --pairs N          rounds for each operation (3)
   --seconds N        length of a round (3)
-  --connections N    (32)`;
+  --connections N    (32)
+  --workers N        processes of the service and of the peer (1)`;
 
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: Object.keys(OPERATIONS).join(',') },
     before: { type: 'string' },
+    aged: { type: 'boolean', default: false },
+    scale: { type: 'boolean', default: false },
     pairs: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
+    workers: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -36,9 +43,13 @@ if (options.help || unknown.length > 0) {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LIMIT = ['--per-minute', '1000000000', '--per-day', '1000000000'];
+const MILLION = 1_000_000;
+/** Processor time is read from /proc. */
+const HAS_COSTS = process.platform === 'linux';
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
-const endings = [() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })];
+/** Stops each contender that runs. */
+const running = new Set();
 /** What UNIQUE becomes next: as many digits, because the length of a body is announced before. */
 let numbers = 100_000_000;
 let failed = false;
@@ -48,32 +59,57 @@ try {
   console.error(error);
   failed = true;
 } finally {
-  for (const end of endings.reverse()) await end();
+  for (const stop of running) await stop();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 process.exit(failed ? 1 : 0);
 
 async function main() {
-  await run('wrk', ['-v']).catch(({ code }) => {
-    if (code === 'ENOENT') throw new Error('Install wrk: it sends the requests.');
-  });
-  const others = [await startPeer()];
-  if (options.before !== undefined) others.push(await startService('before', resolve(options.before)));
-  const service = await startService('service', ROOT);
-  console.log(
-    `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${options.connections} connections`,
-  );
-  const logs = others.map(() => []);
+  const [service, ...others] = await startContenders();
+  const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}`;
+  console.log(`${machine}; connections: ${options.connections}, processes: ${options.workers}`);
+  if (!HAS_COSTS) console.log('What a request costs is measured on Linux only.');
+  const compared = [];
   for (const name of only) {
-    const compared = await compare(name, service, others);
-    compared.forEach((ratio, index) => logs[index].push(Math.log(ratio)));
+    compared.push(await compare(name, service, others));
+    if (options.aged && !isRead(name)) {
+      await others.pop().stop();
+      others.push(await startService('fresh'));
+    }
   }
-  others.forEach(({ name }, index) => {
-    const mean = Math.exp(logs[index].reduce((sum, log) => sum + log, 0) / only.length);
-    console.log(`geometric mean of ${only.length} ratios to ${name}: ×${mean.toFixed(2)}`);
+  others.forEach((other, index) => {
+    const mean = (key) =>
+      Math.exp(compared.reduce((sum, each) => sum + Math.log(each[index][key]), 0) / only.length);
+    const cheaper = HAS_COSTS ? `, cheaper ×${mean('cheaper').toFixed(2)}` : '';
+    console.log(
+      `geometric mean of ${only.length} to ${other.name}: requests a second ×${mean('faster').toFixed(2)}${cheaper}`,
+    );
   });
 }
 
-/** Prints the median ratios of an operation. Each round runs all contenders, one at a time, in another order. */
+/** The service first, then what it is compared with. */
+async function startContenders() {
+  if (options.aged) {
+    const aged = await startService('aged');
+    await age(aged);
+    return [aged, await startService('fresh')];
+  }
+  if (options.scale) return [await startService('million', ROOT, MILLION), await startService('small')];
+  const others = [await startPeer()];
+  if (options.before !== undefined) others.push(await startService('before', resolve(options.before)));
+  return [await startService('service'), ...others];
+}
+
+/** Updates the same thousand pets again and again. */
+async function age(service) {
+  const updates = ['update-pet', 'set-stock', 'adjust-stock', 'place-order'];
+  for (let done = 0, turn = 0; done < 100_000; turn += 1) {
+    const name = updates[turn % updates.length];
+    done += (await load(name, service, scriptFor(name, service), 1)).requests;
+  }
+}
+
+/** Prints the medians of an operation. Each round runs all contenders, one at a time, in another order. */
 async function compare(name, service, others) {
   const all = [service, ...others];
   const scripts = new Map(all.map((contender) => [contender, scriptFor(name, contender)]));
@@ -86,19 +122,29 @@ async function compare(name, service, others) {
     }
     rounds.push(results);
   }
-  const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-  const perSecond = (contender) => median(rounds.map((results) => results.get(contender).perSecond));
-  const p99 = (contender) => median(rounds.map((results) => results.get(contender).p99Ms));
-  return others.map((other, index) => {
-    const ratios = rounds.map((results) => results.get(service).perSecond / results.get(other).perSecond);
-    const [ratio, least, greatest] = [median(ratios), Math.min(...ratios), Math.max(...ratios)];
-    const goal = index === 0 ? `, goal ${OPERATIONS[name].goal}` : '';
+  const of = (contender, key, digits = 0) =>
+    median(rounds.map((results) => results.get(contender)[key])).toFixed(digits);
+  const cost = (contender) => `${of(contender, 'server')} + ${of(contender, 'database')}`;
+  return others.map((other) => {
+    const ratios = (ratio) => rounds.map((results) => ratio(results.get(service), results.get(other)));
+    const faster = ratios((own, their) => own.perSecond / their.perSecond);
+    const cheaper = ratios((own, their) => (their.server + their.database) / (own.server + own.database));
     console.log(
-      `${name.padEnd(20)} ×${ratio.toFixed(2)} to ${other.name} (${least.toFixed(2)}–${greatest.toFixed(2)}${goal}); ` +
-        `${Math.round(perSecond(service))} and ${Math.round(perSecond(other))}/s, p99 ${p99(service).toFixed(1)} and ${p99(other).toFixed(1)} ms`,
+      `${name.padEnd(20)} to ${other.name} ${range(faster)}: ${of(service, 'perSecond')} and ${of(other, 'perSecond')}/s, ` +
+        `p99 ${of(service, 'p99Ms', 1)} and ${of(other, 'p99Ms', 1)} ms` +
+        (HAS_COSTS ? `; cheaper ${range(cheaper)}: ${cost(service)} and ${cost(other)} µs` : ''),
     );
-    return ratio;
+    return { faster: median(faster), cheaper: median(cheaper) };
   });
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+function range(ratios) {
+  const [middle, least, most] = [median(ratios), Math.min(...ratios), Math.max(...ratios)];
+  return `×${middle.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
 }
 
 /** The requests of an operation as a script of wrk. */
@@ -136,68 +182,108 @@ end
   return file;
 }
 
-async function load(name, { name: contender, url }, script, seconds) {
+async function load(name, { name: contender, url, server, database }, script, seconds) {
   numbers += 1_000_000;
   const args = ['-t1', `-c${options.connections}`, `-d${seconds}s`, '-s', script, url, String(numbers)];
+  const before = [processorTime(server), processorTime(database)];
   const { stdout } = await run('wrk', args);
-  const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)[1]);
-  if (result.requests === 0 || result.unexpected > 0 || result.failed > 0) {
-    throw new Error(
-      `${name} of ${contender}: ${result.unexpected} other statuses, ${result.failed} failures\n${stdout}`,
-    );
+  const { requests, us, p99, unexpected, failed } = JSON.parse(/^RESULT (.*)$/m.exec(stdout)[1]);
+  if (requests === 0 || unexpected > 0 || failed > 0) {
+    throw new Error(`${name} of ${contender}: ${unexpected} other statuses, ${failed} failures\n${stdout}`);
   }
-  return { perSecond: result.requests / (result.us / 1e6), p99Ms: result.p99 / 1_000 };
+  return {
+    requests,
+    perSecond: requests / (us / 1e6),
+    p99Ms: p99 / 1_000,
+    server: (processorTime(server) - before[0]) / requests,
+    database: (processorTime(database) - before[1]) / requests,
+  };
 }
 
-async function startService(name, checkout) {
-  const DATA_DIR = join(folder, name);
+/** What a process and those below it have used, in microseconds; with those that have ended. */
+function processorTime(root) {
+  if (!HAS_COSTS) return 0;
+  const processes = readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const [, parent, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+      // User and system time, then those of ended children, each in hundredths of a second.
+      const us = fields.slice(9, 13).reduce((sum, field) => sum + Number(field) * 10_000, 0);
+      return { pid: Number(pid), parent: Number(parent), us };
+    } catch {
+      // It has just ended.
+      return [];
+    }
+  });
+  const below = ({ pid, us }) =>
+    processes.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + below(child), us);
+  return below(processes.find(({ pid }) => pid === root));
+}
+
+/** @param pets how many are imported; requests are then spread over them */
+async function startService(name, checkout = ROOT, pets = 0) {
   const petstore = join(checkout, 'bin/petstore.js');
-  const port = await freePort();
-  const url = await start([petstore, 'serve'], { DATA_DIR, METRICS_PORT: 'off', PORT: String(port) }, port);
+  const settings = { METRICS_PORT: 'off', WORKERS: options.workers };
+  const contender = await startContender(name, [petstore, 'serve'], settings);
   const admin = (...args) =>
-    run(process.execPath, [petstore, ...args], { cwd: folder, env: clean({ DATA_DIR }) });
+    run(process.execPath, [petstore, ...args], { cwd: folder, env: contender.environment });
   await admin('clients', 'create', '--name', 'bench', '--plan', 'enterprise', ...LIMIT);
-  const { stdout } = await admin('keys', 'issue', '--client', 'bench', '--json');
-  const apiKey = JSON.parse(stdout).key;
-  return { name, url, apiKey, store: await fill(url, apiKey) };
+  contender.apiKey = JSON.parse((await admin('keys', 'issue', '--client', 'bench', '--json')).stdout).key;
+  contender.cursorAfter = (id) => Buffer.from(`after:${id}`).toString('base64url');
+  if (pets > 0) await admin('import', '--yes', catalogue(pets));
+  contender.store = await fill(contender, pets);
+  return contender;
 }
 
-/** The peer has a PostgreSQL of its own that is configured like the service's. */
+/** A file with so many pets. */
+function catalogue(pets) {
+  const file = join(folder, 'catalogue.ndjson');
+  const pet = (_none, n) => JSON.stringify({ kind: 'pet', name: `Pet ${n}`, categoryId: 1, quantity: 1 });
+  const category = JSON.stringify({ kind: 'category', id: 1, name: 'Dogs' });
+  writeFileSync(file, [category, ...Array.from({ length: pets }, pet)].join('\n'));
+  return file;
+}
+
 async function startPeer() {
-  const postgres = await startEmbeddedPostgres({ dataDirectory: join(folder, 'peer'), database: 'peer' });
-  endings.push(() => postgres.stop());
-  const port = await freePort();
-  const environment = { DATABASE_URL: postgres.url, PORT: String(port), API_KEY: 'peer' };
-  const url = await start([join(import.meta.dirname, 'peer.mjs')], environment, port);
-  return { name: 'peer', url, apiKey: 'peer', store: await fill(url, 'peer') };
+  const program = [join(import.meta.dirname, 'peer.mjs')];
+  const settings = { API_KEY: 'peer', PROCESSES: options.workers };
+  const contender = await startContender('peer', program, settings);
+  Object.assign(contender, { apiKey: 'peer', cursorAfter: String });
+  contender.store = await fill(contender);
+  const client = new pg.Client(contender.environment.DATABASE_URL);
+  await client.connect();
+  await client.query('ANALYZE');
+  await client.end();
+  return contender;
 }
 
-/** Starts a program, and waits until it serves. */
-async function start(args, environment, port) {
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    env: clean(environment),
-    // Log lines are formatted and written as ever, but nobody keeps them.
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  endings.push(async () => {
+/** Starts a program with a PostgreSQL of its own, all configured alike, and waits until it serves. */
+async function startContender(name, program, settings) {
+  const dataDirectory = mkdtempSync(join(folder, name));
+  const postgres = await startEmbeddedPostgres({ dataDirectory, database: 'petstore' });
+  const { cluster } = findData(dataDirectory, 'petstore');
+  const database = Number.parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'));
+  const port = await freePort();
+  // None of the caller's own variables, which could configure a contender.
+  const { PATH, HOME } = process.env;
+  const own = { NODE_ENV: 'production', DATABASE_URL: postgres.url, PORT: String(port) };
+  const environment = { PATH, HOME, ...own, ...settings };
+  // Log lines are formatted and written as ever, but nobody keeps them.
+  const stdio = ['ignore', 'ignore', 'inherit'];
+  const child = spawn(process.execPath, program, { cwd: folder, env: environment, stdio });
+  const stop = async () => {
+    if (!running.delete(stop)) return;
     if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
-  });
+    await postgres.stop();
+  };
+  running.add(stop);
   const url = `http://127.0.0.1:${port}`;
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended with ${child.exitCode}.`);
-    const isUp = await fetch(`${url}/health/ready`, { headers: { 'X-API-Key': 'peer' } }).catch(
-      () => undefined,
-    );
-    if (isUp?.ok) return url;
+  const headers = { 'X-API-Key': 'peer' };
+  while (!(await fetch(`${url}/health/ready`, { headers }).catch(() => undefined))?.ok) {
+    if (child.exitCode !== null) throw new Error(`${program.join(' ')} ended with ${child.exitCode}.`);
     await sleep(50);
   }
-}
-
-/** None of the caller's own variables, which could configure a contender. */
-function clean(environment) {
-  const { PATH, HOME } = process.env;
-  return { PATH, HOME, NODE_ENV: 'production', ...environment };
+  return { name, url, environment, server: child.pid, database, stop };
 }
 
 async function freePort() {

@@ -1,19 +1,13 @@
-// The operations that clients send often, each with the goal of its ratio. Whatever the contender: the ids, tags and cursors are its own.
+// The operations that clients send often. Whatever the contender: the ids, tags and cursors are its own.
 
-export const PETS = 1_000;
-const PAGE = 20;
-const READ = 1.1;
-const PAGES = 1.0;
-const WRITE = 1.0;
-const KEYED = 0.9;
+const PETS = 1_000;
 
 /** In a path, a header field or a body, it becomes a number that no other request has. */
 export const UNIQUE = 123_454_321;
 
-const WITH_KEY = { 'Idempotency-Key': `bench-${UNIQUE}` };
-/** What a good client sends besides. */
+const KEYED = { 'Idempotency-Key': `bench-${UNIQUE}` };
+/** What a good client sends with every request. */
 const CAREFUL = {
-  ...WITH_KEY,
   Accept: 'application/json',
   'Accept-Encoding': 'gzip, deflate',
   'User-Agent': 'store-front/2.1 (orders)',
@@ -22,57 +16,69 @@ const CAREFUL = {
 
 const get = (path, headers) => ({ method: 'GET', path, headers });
 const send = (method, path, body, headers) => ({ method, path, headers, body: JSON.stringify(body) });
-const reads =
-  (pathOf) =>
-  ({ pets }) =>
-    pets.map((id) => get(pathOf(id)));
-const orders =
-  (headers) =>
-  ({ pets }) =>
-    pets.map((petId) => send('POST', '/store/orders', { petId }, headers));
-const newPets =
-  (headers) =>
-  ({ categoryId }) => [send('POST', '/pets', { name: `Pet ${UNIQUE}`, categoryId }, headers)];
-const patches =
-  (headers) =>
-  ({ pets }) =>
-    pets.map((id) => send('PATCH', `/pets/${id}`, { name: `Pet ${UNIQUE}` }, headers));
-const adjustments =
-  (headers) =>
-  ({ pets }) =>
-    pets.map((id) => send('POST', `/store/inventory/${id}/adjustments`, { delta: 1 }, headers));
+const read = (pathOf, headers) => (store) => store.pets.map((id) => get(pathOf(id), headers));
+const order = (headers) => (store) =>
+  store.pets.map((petId) => send('POST', '/store/orders', { petId, quantity: 1 }, headers));
+const newPet = (headers) => (store) => [
+  send('POST', '/pets', { name: `Pet ${UNIQUE}`, categoryId: store.categoryId }, headers),
+];
+const patch = (headers) => (store) =>
+  store.pets.map((id) => send('PATCH', `/pets/${id}`, { name: `Pet ${UNIQUE}` }, headers));
+const adjust = (headers) => (store) =>
+  store.pets.map((id) => send('POST', `/store/inventory/${id}/adjustments`, { delta: 1 }, headers));
+/** Pages after each of these ids; the last ones would be short. */
+const pages = (path, ids, cursorAfter) =>
+  ids.slice(0, -20).map((id) => get(`${path}&cursor=${cursorAfter(id)}`));
 
 export const OPERATIONS = {
-  'get-pet': { goal: 1.3, requests: reads((id) => `/pets/${id}`) },
-  'find-pet': { goal: READ, requests: reads((id) => `/pets?id=${id}`) },
-  'get-category': { goal: READ, requests: ({ categoryId }) => [get(`/categories/${categoryId}`)] },
-  'get-order': { goal: READ, requests: (store) => store.orders.map((id) => get(`/store/orders/${id}`)) },
-  'get-stock': { goal: READ, requests: reads((id) => `/store/inventory/${id}`) },
+  'get-pet': { requests: read((id) => `/pets/${id}`) },
+  'get-pet-careful': { requests: read((id) => `/pets/${id}`, CAREFUL) },
   'get-unchanged': {
-    goal: READ,
     status: 304,
     requests: ({ tags }) => [...tags].map(([id, tag]) => get(`/pets/${id}`, { 'If-None-Match': tag })),
   },
-  'list-pets': { goal: PAGES, requests: () => [get(`/pets?limit=${PAGE}`)] },
-  'jump-pets': { goal: PAGES, requests: ({ petPages }) => petPages.map((path) => get(path)) },
-  'jump-orders': { goal: PAGES, requests: ({ orderPages }) => orderPages.map((path) => get(path)) },
-  'place-order': { goal: WRITE, status: 201, requests: orders() },
-  'place-order-keyed': { goal: KEYED, status: 201, requests: orders(WITH_KEY) },
-  'place-order-careful': { goal: KEYED, status: 201, requests: orders(CAREFUL) },
-  'create-pet': { goal: WRITE, status: 201, requests: newPets() },
-  'create-pet-keyed': { goal: WRITE, status: 201, requests: newPets(WITH_KEY) },
-  'update-pet': { goal: WRITE, requests: patches() },
-  'update-pet-matching': { goal: WRITE, requests: patches({ 'If-Match': '*' }) },
+  'find-pet': { requests: read((id) => `/pets?id=${id}`) },
+  'get-category': { requests: ({ categoryId }) => [get(`/categories/${categoryId}`)] },
+  'get-order': { requests: ({ placed }) => placed.map((id) => get(`/store/orders/${id}`)) },
+  'get-stock': { requests: read((id) => `/store/inventory/${id}`) },
+  'list-pets': { requests: () => [get('/pets?status=available&limit=20')] },
+  'jump-pets': {
+    requests: ({ pets, cursorAfter }) => pages('/pets?status=available&limit=20', pets, cursorAfter),
+  },
+  'list-orders': { requests: () => [get('/store/orders')] },
+  'jump-orders': {
+    requests: ({ placed, cursorAfter }) => pages('/store/orders?limit=20', placed, cursorAfter),
+  },
+  'place-order': { status: 201, requests: order() },
+  'place-order-keyed': { status: 201, requests: order(KEYED) },
+  'place-order-careful': { status: 201, requests: order({ ...CAREFUL, ...KEYED }) },
+  // Each order gets another date than it had.
+  'reschedule-order': {
+    requests: ({ placed }) =>
+      ['2099-01-01T00:00:00Z', '2099-01-02T00:00:00Z'].flatMap((shipDate) =>
+        placed.map((id) => send('PATCH', `/store/orders/${id}`, { shipDate })),
+      ),
+  },
+  'create-pet': { status: 201, requests: newPet() },
+  'create-pet-keyed': { status: 201, requests: newPet(KEYED) },
+  'update-pet': { requests: patch() },
+  'update-pet-matching': { requests: patch({ 'If-Match': '*' }) },
   'set-stock': {
-    goal: WRITE,
     requests: ({ pets }) => pets.map((id) => send('PUT', `/store/inventory/${id}`, { quantity: UNIQUE })),
   },
-  'adjust-stock': { goal: WRITE, requests: adjustments() },
-  'adjust-stock-keyed': { goal: WRITE, requests: adjustments(WITH_KEY) },
+  'adjust-stock': { requests: adjust() },
+  'adjust-stock-keyed': { requests: adjust(KEYED) },
 };
 
-/** Fills an empty store through its API, and remembers what requests are made of. */
-export async function fill(url, apiKey) {
+/** Reads leave a store as it is. */
+export const isRead = (name) => /^(get|find|list|jump)-/.test(name);
+
+/**
+ * Fills a store through its API, and remembers what requests are made of.
+ * @param cursorAfter what a list continues with after an id
+ * @param imported the number of pets that there are already: requests name some of them
+ */
+export async function fill({ url, apiKey, cursorAfter }, imported = 0) {
   const call = async (method, path, body) => {
     const headers = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }) };
     const response = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
@@ -80,39 +86,28 @@ export async function fill(url, apiKey) {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return { data: JSON.parse(text), headers: response.headers };
   };
-  const { data: category } = await call('POST', '/categories', { name: 'Dogs' });
-  const numbers = Array.from({ length: PETS }, (_none, index) => index);
-  const pets = await inTurns(numbers, async (n) => {
-    const { data } = await call('POST', '/pets', { name: `Pet ${n}`, categoryId: category.id });
-    await call('PUT', `/store/inventory/${data.id}`, { quantity: 1_000_000_000 });
-    return data.id;
+  const { data: category } = await call('POST', '/categories', { name: 'Cats' });
+  const pets = await inTurns(Array.from({ length: PETS }).keys(), async (n) => {
+    if (imported > 0) return 1 + n * Math.floor(imported / PETS);
+    return (await call('POST', '/pets', { name: `Pet ${n}`, categoryId: category.id })).data.id;
   });
-  const orders = await inTurns(
+  await inTurns(pets, (id) => call('PUT', `/store/inventory/${id}`, { quantity: 1_000_000_000 }));
+  const placed = await inTurns(
     pets,
     async (petId) => (await call('POST', '/store/orders', { petId })).data.id,
   );
   const tags = new Map(
     await inTurns(pets, async (id) => [id, (await call('GET', `/pets/${id}`)).headers.get('ETag')]),
   );
-  const pagesOf = async (first) => {
-    const pages = [];
-    for (let path = first; path !== undefined; ) {
-      const { headers } = await call('GET', path);
-      path = /<([^>]+)>; rel="?next"?/.exec(headers.get('Link') ?? '')?.[1];
-      if (path !== undefined) pages.push(path);
-    }
-    return pages;
-  };
-  const petPages = await pagesOf(`/pets?limit=${PAGE}`);
-  const orderPages = await pagesOf(`/store/orders?limit=${PAGE}`);
-  return { categoryId: category.id, pets, orders, tags, petPages, orderPages };
+  return { categoryId: category.id, pets, placed, tags, cursorAfter };
 }
 
 /** Ten at a time; the results in order. */
 async function inTurns(items, work) {
+  const all = [...items];
   const results = [];
-  for (let start = 0; start < items.length; start += 10) {
-    results.push(...(await Promise.all(items.slice(start, start + 10).map(work))));
+  for (let start = 0; start < all.length; start += 10) {
+    results.push(...(await Promise.all(all.slice(start, start + 10).map(work))));
   }
   return results;
 }
