@@ -147,6 +147,10 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
   }
 
   private async probe(): Promise<void> {
+    // ioredis gives up for good when Sentinels announce a failover while it connects.
+    if (this.client.status === 'end' && !this.isClosed) {
+      this.client.connect().catch(() => undefined);
+    }
     try {
       await this.shared.probe();
       // First Redis must learn what was counted locally, above all bans.

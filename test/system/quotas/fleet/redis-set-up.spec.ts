@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { QuotaStore } from '../../../../src/modules/quotas';
+import { REDIS_CONNECTION } from '../../../../src/modules/quotas/quotas.module';
 import { MetricsService } from '../../../../src/runtime/metrics';
 import { until } from '../../../support/eventually';
 import { statuses } from '../../../support/limits';
@@ -80,6 +81,13 @@ it('An eviction policy is reported at start, in readiness and in a metric', asyn
   expect(ready.status).toBe(200);
   expect(await ready.json()).toMatchObject({ details: { limits: { evictionPolicy: 'allkeys-lru' } } });
   expect(await service.app.get(MetricsService).text()).toContain('petstore_limits_evictable 1\n');
+});
+
+it('A connection that ioredis has given up is opened again', async () => {
+  const service = await start((await startRedis()).url);
+  service.app.get<Redis>(REDIS_CONNECTION).disconnect();
+  await until(() => isDegraded(service));
+  await until(() => !isDegraded(service));
 });
 
 it('A service whose Sentinels are unreachable starts, and says at once that it counts alone', async () => {
