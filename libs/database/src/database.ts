@@ -3,9 +3,9 @@ import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
-import { isReadOnly, isRetryable } from './postgres-errors';
+import { isReadOnly } from './postgres-errors';
 import { NotificationListener, DatabaseUrl } from './notification-listener';
-import { Session, type Statement, StatementNames, type StoredRow, poolOf } from './session';
+import { Session, type Statement, StatementNames, type StoredRow, poolOf, withRetries } from './session';
 import { Reads, SERVICE, type SharedRead } from './reads';
 
 /** A transaction. Pass it on, but never keep it. */
@@ -20,8 +20,6 @@ export interface PoolUse {
   max: number;
 }
 
-const MAX_ATTEMPTS = 4;
-
 const IS_READ_ONLY: Statement = {
   text: `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
   isUnprepared: true,
@@ -30,22 +28,6 @@ const IS_READ_ONLY: Statement = {
 /** The code is that of the error with which PostgreSQL refuses a write. */
 export class ReadOnlyDatabaseError extends Error {
   readonly code = '25006';
-}
-
-/**
- * Runs the work, and up to three more times after an error that rolled its transaction back and may not recur: a
- * deadlock, a serialization failure, or a prepared statement outdated by a migration.
- */
-export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !isRetryable(error)) {
-        throw error;
-      }
-    }
-  }
 }
 
 /** Access to the database: `find`, `read` and `share` for reads of requests, `session` for commands, `transaction` for administration. */
@@ -106,7 +88,7 @@ export class Database {
 
   /** Runs one statement on its own connection, outside of transactions. @throws what the driver throws */
   run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    return this.session((session) => session.runWithRetry<Row>(statement, values));
+    return withRetries(() => this.session((session) => session.run<Row>(statement, values)));
   }
 
   /** @throws ReadOnlyDatabaseError if it answers, but refuses to write; what the driver throws */

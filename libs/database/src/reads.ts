@@ -1,5 +1,5 @@
 import { ConcurrencyLimiter, FairQueue, type Waiting } from './queue';
-import type { Session, Statement, StoredRow } from './session';
+import { type Session, type Statement, type StoredRow, withRetries } from './session';
 
 /**
  * A read that one statement does for many requests. Requests that pass the same object share statements: those that
@@ -134,7 +134,8 @@ export class Reads {
       const { read } = group[0]!;
       const keys = group.map(({ key }) => key);
       const { values, ...statement } = read.statementFor(keys);
-      const results = read.resultsOf(await session.readWithRetry(statement, values), keys);
+      const rows = await withRetries(() => session.read(statement, values));
+      const results = read.resultsOf(rows, keys);
       group.forEach(({ resolve }, index) => resolve(results[index]));
     } catch (error) {
       group.forEach(({ reject }) => reject(error));

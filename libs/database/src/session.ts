@@ -15,6 +15,7 @@ import {
   isLostStatement,
   isOutOfConnections,
   isOutdatedStatement,
+  isRetryable,
 } from './postgres-errors';
 
 // By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
@@ -129,16 +130,6 @@ export class Session {
     return this.send<StoredRow>(statement, { values, rowMode: 'array' });
   }
 
-  /** As `run`, outside of transactions: prepares the statement again if a migration has outdated it. */
-  runWithRetry<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    return withRetry(statement, (current) => this.run<Row>(current, values));
-  }
-
-  /** As `read`, outside of transactions: prepares the statement again if a migration has outdated it. */
-  readWithRetry(statement: Statement, values: unknown[]): Promise<StoredRow[]> {
-    return withRetry(statement, (current) => this.read(current, values));
-  }
-
   private async send<Row>(
     statement: Statement,
     options: { values: unknown[]; rowMode?: 'array' },
@@ -152,7 +143,7 @@ export class Session {
         throw this.cause;
       }
       this.cause = error as Error;
-      this.names.learnFrom(error, statement, name, this);
+      this.names.learnFrom(error, statement, name);
       throw error;
     }
   }
@@ -169,25 +160,26 @@ export class Session {
   }
 }
 
-async function withRetry<Rows>(
-  statement: Statement,
-  run: (statement: Statement) => Promise<Rows>,
-): Promise<Rows> {
-  try {
-    return await run(statement);
-  } catch (error) {
-    if (isOutdatedStatement(error)) {
-      return run(statement);
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Runs the work, and up to three more times after an error that rolled its transaction back and may not recur: a
+ * deadlock, a serialization failure, or a prepared statement that was outdated by a migration, or lost by a pooler.
+ */
+export async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isRetryable(error)) {
+        throw error;
+      }
     }
-    if (isLostStatement(error)) {
-      return run({ ...statement, isUnprepared: true });
-    }
-    throw error;
   }
 }
 
-/** After this many sessions have lost statements, a pooler is assumed. */
-const MAX_LOSERS = 2;
+/** After statements were lost this many times, a pooler is assumed, behind which names are useless. */
+const MAX_LOSSES = 2;
 
 /**
  * The names of prepared statements on the connections of a pool. After a migration an outdated statement fails on
@@ -196,12 +188,11 @@ const MAX_LOSERS = 2;
  */
 export class StatementNames {
   private generation = 0;
-  private useful = true;
-  private readonly losers = new Set<object>();
+  private losses = 0;
 
   /** The name to use now; undefined if the statement must be sent without a name. */
   current({ text, isUnprepared }: Statement): string | undefined {
-    if (isUnprepared || !this.useful) {
+    if (isUnprepared || this.losses === MAX_LOSSES) {
       return undefined;
     }
     const name = digestOf(text);
@@ -209,18 +200,14 @@ export class StatementNames {
   }
 
   /**
-   * Reacts to the failure of a statement.
+   * Reacts to the failure of a statement. Several may fail for the same reason; only the first failure counts.
    * @param sent the name that it was sent with
-   * @param session the session in which it failed
    */
-  learnFrom(error: unknown, statement: Statement, sent: string | undefined, session: object): void {
-    if (isLostStatement(error)) {
-      // A single loss can follow a failed preparation. Several mean a pooler, behind which names are useless.
-      this.losers.add(session);
-      this.useful = this.losers.size < MAX_LOSERS;
-    } else if (isOutdatedStatement(error) && sent !== undefined && sent === this.current(statement)) {
-      // Several connections may fail for the same reason; only the first failure changes the names.
+  learnFrom(error: unknown, statement: Statement, sent: string | undefined): void {
+    const isLost = isLostStatement(error);
+    if (sent !== undefined && sent === this.current(statement) && (isLost || isOutdatedStatement(error))) {
       this.generation += 1;
+      this.losses += Number(isLost);
     }
   }
 }

@@ -33,9 +33,9 @@ describe('reads', () => {
     // What a test leaves under way must not get into the next one.
     const own: Sent[] = (sent = []);
     const ownConnections: typeof connections = (connections = []);
-    const session: Pick<Session, 'together' | 'readWithRetry'> = {
+    const session: Pick<Session, 'together' | 'read'> = {
       together: (work) => work(),
-      readWithRetry: ({ text }, values) =>
+      read: ({ text }, values) =>
         new Promise((succeed, fail) => {
           own.push({ text, values: values, context: context.getStore(), succeed, fail });
         }),
