@@ -3,22 +3,16 @@ import { on, once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { totalmem } from 'node:os';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import {
-  AggregatorRegistry,
-  Counter,
-  Gauge,
-  type Metric,
-  Registry,
-  collectDefaultMetrics,
-} from 'prom-client';
+import { AggregatorRegistry, type Metric, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Settings } from '../../settings';
 import { explainAddress } from '../failures';
 
 export type Labels = Record<string, string | number>;
-export type Sample = [labels: Labels, value: number];
+/** The suffix is that of a histogram's name. */
+export type Sample = [labels: Labels, value: number, suffix?: string];
 
-/** One value, one for each value of the only label, or one for each combination of labels. */
-type Values = number | Record<string, number> | Sample[];
+/** One value, or one for each combination of labels. */
+type Values = number | Sample[];
 
 type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
@@ -62,7 +56,6 @@ export class MetricsService implements OnApplicationShutdown {
       'petstore_memory_limit_bytes',
       'The memory that the service may use: that of the container, or of the machine.',
       () => limit,
-      [],
       'max',
     );
     if (cluster.isWorker) {
@@ -90,40 +83,36 @@ export class MetricsService implements OnApplicationShutdown {
     name: string,
     help: string,
     read: () => Values | Promise<Values>,
-    labels: string[] = [],
     aggregator: 'sum' | 'max' | 'min' = 'sum',
   ): void {
-    const metric = { name, help, labelNames: labels, aggregator, registers: [this.registry] };
-    new Gauge({
-      ...metric,
-      async collect() {
-        samplesOf(await read(), labels).forEach((sample) => this.set(...sample));
-      },
-    });
+    this.add('gauge', name, help, read, aggregator);
   }
 
-  counter(name: string, help: string, read: () => Values, labels: string[] = []): void {
-    new Counter({
-      name,
-      help,
-      labelNames: labels,
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        samplesOf(read(), labels).forEach((sample) => this.inc(...sample));
-      },
-    });
+  counter(name: string, help: string, read: () => Values): void {
+    this.add('counter', name, help, read);
   }
 
-  /** prom-client has no histogram with settable values, so this implements what its registry needs. */
-  histogram(name: string, help: string, read: () => [suffix: string, ...sample: Sample][]): void {
-    const get = () => {
-      const values = read().map(([suffix, labels, value]) => ({
-        metricName: `${name}_${suffix}`,
+  histogram(name: string, help: string, read: () => Sample[]): void {
+    this.add('histogram', name, help, read);
+  }
+
+  /** The values are counted elsewhere, so this implements what a registry needs: prom-client's own metrics count. */
+  private add(
+    type: string,
+    name: string,
+    help: string,
+    read: () => Values | Promise<Values>,
+    aggregator = 'sum',
+  ): void {
+    const get = async () => {
+      const found = await read();
+      const samples: Sample[] = typeof found === 'number' ? [[{}, found]] : found;
+      const values = samples.map(([labels, value, suffix]) => ({
+        metricName: suffix === undefined ? name : `${name}_${suffix}`,
         labels,
         value,
       }));
-      return Promise.resolve({ name, help, type: 'histogram', values, aggregator: 'sum' });
+      return { name, help, type, values, aggregator };
     };
     this.registry.registerMetric({ name, help, get } as unknown as Metric);
   }
@@ -162,11 +151,7 @@ export class MetricsService implements OnApplicationShutdown {
   }
 }
 
-function samplesOf(values: Values, [label = '']: string[]): Sample[] {
-  if (typeof values === 'number') {
-    return [[{}, values]];
-  }
-  return Array.isArray(values)
-    ? values
-    : Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
+/** Samples of a metric with one label. */
+export function by(label: string, values: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
 }

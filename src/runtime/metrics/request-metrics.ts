@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { routeOf } from '#libs/http';
 import { BAN_LEVELS, LIMITER_DECISIONS, limiterDecisionOf } from '../../modules/quotas';
-import type { Labels, MetricsService, Sample } from './metrics.service';
+import { type Labels, type MetricsService, type Sample, by } from './metrics.service';
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -29,14 +29,14 @@ class OperationMetrics {
   }
 
   /** The samples of a histogram, by the suffix of its name; buckets are cumulative. */
-  durations(): [suffix: string, ...sample: Sample][] {
+  durations(): Sample[] {
     const { labels } = this;
     let count = 0;
-    const buckets = this.byLatency.map((responses, index): [string, Labels, number] => {
+    const buckets = this.byLatency.map((responses, index): Sample => {
       count += responses;
-      return ['bucket', { le: LATENCY_SECONDS[index] ?? '+Inf', ...labels }, count];
+      return [{ le: LATENCY_SECONDS[index] ?? '+Inf', ...labels }, count, 'bucket'];
     });
-    return [...buckets, ['sum', labels, this.seconds], ['count', labels, count]];
+    return [...buckets, [labels, this.seconds, 'sum'], [labels, count, 'count']];
   }
 }
 
@@ -57,7 +57,6 @@ export class RequestMetrics {
       'petstore_http_requests_total',
       'Responses, by operation (route pattern), method and status.',
       () => operations().flatMap((counts) => counts.requests()),
-      ['operation', 'method', 'status'],
     );
     metrics.histogram(
       'petstore_http_request_duration_seconds',
@@ -71,19 +70,16 @@ export class RequestMetrics {
         Object.entries(this.decisions).flatMap(([subject, counts]) =>
           Object.entries(counts).map(([decision, value]): Sample => [{ subject, decision }, value]),
         ),
-      ['subject', 'decision'],
     );
     metrics.counter(
       'petstore_limiter_bans_total',
       'Bans that keys earned by requests to this instance, by level: 1 is the shortest.',
-      () => this.bans,
-      ['level'],
+      () => by('level', this.bans),
     );
     metrics.counter(
       'petstore_idempotent_replays_total',
       'Responses replayed for a repeated Idempotency-Key.',
-      () => this.replays,
-      ['operation'],
+      () => by('operation', this.replays),
     );
   }
 

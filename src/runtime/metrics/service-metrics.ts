@@ -8,7 +8,7 @@ import { SETTINGS, type Settings } from '../../settings';
 import { HealthModule, Readiness } from '../health';
 import { lostLogLines } from '../logging';
 import { VERSION } from '../version';
-import { MetricsService } from './metrics.service';
+import { MetricsService, by } from './metrics.service';
 
 /** Metrics of values that the service has anyway. They are read at each scrape, so they cost requests nothing. */
 @Injectable()
@@ -31,21 +31,18 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_limits_degraded',
       'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
       () => Number(this.quotas.redis.isDegraded),
-      [],
       'max',
     );
     this.metrics.gauge(
       'petstore_limits_evictable',
       'Whether Redis may evict counters, because its maxmemory-policy is not noeviction (1), or not (0).',
       () => Number(this.quotas.redis.evictionPolicy !== undefined),
-      [],
       'max',
     );
     this.metrics.counter(
       'petstore_key_cache_requests_total',
       'Lookups of API keys, from the cache (hit) or from the database (miss).',
-      () => this.directory.uses,
-      ['result'],
+      () => by('result', this.directory.uses),
     );
     this.metrics.counter(
       'petstore_log_lines_lost_total',
@@ -63,14 +60,12 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_build_info',
       'Always 1; its labels are the versions of the service and of Node.',
       () => [[{ version: VERSION, node: process.versions.node }, 1]],
-      ['version', 'node'],
       'max',
     );
     metrics.gauge(
       'petstore_ready',
       'Whether /health/ready is 200 (1) or not (0).',
       async () => Number((await readiness.state()).reason === undefined),
-      [],
       'min',
     );
     metrics.gauge(
@@ -79,16 +74,17 @@ export class ServiceMetrics implements OnModuleInit {
       async () => {
         const { database, changesHeard, limitsDegraded } = await readiness.state();
         const up: Record<string, number> = { database: Number(database), changes: Number(changesHeard) };
-        return this.settings.redisUrl === undefined ? up : { ...up, redis: Number(!limitsDegraded) };
+        return by(
+          'dependency',
+          this.settings.redisUrl === undefined ? up : { ...up, redis: Number(!limitsDegraded) },
+        );
       },
-      ['dependency'],
       'min',
     );
     metrics.gauge(
       'petstore_migrations_pending',
       'Migrations of this version that have not run; NaN while the database does not answer.',
       async () => (await readiness.state()).pending?.length ?? NaN,
-      [],
       'max',
     );
   }
@@ -99,9 +95,8 @@ export class ServiceMetrics implements OnModuleInit {
       'Database connections, by whether they are in use (busy) or not (idle).',
       () => {
         const { busy, idle } = this.database.poolUse;
-        return { busy, idle };
+        return by('state', { busy, idle });
       },
-      ['state'],
     );
     this.metrics.gauge(
       'petstore_database_pool_max_connections',
@@ -116,11 +111,8 @@ export class ServiceMetrics implements OnModuleInit {
   }
 
   private registerEventMetrics(): void {
-    this.metrics.counter(
-      'petstore_events_written_total',
-      'Events that this instance has committed.',
-      () => this.events.written,
-      ['type'],
+    this.metrics.counter('petstore_events_written_total', 'Events that this instance has committed.', () =>
+      by('type', this.events.written),
     );
     this.metrics.gauge(
       'petstore_events_waiting_requests',
@@ -134,22 +126,19 @@ export class ServiceMetrics implements OnModuleInit {
     this.metrics.counter(
       'petstore_webhook_attempts_total',
       'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
-      () => this.deliveries.attempts,
-      ['result'],
+      () => by('result', this.deliveries.attempts),
     );
     // Each worker has read the same database.
     this.metrics.gauge(
       'petstore_webhook_deliveries_pending',
       'Deliveries of all instances that wait for an attempt, up to 100,000, including retries.',
       () => this.deliveries.pending,
-      [],
       'max',
     );
     this.metrics.gauge(
       'petstore_webhook_oldest_due_seconds',
       'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
       () => this.deliveries.oldestDueSeconds,
-      [],
       'max',
     );
   }
