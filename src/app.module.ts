@@ -15,7 +15,7 @@ import { HealthModule } from './runtime/health';
 import { InventoryModule } from './modules/inventory';
 import { OrdersModule } from './modules/orders';
 import { PetsModule } from './modules/pets';
-import { MetricsModule } from './runtime/metrics';
+import { MetricsModule } from './runtime/service-metrics';
 import { Admission } from './http/admission';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';

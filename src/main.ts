@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const tracing =
     workers > 0 || settings.tracesUrl === undefined
       ? undefined
-      : (await import('./runtime/tracing/index.js')).startTracing();
+      : (await import('./runtime/tracing.js')).startTracing();
   const { serve } = await import('./runtime/serve.js');
   await serve(settings, workers, tracing);
 }

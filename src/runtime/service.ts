@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { InterceptorsConsumer } from '@nestjs/core/interceptors';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { defaults } from 'pg';
 import type { Logger } from 'pino';
+import { type Observable, from, lastValueFrom } from 'rxjs';
 import { Connections } from '#libs/http';
 import { AppModule } from '../app.module';
 import { serveDocument } from '../http/document';
@@ -16,7 +18,6 @@ import { EventTail } from '../modules/events';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
-import { callInterceptorsDirectly } from './lean-interceptors';
 import { nestLogger } from './logging';
 import { MetricsService, RequestMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
@@ -55,6 +56,34 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
   }
   configureHttp(app, settings);
   serveDocument(app, settings);
+}
+
+/**
+ * Calls interceptors as they are. Nest puts each into streams of streams, so that handlers may return streams of several
+ * values, and stops those when the caller disconnects: 17% of the processor time of a read by id. Our handlers return one
+ * value.
+ *
+ * It replaces a method of Nest for the whole process. Interceptors and handlers need no change, with it or without it.
+ */
+function callInterceptorsDirectly(): void {
+  InterceptorsConsumer.prototype.intercept = async function (
+    interceptors,
+    args,
+    instance,
+    method,
+    next,
+    type,
+  ) {
+    const context = this.createContext(args, instance, method);
+    context.setType(type!);
+    const handle = (index: number): Observable<unknown> => {
+      const interceptor = interceptors[index];
+      return interceptor === undefined
+        ? from(next())
+        : (interceptor.intercept(context, { handle: () => handle(index + 1) }) as Observable<unknown>);
+    };
+    return lastValueFrom(handle(0));
+  };
 }
 
 /** The service in one process: alone, or as one of several workers. */

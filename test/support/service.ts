@@ -9,7 +9,7 @@ import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/service';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
-import { createLogger, nestLogger } from '../../src/runtime/logging/logger';
+import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { agreedPlan } from '../../src/modules/quotas';
 import { REDIS_BUDGET, REDIS_CONNECTION } from '../../src/modules/quotas/quotas.module';
 import { connectRedis } from '../../src/modules/quotas/stores/redis-connection';

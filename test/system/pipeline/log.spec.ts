@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createLogger, endLog } from '../../../src/runtime/logging/logger';
+import { createLogger, endLog } from '../../../src/runtime/logging';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
 import { until } from '../../support/eventually';

@@ -1,6 +1,5 @@
 import { Writable } from 'node:stream';
-import { createLogger } from '../../../src/runtime/logging/logger';
-import { terminalLog } from '../../../src/runtime/logging/terminal-log';
+import { createLogger, terminalLog } from '../../../src/runtime/logging';
 import { until } from '../../support/eventually';
 
 /** The request's line as the log of requests writes it. */

@@ -1,14 +1,14 @@
 import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { Database } from '#libs/database';
-import { AuthModule, KeyDirectory } from '../../modules/auth';
-import { EventLog, EventTail, EventsModule } from '../../modules/events';
-import { QuotaStore, QuotasModule } from '../../modules/quotas';
-import { DeliveryMetrics, WebhooksModule } from '../../modules/webhooks';
-import { SETTINGS, type Settings } from '../../settings';
-import { HealthModule, Readiness } from '../health';
-import { lostLogLines } from '../logging';
-import { VERSION } from '../version';
-import { MetricsService, by } from './metrics.service';
+import { AuthModule, KeyDirectory } from '../modules/auth';
+import { EventLog, EventTail, EventsModule } from '../modules/events';
+import { QuotaStore, QuotasModule } from '../modules/quotas';
+import { DeliveryMetrics, WebhooksModule } from '../modules/webhooks';
+import { SETTINGS, type Settings } from '../settings';
+import { HealthModule, Readiness } from './health';
+import { lostLogLines } from './logging';
+import { VERSION } from './version';
+import { MetricsService, by } from './metrics';
 
 /** Metrics of values that the service has anyway. They are read at each scrape, so they cost requests nothing. */
 @Injectable()

@@ -1,2 +1,0 @@
-export { createLogger, endLog, lostLogLines, nestLogger } from './logger';
-export { terminalLog } from './terminal-log';

@@ -1,3 +1,0 @@
-export { MetricsService } from './metrics.service';
-export { RequestMetrics } from './request-metrics';
-export { MetricsModule } from './service-metrics';
