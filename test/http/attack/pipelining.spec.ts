@@ -1,9 +1,5 @@
-import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
-import { type Server, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Connections } from '#libs/http';
-import { eventually, until } from '../../support/eventually';
+import { type Server } from 'node:http';
+import { until } from '../../support/eventually';
 import { RawConnection, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Flood } from '../../support/client-flood';
@@ -94,51 +90,5 @@ it('A connection whose client does not read responses is closed', async () => {
     await until(async () => (await connections()) < sockets.length / 2);
   } finally {
     flood.close();
-  }
-});
-
-const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
-
-describeOnLinux('A connection that ends before all its answers are sent', () => {
-  const patient = useService();
-
-  it('leave no file open', async () => {
-    const request = requestText('GET /docs/swagger-ui-bundle.js');
-    const flood = new Flood(patient.port);
-    const [socket] = await flood.open(1);
-    socket!.pause().write(request.repeat(MOST));
-    // Files are opened in the order of the requests, so those of the others are open when this answer has come.
-    expect((await exchange(patient.port, request)).status).toBe(200);
-    flood.close();
-    await eventually(() => expect(openPageFiles()).toEqual([]));
-  });
-});
-
-function openPageFiles(): string[] {
-  const paths = readdirSync('/proc/self/fd').map((descriptor) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`);
-    } catch {
-      // It was closed meanwhile.
-      return '';
-    }
-  });
-  return paths.filter((path) => path.includes('swagger-ui-dist'));
-}
-
-it('Responses pending on a lost connection are discarded', async () => {
-  const server = createServer(() => undefined);
-  const connections = new Connections(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const connection = await RawConnection.open((server.address() as AddressInfo).port);
-    connection.write(requestText('GET /').repeat(5));
-    await until(() => connections.requestsInProgress === 5);
-    connection.close();
-    await until(() => connections.requestsInProgress === 0);
-  } finally {
-    server.closeAllConnections();
-    server.close();
   }
 });

@@ -75,18 +75,6 @@ describe('concurrent commands', () => {
     }
   });
 
-  it('see the changes of the commands before them', async () => {
-    const [petId] = await petsWith(10, 1);
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 20 }, () => place({ petId: petId!, complete: true })),
-    );
-    expect(outcomes.map(({ status }) => status)).toEqual([
-      ...Array<string>(10).fill('fulfilled'),
-      ...Array<string>(10).fill('rejected'),
-    ]);
-    expect(await inventory(petId!)).toEqual({ petId, quantity: 0, status: 'sold' });
-  });
-
   it('are refused individually, each for its own reason', async () => {
     const [plenty, scarce, pending, last] = await Promise.all(
       [5, 2, 9, 1].map(async (stock) => (await arrange.pet(aPet(), stock)).id),

@@ -1,13 +1,17 @@
-import type { ErrorBody } from '../../support/api-client';
+import { KeysService } from '../../../src/modules/auth';
+import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
 import { type Operation, operationsOf } from '../../support/document';
-import { useStore } from '../../support/use-service';
+import { useService } from '../../support/use-service';
+import { type Schema, plain } from '../fuzz/support/schema-values';
+import { wrongJson, wrongTexts } from './support/wrong-values';
 
 const ID_RANGE = 'must be an integer from 1 to 9007199254740991.';
 const UNKNOWN_QUERIES = ['colour=red', '__proto__=x', 'toString', 'Limit=1', '%00=1', '=', 'id[]=1'];
-const BAD_LIMITS = ['0', '101', '-1', '1.5', '1e1', '05', '', 'x', '1&limit=2', '9007199254740993'];
 const BAD_CURSORS = ['', '20', 'YWZ0ZXI6MA', 'YWZ0ZXI6MjAg', '%F0%9F%90%95', 'a'.repeat(5_000)];
 const FOREIGN = 'application/json-patch+json';
+/** What any valid key may call. */
+const ANY_KEY = ['/key', '/rate-limit'];
 
 /** What a request of the operation is turned into, with the error that it then gets. */
 interface Defect {
@@ -21,9 +25,21 @@ interface Defect {
 }
 
 describe('every operation', () => {
-  const { service, caller } = useStore();
+  const service = useService();
+  /** Keys of one client: with both scopes, and with one of them. */
+  let caller: ApiClient;
+  let reader: ApiClient;
+  let writer: ApiClient;
 
   beforeAll(async () => {
+    const { key, client } = await service.issueKey();
+    const only = (scope: 'read' | 'write') => service.app.get(KeysService).issue({ client, scopes: [scope] });
+    const keys = [key, (await only('read')).key, (await only('write')).key];
+    [caller, reader, writer] = keys.map((text) => service.anonymous().with({ 'X-API-Key': text })) as [
+      ApiClient,
+      ApiClient,
+      ApiClient,
+    ];
     const arrange = new Arrange(caller);
     for (let count = 0; count < 2; count += 1) {
       await arrange.order((await arrange.pet(undefined, 5)).id);
@@ -60,7 +76,12 @@ describe('every operation', () => {
     const invalid = { status: 400, code: 'validation_failed' };
     const types = Object.keys(requestBody?.content ?? {});
     const parameter = parameters.find((candidate) => candidate.in === 'path')?.name;
-    const isList = parameters.some(({ name }) => name === 'limit');
+    const isList = parameters.some(({ name }) => name === 'cursor');
+    const queries = parameters.filter(({ name, in: place }) => place === 'query' && name !== 'cursor');
+    const schema = plain(
+      service.document,
+      (requestBody?.content['application/json']?.schema ?? {}) as Schema,
+    );
     const at = (id: string) => path.replace(/\d+/, id);
     const changes = '412' in responses;
     return [
@@ -70,9 +91,11 @@ describe('every operation', () => {
       ...(parameter === undefined ? [] : ['0', '9007199254740992', 'x']).map((id) => ({
         ...{ ...invalid, what: 'id', target: at(id), message: `${parameter} ${ID_RANGE}` },
       })),
-      ...(isList ? BAD_LIMITS : []).map((limit) => ({
-        ...{ ...invalid, what: 'limit', target: `${path}?limit=${limit}`, message: 'limit must be' },
-      })),
+      ...queries.flatMap(({ name, schema: own }) =>
+        wrongTexts(name, plain(service.document, own), service.document).map((query) => ({
+          ...{ ...invalid, what: query.slice(0, 60), target: `${path}?${query}`, message: name },
+        })),
+      ),
       ...(isList ? BAD_CURSORS : []).map((cursor) => ({
         ...{ what: 'cursor', status: 400, code: 'invalid_cursor', target: `${path}?cursor=${cursor}` },
       })),
@@ -81,6 +104,16 @@ describe('every operation', () => {
           ? []
           : [{ ...invalid, what: 'body', body: {}, message: 'takes no body' }]
         : [
+            ...Object.entries(schema.properties ?? {}).flatMap(([name, own]) =>
+              wrongJson(plain(service.document, own)).map((json) => ({
+                ...{ ...invalid, what: `${name}: ${json.slice(0, 60)}`, message: `${name} must be` },
+                body: withMember(body, name, json),
+              })),
+            ),
+            ...(schema.required ?? []).map((name) => ({
+              ...{ ...invalid, what: `no ${name}`, body: { ...body, [name]: undefined } },
+              message: `${name} is required`,
+            })),
             { ...invalid, what: 'unknown field', body: { ...body, colour: 'red' }, message: '"colour"' },
             { ...invalid, what: 'id in the body', body: { ...body, id: 1 }, message: '"id"' },
             {
@@ -102,11 +135,25 @@ describe('every operation', () => {
     return body[0].id;
   }
 
-  it('refuses what is wrong, and has then done nothing', async () => {
+  /** Everything that has happened in the store. */
+  async function lastEvent(): Promise<unknown> {
+    const { rows } = await service.database.pool.query('SELECT max(position) FROM event_blocks');
+    return rows[0];
+  }
+
+  it('refuses whoever may not call it and what is wrong, and has then done nothing', async () => {
     for (const { method, path, status, body, defects } of operations()) {
       const operation = `${method} ${path}`;
       const anonymous = await service.anonymous().send<ErrorBody>(method, path, body);
       expect([operation, anonymous.status, anonymous.body.code]).toEqual([operation, 401, 'missing_api_key']);
+      const before = await lastEvent();
+      const [allowed, others, scope] =
+        method === 'GET' ? [reader, writer, 'read'] : [writer, reader, 'write'];
+      for (const sent of ANY_KEY.includes(path) ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method]) {
+        const { status: refusal, headers } = await others.send(sent, path, body);
+        expect([operation, refusal]).toEqual([operation, 403]);
+        expect(headers.get('www-authenticate')).toMatch(`error="insufficient_scope", scope="${scope}"`);
+      }
       for (const { what, message = '', fields = {}, ...defect } of defects) {
         const answer = await caller
           .with(fields)
@@ -115,11 +162,20 @@ describe('every operation', () => {
         expect(seen).toEqual([operation, what, defect.status, defect.code]);
         expect(answer.body.message).toContain(message);
       }
+      expect([operation, await lastEvent()]).toEqual([operation, before]);
       const target = path.endsWith('/retry') ? `/webhooks/1/deliveries/${await aDelivery()}/retry` : path;
-      expect([operation, (await caller.send(method, target, body)).status]).toEqual([operation, status]);
+      expect([operation, (await allowed.send(method, target, body)).status]).toEqual([operation, status]);
+      if (ANY_KEY.includes(path)) expect((await others.get(path)).status).toBe(200);
     }
   });
 });
+
+/** The body as JSON text, with a member whose value may be none that JavaScript can write. */
+function withMember(body: object, name: string, json: string): string {
+  const others = Object.entries(body).filter(([other]) => other !== name);
+  const members = others.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`);
+  return `{${[...members, `"${name}":${json}`].join(',')}}`;
+}
 
 function codeOf(path: string): string {
   const [, collection] = /^\/(?:store\/)?(\w+)/.exec(path)!;

@@ -117,18 +117,11 @@ describe('behind a trusted proxy', () => {
       '6.6.6.6, 192.0.2.4, 10.1.2.3',
     ],
     ['a forged trusted address does not hide the one behind it', '192.0.2.5', '10.9.9.9, 192.0.2.5'],
-    ['IPv4-mapped addresses count as IPv4', '192.0.2.6', '::ffff:192.0.2.6'],
-    ['addresses of one IPv6 /56 count as one', '2001:db8:0:aa00::1', '2001:db8:0:aaff:1:2:3:4'],
-    ['addresses that differ in the port count as one', '192.0.2.7:1024', '192.0.2.7:65535'],
     ['invalid addresses count as one', 'garbage', 'x'.repeat(3_000)],
     ['invalid addresses in a chain count as one', '1.1.1.1, unknown', '2.2.2.2, _hidden'],
     ['an empty chain counts as the proxy', ', ,', ' '],
   ])('%s', async (_rule, one, other) => {
     expect([await remaining(one), await remaining(other)]).toEqual([59, 58]);
-  });
-
-  it('neighbouring /56 networks count separately', async () => {
-    expect([await remaining('2001:db8:0:aa00::1'), await remaining('2001:db8:0:ab00::1')]).toEqual([59, 59]);
   });
 
   it('a valid key counts for its client wherever it calls from', async () => {

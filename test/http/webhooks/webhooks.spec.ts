@@ -99,12 +99,6 @@ describe('webhooks', () => {
       expect(answer.body.message).toContain(message);
     });
 
-    it('400 for a secret does not reveal it', async () => {
-      const answer = await caller.post('/webhooks', { url: URL, secret: 'whsec_hunter2' });
-      expect(answer.status).toBe(400);
-      expect(answer.text).not.toContain('hunter2');
-    });
-
     test.each([
       ['http://10.0.0.1/', 'must not lead to'],
       ['https://me:hunter2@shop.example/', 'must not contain a user'],
@@ -158,15 +152,6 @@ describe('webhooks', () => {
 
       const { body } = await caller.patch<Webhook>(path, { types: null, description: null, enabled: true });
       expect(Object.keys(body).sort()).toEqual(['createdAt', 'enabled', 'id', 'url']);
-    });
-
-    it('412 when it has changed', async () => {
-      const { id } = await created();
-      const tag = (await caller.get(`/webhooks/${id}`)).headers.get('etag')!;
-      const conditional = caller.with({ 'If-Match': tag });
-      expect((await conditional.patch(`/webhooks/${id}`, { description: 'a' })).status).toBe(200);
-      expect((await conditional.patch(`/webhooks/${id}`, { description: 'b' })).status).toBe(412);
-      expect((await conditional.delete(`/webhooks/${id}`)).status).toBe(412);
     });
 
     it('422 for a url that is not allowed', async () => {
@@ -241,13 +226,6 @@ describe('webhooks', () => {
       expect([...page.body, ...rest.body].map((delivery) => delivery.id)).toEqual(all);
       expect(rest.headers.get('link')).toBeNull();
       expect((await caller.get(`${path}?status=failed`)).body).toEqual([]);
-    });
-
-    it('GET 400 for an invalid status and a forged cursor', async () => {
-      const { id } = await created();
-      const path = `/webhooks/${id}/deliveries`;
-      expect((await caller.get<ErrorBody>(`${path}?status=lost`)).body.code).toBe('validation_failed');
-      expect((await caller.get<ErrorBody>(`${path}?cursor=AAAA`)).body.code).toBe('invalid_cursor');
     });
 
     it('POST retry 404 delivery_not_found for a delivery of another webhook', async () => {

@@ -1,8 +1,7 @@
 import { documentedFleet } from '../../support/haproxy';
 import { readSettings } from '../../../src/settings';
-import { type Container, faultsOfContainer, secretsWithoutDemand } from './support/container-rules';
+import { type Container, faultsOfContainer, isPinned, secretsWithoutDemand } from './support/container-rules';
 import { read, readYaml } from '../../support/files';
-import { isPinned } from '../../support/image-rules';
 
 interface Compose {
   services: Record<string, Container>;

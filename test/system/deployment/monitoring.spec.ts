@@ -15,11 +15,13 @@ const OF_OTHERS = ['up', 'pg_up', 'redis_up', 'haproxy_frontend_http_responses_t
 
 /** Names and labels of everything that a running service has told, once all kinds of it have happened. */
 const exposed = new Map<string, Set<string>>();
+/** What was scraped last. */
+let page = '';
 const recorded = rules.flatMap(({ record }) => record ?? []);
 
 async function scrape(url: string): Promise<void> {
-  const text = await (await fetch(url)).text();
-  for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
+  page = await (await fetch(url)).text();
+  for (const [, name = '', labels = ''] of page.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
     const known = exposed.get(name) ?? new Set();
     [...labels.matchAll(/(\w+)="/g)].forEach(([, label = '']) => known.add(label));
     exposed.set(name, known);
@@ -68,6 +70,14 @@ describe('Dashboard and alerts', () => {
   it('use only metrics and labels that the service exports, in valid PromQL', () => {
     expect(expressions.length).toBeGreaterThan(40);
     expect(expressions.flatMap(unknownIn)).toEqual([]);
+  });
+
+  it('read metrics whose names follow the rules of Prometheus', () => {
+    const { stderr } = spawnSync(findProgram(PROMTOOL)!, ['check', 'metrics'], {
+      input: page,
+      encoding: 'utf8',
+    });
+    expect(stderr.split('\n').filter((line) => line.startsWith('petstore_'))).toEqual([]);
   });
 
   it('use every metric of the service', () => {

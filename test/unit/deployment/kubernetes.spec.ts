@@ -7,7 +7,7 @@ import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import type { IPodTemplateSpec, IService } from 'kubernetes-models/v1';
 import { readSettings } from '../../../src/settings';
 import { filesOf, read, readYaml } from '../../support/files';
-import { manifestsOf, schemaFaults, unknownFields } from './support/manifests';
+import { manifestsOf, schemaFaults } from './support/manifests';
 
 const FOLDER = 'docker/kubernetes';
 /** Of the service itself, besides SHUTDOWN_DELAY: 25 s for requests under way, and some to write and close. */
@@ -36,10 +36,6 @@ const environment = parseEnvironment(
 
 it.each(found)('$file is valid against the schema of its kind', async ({ manifest }) => {
   expect(await schemaFaults(manifest)).toEqual([]);
-});
-
-it('No field is misspelt', () => {
-  expect(unknownFields(found.map(({ manifest }) => manifest))).toEqual([]);
 });
 
 it('Each manifest is in a kustomization, and all roll out the same image in the same namespace', () => {

@@ -34,10 +34,6 @@ it.each<[string, Parameters<typeof agreedPlan>, RegExp]>([
   expect(() => agreedPlan(...choice)).toThrow(message);
 });
 
-it.each(['enterprise', 'gold'])('%s is never unlimited when the database has no limits for it', (plan) => {
-  expect(() => limitsOf({ plan, perMinute: null, perDay: null })).toThrow();
-});
-
 it('A fixed plan ignores limits left over from enterprise, and an address has no daily limit', () => {
   const free = { perMinute: 60, perDay: 1_000 };
   expect(limitsOf({ plan: 'free', perMinute: 9_999, perDay: 9_999 })).toEqual(free);

@@ -1,5 +1,4 @@
-import { addressSubject, subjectOf } from '../../../src/modules/quotas/request-limiter';
-import type { Caller } from '../../../src/modules/auth';
+import { addressSubject } from '../../../src/modules/quotas/request-limiter';
 
 describe('an address counts', () => {
   it.each([
@@ -20,27 +19,4 @@ describe('an address counts', () => {
   ])('%s', (_rule, ip, address) => {
     expect(addressSubject(ip).address).toBe(address);
   });
-});
-
-describe('the limited subject', () => {
-  const key = { keyId: 7, clientId: 3, clientName: 'acme', name: null, last4: 'x7Qa', scopes: [] };
-  const times = { createdAt: 0, expiresAt: Infinity, overlapEndsAt: null };
-  const holder = { ...key, ...times, plan: 'free', perMinute: null, perDay: null };
-
-  it('is the client of a valid key, wherever it calls from', () => {
-    const caller: Caller = { holder, refusal: null };
-    expect(subjectOf(caller, '192.0.2.7')).toEqual({
-      kind: 'client',
-      clientId: 3,
-      keyId: 7,
-      limits: { perMinute: 60, perDay: 1_000 },
-    });
-  });
-
-  it.each([undefined, { holder: null, refusal: new Error('no key') } as unknown as Caller])(
-    'is the address without a valid key',
-    (caller) => {
-      expect(subjectOf(caller, '192.0.2.7')).toMatchObject({ kind: 'address', address: '192.0.2.7' });
-    },
-  );
 });

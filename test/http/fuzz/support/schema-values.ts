@@ -17,7 +17,9 @@ export interface Schema {
   maxLength?: number;
   pattern?: string;
   items?: Schema;
+  minItems?: number;
   maxItems?: number;
+  uniqueItems?: boolean;
   properties?: Record<string, Schema>;
   required?: string[];
 }

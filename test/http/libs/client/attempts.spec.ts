@@ -39,6 +39,12 @@ describe('A call', () => {
     expect([sent.length, waits]).toEqual([2, [60_000]]);
   });
 
+  it('fails at once when the key is banned', async () => {
+    const { client, sent } = scriptedClient([failure(403, 'api_key_banned', { 'Retry-After': '1' })]);
+    expect(await failureOf(client.pets.list())).toMatchObject({ status: 403, retryAfterSeconds: 1 });
+    expect(sent.length).toBe(1);
+  });
+
   it('sends its whole body with each attempt, and the same Idempotency-Key', async () => {
     const { client, sent } = scriptedClient([LOST, unavailable, limited(1), CREATED]);
     await client.pets.create(A_PET);

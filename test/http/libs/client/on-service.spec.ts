@@ -3,7 +3,6 @@ import { ClientsService } from '../../../../src/modules/auth';
 import { agreedPlan } from '../../../../src/modules/quotas';
 import { useService } from '../../../support/use-service';
 import { failureOf, onService } from './support/on-service';
-import { earnBan } from '../../../support/limits';
 import { eventually } from '../../../support/eventually';
 
 const service = useService();
@@ -51,59 +50,6 @@ describe('Limits', () => {
   });
 });
 
-describe('A ban', () => {
-  it('ends a call at once, and is not retried', async () => {
-    const { client, key, statuses, waits } = await onService(service, { perMinute: 1, perDay: 100 });
-    await client.categories.list();
-    const caller = service.anonymous().with({ 'X-API-Key': key });
-    await earnBan(caller, service);
-    const error = await failureOf(client.categories.list());
-    expect(error).toMatchObject({ code: 'api_key_banned', status: 403, retryAfterSeconds: 120 });
-    expect([statuses, waits]).toEqual([[200, 403], []]);
-  });
-});
-
-describe('A creating call whose response is lost', () => {
-  it.each(['categories', 'pets', 'orders', 'adjustments'] as const)('is executed once: %s', async (what) => {
-    let lose = 0;
-    const responses: Response[] = [];
-    const store = await onService(
-      service,
-      {},
-      {
-        fetch: async (request) => {
-          const response = await fetch(request);
-          responses.push(response);
-          if (lose > 0) {
-            lose -= 1;
-            await response.arrayBuffer();
-            throw new TypeError('fetch failed');
-          }
-          return response;
-        },
-      },
-    );
-    const { client } = store;
-    const categoryId = await aCategory(store);
-    const pet = await client.pets.create({ name: 'Ada', categoryId });
-    await client.inventory.set(pet.id, { quantity: 10 });
-    const calls = {
-      categories: () => client.categories.create({ name: 'Cats' }),
-      pets: () => client.pets.create({ name: 'Rex', categoryId }),
-      orders: () => client.orders.place({ petId: pet.id, quantity: 3 }),
-      adjustments: () => client.inventory.adjust(pet.id, { delta: -3 }),
-    };
-    lose = 2;
-    const { response } = await calls[what]().withResponse();
-    expect(response.headers.get('idempotent-replayed')).toBe('true');
-    const sent = responses.slice(-3).map(({ headers }) => headers.get('idempotent-replayed'));
-    expect(sent).toEqual([null, 'true', 'true']);
-    if (what === 'orders' || what === 'adjustments') {
-      expect((await client.inventory.get(pet.id)).quantity).toBe(7);
-    }
-  });
-});
-
 it('A deprecated operation is reported once', async () => {
   const notices: DeprecationNotice[] = [];
   const onDeprecation = (notice: DeprecationNotice) => notices.push(notice);
@@ -134,17 +80,4 @@ it('An unchanged resource returns no data, and a changed one is not overwritten'
   expect(stale).toMatchObject({ code: 'precondition_failed', status: 412 });
   const changed = await client.categories.get(data.id, { ifNoneMatch: tag });
   expect(changed).toMatchObject({ name: 'Cats' });
-});
-
-it("A refusal has the service's code and message", async () => {
-  const { client } = await onService(service);
-  const error = await failureOf(client.orders.place({ petId: 999_999_999 }));
-  expect(error).toMatchObject({
-    code: 'unknown_pet',
-    status: 422,
-    message: expect.stringContaining('999999999'),
-    operation: 'POST /store/orders',
-    requestId: expect.stringMatching(/^[\w.-]+$/),
-    rateLimit: { limit: 1_000_000 },
-  });
 });

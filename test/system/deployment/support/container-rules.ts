@@ -54,3 +54,8 @@ export function secretsWithoutDemand(text: string): string[] {
   const uses = [...text.matchAll(/(?<!\$)\$\{(\w*(?:PASSWORD|SECRET|KEY|TOKEN)\w*)([^}]*)\}/g)];
   return uses.filter(([, , rest = '']) => !/^:\?.+/.test(rest)).map(([, name = '']) => name);
 }
+
+/** `name:1.2.3-variant`, `name:18.4` for those with two numbers, or a digest. */
+export function isPinned(image: string): boolean {
+  return /:v?\d+(\.\d+){1,2}(-[\w.]+)*$/.test(image) || /@sha256:[\da-f]{64}$/.test(image);
+}
