@@ -1,4 +1,3 @@
-import type { ErrorBody } from '../../support/api-client';
 import { Arrange, type Category } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 
@@ -46,36 +45,5 @@ describe('GET /categories', () => {
     ['a quote', "'", []],
   ])('200: filters names by prefix: %s', async (_what, prefix, names) => {
     expect(await namesOf(`/categories?name=${encodeURIComponent(prefix)}`)).toEqual(names);
-  });
-
-  test.each([
-    ['an empty name', 'name='],
-    ['a name given twice', 'name=a&name=b'],
-    ['a name of 201 characters', `name=${'a'.repeat(201)}`],
-    ['a name with NUL', 'name=%00'],
-  ])('400: rejects %s', async (_what, query) => {
-    const { body } = await caller.get<ErrorBody>(`/categories?${query}`);
-    expect(body).toMatchObject({ code: 'validation_failed', status: 400 });
-  });
-});
-
-describe('GET /categories/{categoryId}', () => {
-  const { caller } = useStore();
-  let category: Category;
-
-  beforeAll(async () => {
-    category = await new Arrange(caller).category('Dogs');
-  });
-
-  it('200: returns the category, and no description if it has none', async () => {
-    const { status, body, headers } = await caller.get<Category>(`/categories/${category.id}`);
-    expect(status).toBe(200);
-    expect(body).toEqual({ id: category.id, name: 'Dogs' });
-    expect(headers.get('etag')).toMatch(/^"[\w-]+"$/);
-  });
-
-  test.each([4_711, Number.MAX_SAFE_INTEGER])('404: category %p does not exist', async (id) => {
-    const { body } = await caller.get<ErrorBody>(`/categories/${id}`);
-    expect(body).toEqual({ code: 'category_not_found', message: `There is no category ${id}.`, status: 404 });
   });
 });

@@ -1,4 +1,3 @@
-import type { ErrorBody } from '../../support/api-client';
 import { type Order, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 
@@ -59,52 +58,6 @@ describe('GET /store/orders', () => {
     expect(third.headers.has('link')).toBe(false);
     for (const { id } of [...placed.slice(2), late]) {
       await caller.delete(`/store/orders/${id}`);
-    }
-  });
-
-  it.each([
-    ['petId=0', 'validation_failed', 'petId'],
-    ['petId=1&petId=2', 'validation_failed', 'petId'],
-    ['complete=1', 'validation_failed', 'complete'],
-    ['complete=TRUE', 'validation_failed', 'complete'],
-    ['complete=', 'validation_failed', 'complete'],
-  ])('400: %s is %s and the message names %s', async (query, code, name) => {
-    const answer = await caller.get<ErrorBody>(`/store/orders?${query}`);
-    expect(answer.body).toMatchObject({ code, status: 400 });
-    expect(answer.body.message).toContain(name);
-  });
-});
-
-describe('GET /store/orders/{orderId}', () => {
-  const { caller, arrange } = useStore();
-  it('200: returns the order as it was placed', async () => {
-    const { id: petId } = await arrange.pet(aPet(), 5);
-    const order = await arrange.order(petId, { quantity: 3, shipDate: '2026-12-01T08:00:00.000Z' });
-    const answer = await caller.get<Order>(`/store/orders/${order.id}`);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
-      id: order.id,
-      petId,
-      quantity: 3,
-      shipDate: '2026-12-01T08:00:00.000Z',
-      complete: false,
-    });
-    expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
-  });
-
-  it('200: a complete order outlives its pet', async () => {
-    const { id: petId } = await arrange.pet();
-    const order = await arrange.order(petId, { complete: true });
-    expect((await caller.delete(`/pets/${petId}`)).status).toBe(204);
-    expect((await caller.get<Order>(`/store/orders/${order.id}`)).body).toEqual(order);
-  });
-
-  it('404: an order that never existed, and a cancelled one', async () => {
-    const { id } = await arrange.order((await arrange.pet()).id);
-    await caller.delete(`/store/orders/${id}`);
-    for (const orderId of [id, 9_007_199_254_740_991]) {
-      const answer = await caller.get(`/store/orders/${orderId}`);
-      expect(answer.body).toMatchObject({ code: 'order_not_found', status: 404 });
     }
   });
 });

@@ -33,6 +33,8 @@ const anyHistory = fc
   .map(([quantity, steps]): Step[] => [{ do: 'set', quantity }, ...steps]);
 
 const open = (quantity = 1): Step => ({ do: 'place', quantity, complete: false });
+const set = (quantity: number): Step => ({ do: 'set', quantity });
+const adjust = (delta: number): Step => ({ do: 'adjust', delta });
 const sale: Step = { do: 'place', quantity: 1, complete: true };
 const complete = (order: number): Step => ({ do: 'complete', order });
 const cancel = (order: number): Step => ({ do: 'cancel', order });
@@ -69,8 +71,28 @@ const RULES: [rule: string, stock: number, steps: Step[], left: number, status: 
       'sold',
     ],
     ['completing an order again sells nothing', 1, [sale, byHand('available'), complete(0)], 0, 'available'],
-    ['a restocked pet is not sold', 1, [open(), { do: 'adjust', delta: 1 }, complete(0)], 1, 'available'],
+    ['a restocked pet is not sold', 1, [open(), adjust(1), complete(0)], 1, 'available'],
     ['a change by hand leaves the stock', 4, [byHand('pending'), byHand('sold')], 4, 'sold'],
+    ['a pending pet cannot be ordered', 3, [byHand('pending'), open()], 3, 'pending'],
+    ['a sold pet cannot be ordered', 3, [byHand('sold'), open(4)], 3, 'sold'],
+    ['no more can be ordered than is in stock', 3, [open(4)], 3, 'available'],
+    ['nothing can be ordered without stock', 0, [open()], 0, 'available'],
+    ['a stock that is set makes a pet available', 1, [byHand('sold'), set(5)], 5, 'available'],
+    ['a stock set to nothing leaves the status', 1, [byHand('pending'), set(0)], 0, 'pending'],
+    ['added units make a pet available', 1, [byHand('pending'), adjust(2)], 3, 'available'],
+    ['taken units leave the status', 5, [byHand('pending'), adjust(-2)], 3, 'pending'],
+    ['no more units can be taken than there are', 3, [open(2), adjust(-2), adjust(-1)], 0, 'available'],
+    [
+      'an order returns its units to whatever stock there is',
+      3,
+      [open(3), set(10), cancel(0)],
+      13,
+      'available',
+    ],
+    ['a cancelled order is gone', 2, [open(), cancel(0), cancel(0), complete(0)], 2, 'available'],
+    ['a complete order stays so', 2, [sale, cancel(0), { do: 'reopen', order: 0 }], 1, 'available'],
+    ['a sold pet cannot become pending', 1, [byHand('sold'), byHand('pending')], 1, 'sold'],
+    ['a deleted pet is gone', 1, [{ do: 'delete' }, open(), set(1), adjust(1), byHand('sold')], 1, 'deleted'],
     ['a pet with open orders cannot be deleted', 3, [open(), { do: 'delete' }], 2, 'available'],
     ['a pet without open orders can be deleted', 3, [open(), complete(0), { do: 'delete' }], 2, 'deleted'],
   ];

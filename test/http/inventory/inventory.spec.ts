@@ -1,4 +1,4 @@
-import type { Answer, ErrorBody } from '../../support/api-client';
+import type { Answer } from '../../support/api-client';
 import { type InventoryItem, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
 
@@ -53,43 +53,33 @@ describe('GET /store/inventory', () => {
     }
     expect(pages).toEqual(expected.slice(0, 4).map((entry) => [entry]));
   });
-
-  it.each([
-    ['?status=gone', 'validation_failed', 'status'],
-    ['?status=', 'validation_failed', 'status'],
-  ])('400: %s is %s and the message names %s', async (query, code, name) => {
-    const answer = await caller.get<ErrorBody>(`/store/inventory${query}`);
-    expect(answer.body).toMatchObject({ code, status: 400 });
-    expect(answer.body.message).toContain(name);
-  });
 });
 
-describe('GET /store/inventory/{petId}', () => {
+describe('changes of the stock', () => {
+  const MOST = 2_147_483_647;
   const { caller, arrange } = useStore();
-  it.each([
-    ['available', aPet(), 1],
-    ['pending', aPet().pending(), 1],
-    ['sold', aPet().sold(), 0],
-  ])('200: a pet created as %s has an entry at once', async (status, builder, quantity) => {
-    const { id } = await arrange.pet(builder);
-    const answer = await caller.get<InventoryItem>(`/store/inventory/${id}`);
-    expect(answer).toMatchObject({ status: 200, body: { petId: id, quantity, status } });
-    expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
+  const adjust = (petId: number, delta: number) =>
+    caller.post<InventoryItem>(`/store/inventory/${petId}/adjustments`, { delta });
+
+  it('200: no concurrent adjustment is lost', async () => {
+    const { id } = await arrange.pet(aPet(), 100);
+    const deltas = Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? 3 : -1));
+    const answers = await Promise.all(deltas.map((delta) => adjust(id, delta)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await caller.get(`/store/inventory/${id}`)).body).toMatchObject({ quantity: 100 + 90 - 30 });
   });
 
-  it('200: the status is that of the pet, whatever changes it', async () => {
-    const { id } = await arrange.pet();
-    await caller.patch(`/pets/${id}`, { status: 'sold' });
-    const { body } = await caller.get<InventoryItem>(`/store/inventory/${id}`);
-    expect(body).toEqual({ petId: id, quantity: 1, status: 'sold' });
+  it('400: rejects a stock above the maximum', async () => {
+    const { id } = await arrange.pet(aPet(), MOST);
+    expect((await adjust(id, 1)).body).toMatchObject({ code: 'validation_failed', status: 400 });
+    expect((await caller.get(`/store/inventory/${id}`)).body).toMatchObject({ quantity: MOST });
   });
 
-  it('404: a pet that never existed, and a deleted one', async () => {
+  it('a cancelled order leaves a stock at the maximum there', async () => {
     const { id } = await arrange.pet();
-    await caller.delete(`/pets/${id}`);
-    for (const petId of [id, 9_007_199_254_740_991]) {
-      const answer = await caller.get(`/store/inventory/${petId}`);
-      expect(answer.body).toMatchObject({ code: 'pet_not_found', status: 404 });
-    }
+    const order = await arrange.order(id);
+    await caller.put(`/store/inventory/${id}`, { quantity: MOST });
+    expect((await caller.delete(`/store/orders/${order.id}`)).status).toBe(204);
+    expect((await caller.get(`/store/inventory/${id}`)).body).toMatchObject({ quantity: MOST });
   });
 });
