@@ -17,7 +17,13 @@ export {
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { GeneratedId, OF_THE_DATABASE, PostgresNames, int8, int8ToNumber } from './entity-table';
-export { MigrationLockError, assertNotNewer, migrate, migrationStates } from './migrations';
+export {
+  MigrationLockError,
+  UnsuitableDatabaseError,
+  assertNotNewer,
+  migrate,
+  migrationStates,
+} from './migrations';
 export { DatabaseUrl, NotificationListener, UnheardNotificationError } from './notification-listener';
 export {
   isDatabaseUnavailable,
@@ -26,7 +32,6 @@ export {
   violates,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
-export { UnsuitableDatabaseError } from './requirements';
 export {
   clientWithCurrentPassword,
   giveUpSilentConnection,

@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type EntityManager } from 'typeorm';
 
 export interface LongTransactionOptions {
-  /** REPEATABLE READ sees one snapshot of the database. Default: READ COMMITTED. */
-  isolation?: 'READ COMMITTED' | 'REPEATABLE READ';
-  readOnly?: boolean;
+  /** Sees the database as it is at the beginning, and cannot change it. */
+  ofSnapshot?: boolean;
   /** Cancels the running statement and rolls back; the promise then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
@@ -21,13 +20,14 @@ export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_sett
 export async function longTransaction<Result>(
   dataSource: DataSource,
   work: (transaction: EntityManager) => Promise<Result>,
-  { isolation = 'READ COMMITTED', readOnly = false, signal }: LongTransactionOptions = {},
+  { ofSnapshot = false, signal }: LongTransactionOptions = {},
 ): Promise<Result> {
   signal?.throwIfAborted();
   const unhurried = await new DataSource(withoutTimeouts(dataSource.options)).initialize();
   try {
-    return await unhurried.transaction(isolation, async (transaction) => {
-      await transaction.query(`SET TRANSACTION ${readOnly ? 'READ ONLY' : 'READ WRITE'}`);
+    return await unhurried.transaction(async (transaction) => {
+      const mode = ofSnapshot ? 'REPEATABLE READ, READ ONLY' : 'READ COMMITTED, READ WRITE';
+      await transaction.query(`SET TRANSACTION ISOLATION LEVEL ${mode}`);
       await transaction.query(WITHOUT_TIMEOUTS);
       return cancellable(dataSource, transaction, work, signal);
     });

@@ -85,17 +85,16 @@ export class NotificationListener implements OnApplicationShutdown {
   }
 
   /**
-   * Subscribes until the returned function is called. Resolves after the first attempt, whether it succeeded or not;
-   * further attempts follow automatically.
+   * Subscribes for the life of the process. Resolves after the first attempt, whether it succeeded or not; further
+   * attempts follow automatically.
    * @throws UnheardNotificationError if this process connected, but has never heard what it sent
    */
-  async subscribe(subscription: Subscription): Promise<() => Promise<void>> {
+  async subscribe(subscription: Subscription): Promise<void> {
     this.subscriptions.add(subscription);
     await this.task.start().runNow();
     if (!this.hasHeard && this.lastFailure instanceof UnheardNotificationError) {
       throw this.lastFailure;
     }
-    return () => this.unsubscribe(subscription);
   }
 
   /** Late in the shutdown, because requests in flight still depend on notifications. */
@@ -104,15 +103,6 @@ export class NotificationListener implements OnApplicationShutdown {
     this.active.clear();
     void this.task.stop();
     await this.client?.end().catch(() => undefined);
-  }
-
-  private async unsubscribe(subscription: Subscription): Promise<void> {
-    this.subscriptions.delete(subscription);
-    if (this.active.delete(subscription)) {
-      const needed = [...this.subscriptions].flatMap(({ channels }) => channels);
-      const ended = subscription.channels.filter((channel) => !needed.includes(channel));
-      await this.client?.query(statements('UNLISTEN', ended)).catch(() => undefined);
-    }
   }
 
   /** Connects if necessary, listens to new channels, and asks whether the connection still works. */
@@ -134,9 +124,8 @@ export class NotificationListener implements OnApplicationShutdown {
     }
     if (client === this.client) {
       this.failures = 0;
-      const begun = added.filter((subscription) => this.subscriptions.has(subscription));
-      begun.forEach((subscription) => this.active.add(subscription));
-      begun.forEach(({ onState }) => onState?.(true));
+      added.forEach((subscription) => this.active.add(subscription));
+      added.forEach(({ onState }) => onState?.(true));
     }
     if (performance.now() > this.nextProofAt) {
       // In the background, because all connections of the pool may be busy.
@@ -168,7 +157,7 @@ export class NotificationListener implements OnApplicationShutdown {
 
   private async listenAndAsk(client: Client, added: readonly Subscription[]): Promise<void> {
     for (const { channels, setUp } of added) {
-      await client.query(`${statements('LISTEN', channels)}; ${setUp ?? ''}`);
+      await client.query(`${listenTo(channels)}; ${setUp ?? ''}`);
     }
     const pulses = [...this.active, ...added].flatMap(({ pulse }) => pulse ?? []);
     if (pulses.length === 0) {
@@ -195,7 +184,7 @@ export class NotificationListener implements OnApplicationShutdown {
     await client.connect();
     try {
       // First of all and alone: behind a pooler, other statements may hear it by chance, and what they set up would stay there.
-      await client.query(statements('LISTEN', [this.proofChannel]));
+      await client.query(listenTo([this.proofChannel]));
       await this.prove(CONNECT_MS);
       this.hasHeard = true;
       this.nextProofAt = performance.now() + PROOF_MS;
@@ -222,8 +211,8 @@ export class NotificationListener implements OnApplicationShutdown {
 }
 
 /** One statement for each channel. */
-function statements(verb: 'LISTEN' | 'UNLISTEN', channels: readonly string[]): string {
-  return channels.map((channel) => `${verb} "${channel}"`).join('; ');
+function listenTo(channels: readonly string[]): string {
+  return channels.map((channel) => `LISTEN "${channel}"`).join('; ');
 }
 
 /** @throws the error of `late` if the work takes longer */

@@ -33,7 +33,6 @@ import { withProgress } from '../output/progress';
 import { locationOf } from './status.command';
 
 const MADE_BY = `petstore ${VERSION}`;
-const MIN_POSTGRES = 15;
 /** A backup contains everything, including the key of the webhooks' secrets. */
 const OWNER_ONLY = 0o600;
 /** Compresses about a quarter as fast as a disk writes; higher levels take several times as long for a few percent. */
@@ -162,7 +161,7 @@ async function restore(
         await confirmed();
       }
       await showRows('Restoring', (onRows) =>
-        loadArchive(target, archive, { replace, assertSuitable, beforeCommit, signal, onRows }),
+        loadArchive(target, archive, { replace, assertUnused, beforeCommit, signal, onRows }),
       ).catch(async (error: unknown) => {
         await putKeyBack();
         throw error;
@@ -224,7 +223,7 @@ async function copy(source: DataSource, to: string, signal: AbortSignal): Promis
     }
     return showRows('Copying', (onRows) =>
       writeArchive(source, { madeBy: MADE_BY, signal }, async (archive, header) => {
-        await loadArchive(target, await ArchiveReader.open(archive), { assertSuitable, signal, onRows });
+        await loadArchive(target, await ArchiveReader.open(archive), { assertUnused, signal, onRows });
         return header;
       }),
     );
@@ -260,16 +259,8 @@ async function isServiceRunning(reader: EntityManager | DataSource): Promise<boo
   return (await reader.query<object[]>(RUNNING_INSTANCES)).length > 0;
 }
 
-/** @throws CommandFailure if nothing can be loaded into this database now */
-async function assertSuitable(target: EntityManager): Promise<void> {
-  const [version] = await target.query<{ number: string }[]>(
-    // SQL, because PostgreSQL's settings have no entities.
-    `SELECT current_setting('server_version_num') AS number`,
-  );
-  const major = Math.floor(Number(version!.number) / 10_000);
-  if (major < MIN_POSTGRES) {
-    throw new CommandFailure(`the target is PostgreSQL ${major}; it must be ${MIN_POSTGRES} or newer.`);
-  }
+/** @throws CommandFailure if the service runs on the target */
+async function assertUnused(target: EntityManager): Promise<void> {
   if (await isServiceRunning(target)) {
     throw new CommandFailure('the service runs on the target; stop it first.');
   }

@@ -69,37 +69,33 @@ export class EventsCommand extends ResultCommand {
     return interruptible('no more events are shown', async (signal) => {
       let wake = (): void => undefined;
       signal.addEventListener('abort', () => wake());
-      const unsubscribe = await this.listener.subscribe({
+      await this.listener.subscribe({
         channels: [EVENTS_CHANNEL],
         onNotification: () => wake(),
         // Reads events that were missed while not listening.
         onState: (listening) => listening && wake(),
       });
-      try {
-        let place = await this.events.end();
-        const earlier = await this.newest(filter);
-        earlier.filter((event) => event.position <= place.position).forEach(report);
-        for (;;) {
-          signal.throwIfAborted();
-          // Made before reading, so that nothing is missed that happens meanwhile.
-          const news = new Promise<void>((resolve) => (wake = resolve));
-          try {
-            const { events: found, reached, hasMore } = await this.events.after(place, filter, BATCH);
-            found.forEach(report);
-            place = reached;
-            if (!hasMore) {
-              await news;
-            }
-          } catch (error) {
-            if (!(error instanceof EventsLost)) {
-              throw error;
-            }
-            process.stderr.write(formatError(LOST));
-            place = error.continueAt;
+      let place = await this.events.end();
+      const earlier = await this.newest(filter);
+      earlier.filter((event) => event.position <= place.position).forEach(report);
+      for (;;) {
+        signal.throwIfAborted();
+        // Made before reading, so that nothing is missed that happens meanwhile.
+        const news = new Promise<void>((resolve) => (wake = resolve));
+        try {
+          const { events: found, reached, hasMore } = await this.events.after(place, filter, BATCH);
+          found.forEach(report);
+          place = reached;
+          if (!hasMore) {
+            await news;
           }
+        } catch (error) {
+          if (!(error instanceof EventsLost)) {
+            throw error;
+          }
+          process.stderr.write(formatError(LOST));
+          place = error.continueAt;
         }
-      } finally {
-        await unsubscribe();
       }
     });
   }

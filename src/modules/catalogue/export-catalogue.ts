@@ -37,7 +37,7 @@ export class ExportCatalogue {
 
   /** @param write awaited before the next batch is read, so that only one batch is in memory */
   run(write: (text: string) => Promise<void>, options: ExportOptions = {}): Promise<CatalogueSize> {
-    const moment = { isolation: 'REPEATABLE READ', readOnly: true, signal: options.signal } as const;
+    const moment = { ofSnapshot: true, signal: options.signal };
     return this.database.longTransaction(async (transaction) => {
       const size = {
         categories: await countRows(transaction, CategoryCatalog.all),

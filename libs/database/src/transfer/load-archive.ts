@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { copyInto } from '../bulk';
 import { longTransaction } from '../long-transaction';
-import { doneMigrations, lockMigrations, migrateWithin } from '../migrations';
+import { assertSuitable, doneMigrations, lockMigrations, migrateWithin } from '../migrations';
 import { type ArchiveHeader, type ArchiveReader, FORMAT, linesIn, type SequenceState } from './archive';
 import { catalogSequences, catalogTables, fixFormats } from './catalog';
 import { DamagedArchiveError } from './tar';
@@ -9,8 +9,8 @@ import { DamagedArchiveError } from './tar';
 export interface LoadArchiveOptions {
   /** Replaces the rows that are there. By default there must be no tables. */
   replace?: boolean;
-  /** Called first in the transaction; throws if the target must not be changed. */
-  assertSuitable?: (transaction: EntityManager) => Promise<void>;
+  /** Called before anything is changed; throws if the target must not be. */
+  assertUnused?: (transaction: EntityManager) => Promise<void>;
   /** Called last: everything is loaded and verified. */
   beforeCommit?: () => Promise<void>;
   signal?: AbortSignal | undefined;
@@ -34,19 +34,13 @@ export function assertReadable(
 /**
  * Loads an archive into a database, all or nothing, and brings it to the newest migration. An archive of an older schema
  * needs a database without tables.
- * @throws DamagedArchiveError, UnsuitableArchiveError; what the source, the driver or the hooks throw. Nothing has changed
- * then, unless the connection broke during the commit
+ * @throws DamagedArchiveError, UnsuitableArchiveError, UnsuitableDatabaseError; what the source, the driver or the hooks
+ * throw. Nothing has changed then, unless the connection broke during the commit
  */
 export async function loadArchive(
   target: DataSource,
   archive: ArchiveReader,
-  {
-    replace = false,
-    assertSuitable,
-    beforeCommit,
-    signal,
-    onRows = () => undefined,
-  }: LoadArchiveOptions = {},
+  { replace = false, assertUnused, beforeCommit, signal, onRows = () => undefined }: LoadArchiveOptions = {},
 ): Promise<void> {
   const { header } = archive;
   await longTransaction(
@@ -55,7 +49,8 @@ export async function loadArchive(
       await fixFormats(writing);
       // A service that starts now waits for the end.
       await lockMigrations(writing);
-      await assertSuitable?.(writing);
+      await assertSuitable(writing);
+      await assertUnused?.(writing);
       await prepareTables(writing, header, replace);
       await loadTables(writing, archive, onRows);
       const { sequences } = await archive.end();

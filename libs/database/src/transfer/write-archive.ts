@@ -52,7 +52,7 @@ export function writeArchive<Result>(
         await archive.return(undefined);
       }
     },
-    { isolation: 'REPEATABLE READ', readOnly: true, signal: options.signal },
+    { ofSnapshot: true, signal: options.signal },
   );
 }
 

@@ -51,8 +51,8 @@ describe('a long transaction', () => {
     expect(await clients()).toBe(0);
   });
 
-  it('writes nothing when it is read only', async () => {
-    const work = database.longTransaction((transaction) => transaction.query(insert), { readOnly: true });
+  it('writes nothing when it reads a snapshot', async () => {
+    const work = database.longTransaction((transaction) => transaction.query(insert), { ofSnapshot: true });
     await expect(work).rejects.toThrow('read-only transaction');
   });
 

@@ -252,7 +252,7 @@ describe('A database that has tables', () => {
     const archive = await archiveOf(from);
     const refusal = new Error('in use');
     const refuse = () => Promise.reject(refusal);
-    await expect(load(archive, to, { assertSuitable: refuse })).rejects.toBe(refusal);
+    await expect(load(archive, to, { assertUnused: refuse })).rejects.toBe(refusal);
     await expect(load(archive, to, { beforeCommit: refuse })).rejects.toBe(refusal);
     await expectEmpty();
   });
