@@ -53,6 +53,9 @@ const running = new Set();
 /** What UNIQUE becomes next: as many digits, because the length of a body is announced before. */
 let numbers = 100_000_000;
 let failed = false;
+/** The next load fails, so that all that was started ends. */
+const interrupt = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupt.abort());
 try {
   await main();
 } catch (error) {
@@ -186,7 +189,7 @@ async function load(name, { name: contender, url, server, database }, script, se
   numbers += 1_000_000;
   const args = ['-t1', `-c${options.connections}`, `-d${seconds}s`, '-s', script, url, String(numbers)];
   const before = [processorTime(server), processorTime(database)];
-  const { stdout } = await run('wrk', args);
+  const { stdout } = await run('wrk', args, { signal: interrupt.signal });
   const { requests, us, p99, unexpected, failed } = JSON.parse(/^RESULT (.*)$/m.exec(stdout)[1]);
   if (requests === 0 || unexpected > 0 || failed > 0) {
     throw new Error(`${name} of ${contender}: ${unexpected} other statuses, ${failed} failures\n${stdout}`);
