@@ -35,7 +35,7 @@ export const OPERATIONS = {
   'get-pet-careful': { requests: read((id) => `/pets/${id}`, CAREFUL) },
   'get-unchanged': {
     status: 304,
-    requests: ({ tags }) => [...tags].map(([id, tag]) => get(`/pets/${id}`, { 'If-None-Match': tag })),
+    requests: ({ tags }) => tags.map(([path, tag]) => get(path, { 'If-None-Match': tag })),
   },
   'find-pet': { requests: read((id) => `/pets?id=${id}`) },
   'get-category': { requests: ({ categoryId }) => [get(`/categories/${categoryId}`)] },
@@ -96,8 +96,9 @@ export async function fill({ url, apiKey, cursorAfter }, imported = 0) {
     pets,
     async (petId) => (await call('POST', '/store/orders', { petId })).data.id,
   );
-  const tags = new Map(
-    await inTurns(pets, async (id) => [id, (await call('GET', `/pets/${id}`)).headers.get('ETag')]),
+  const tags = await inTurns(
+    placed.map((id) => `/store/orders/${id}`),
+    async (path) => [path, (await call('GET', path)).headers.get('ETag')],
   );
   return { categoryId: category.id, pets, placed, tags, cursorAfter };
 }
