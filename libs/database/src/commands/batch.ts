@@ -43,8 +43,14 @@ interface Needs {
 /** Rows that could not be locked: they are locked elsewhere or do not exist. */
 type MissingRows = [entity: Entity, ids: number[]];
 
-/** The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. */
-const BEGIN: Statement = { text: `BEGIN; SET LOCAL lock_timeout = '5s'`, isUnprepared: true };
+/**
+ * The timeout matters for rows that were read without a lock and are locked elsewhere when they are written. Without the
+ * other setting PostgreSQL plans the statements of a small batch each time: it takes an array of unknown length for a longer one.
+ */
+const BEGIN: Statement = {
+  text: `BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL plan_cache_mode = force_generic_plan`,
+  isUnprepared: true,
+};
 const COMMIT: Statement = { text: 'COMMIT', isUnprepared: true };
 const ROLLBACK: Statement = { text: 'ROLLBACK', isUnprepared: true };
 
