@@ -3,7 +3,14 @@ import { on, once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { totalmem } from 'node:os';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { AggregatorRegistry, type Metric, Registry, collectDefaultMetrics } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  type Metric,
+  Registry,
+  collectDefaultMetrics,
+} from 'prom-client';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { routeOf } from '#libs/http';
 import { BAN_LEVELS, LIMITER_DECISIONS, limiterDecisionOf } from '../modules/quotas';
@@ -59,7 +66,7 @@ export class MetricsService implements OnApplicationShutdown {
       'petstore_memory_limit_bytes',
       'The memory that the service may use: that of the container, or of the machine.',
       () => limit,
-      'max',
+      { aggregator: 'max' },
     );
     if (cluster.isWorker) {
       process.on('message', (message: Partial<typeof ASK>) => message.askMetrics && void this.tell());
@@ -86,36 +93,35 @@ export class MetricsService implements OnApplicationShutdown {
     name: string,
     help: string,
     read: () => Values | Promise<Values>,
-    aggregator: 'sum' | 'max' | 'min' = 'sum',
+    { labels = [], aggregator = 'sum' }: { labels?: string[]; aggregator?: 'sum' | 'max' | 'min' } = {},
   ): void {
-    this.add('gauge', name, help, read, aggregator);
+    new Gauge({
+      ...{ name, help, aggregator, labelNames: labels, registers: [this.registry] },
+      async collect() {
+        samplesOf(await read()).forEach(([given, value]) => this.set(given, value));
+      },
+    });
   }
 
-  counter(name: string, help: string, read: () => Values): void {
-    this.add('counter', name, help, read);
+  counter(name: string, help: string, read: () => Values, labels: string[] = []): void {
+    new Counter({
+      ...{ name, help, labelNames: labels, registers: [this.registry] },
+      collect() {
+        this.reset();
+        samplesOf(read()).forEach(([given, value]) => this.inc(given, value));
+      },
+    });
   }
 
+  /** prom-client has no histogram with settable values, so this implements what its registry needs. */
   histogram(name: string, help: string, read: () => Sample[]): void {
-    this.add('histogram', name, help, read);
-  }
-
-  /** The values are counted elsewhere, so this implements what a registry needs: prom-client's own metrics count. */
-  private add(
-    type: string,
-    name: string,
-    help: string,
-    read: () => Values | Promise<Values>,
-    aggregator = 'sum',
-  ): void {
-    const get = async () => {
-      const found = await read();
-      const samples: Sample[] = typeof found === 'number' ? [[{}, found]] : found;
-      const values = samples.map(([labels, value, suffix]) => ({
-        metricName: suffix === undefined ? name : `${name}_${suffix}`,
+    const get = () => {
+      const values = read().map(([labels, value, suffix]) => ({
+        metricName: `${name}_${suffix}`,
         labels,
         value,
       }));
-      return { name, help, type, values, aggregator };
+      return Promise.resolve({ name, help, type: 'histogram', values, aggregator: 'sum' });
     };
     this.registry.registerMetric({ name, help, get } as unknown as Metric);
   }
@@ -152,6 +158,10 @@ export class MetricsService implements OnApplicationShutdown {
     this.server?.close();
     this.server?.closeAllConnections();
   }
+}
+
+function samplesOf(values: Values): Sample[] {
+  return typeof values === 'number' ? [[{}, values]] : values;
 }
 
 /** Samples of a metric with one label. */
@@ -213,6 +223,7 @@ export class RequestMetrics {
       'petstore_http_requests_total',
       'Responses, by operation (route pattern), method and status.',
       () => operations().flatMap((counts) => counts.requests()),
+      ['operation', 'method', 'status'],
     );
     metrics.histogram(
       'petstore_http_request_duration_seconds',
@@ -226,16 +237,19 @@ export class RequestMetrics {
         Object.entries(this.decisions).flatMap(([subject, counts]) =>
           Object.entries(counts).map(([decision, value]): Sample => [{ subject, decision }, value]),
         ),
+      ['subject', 'decision'],
     );
     metrics.counter(
       'petstore_limiter_bans_total',
       'Bans that keys earned by requests to this instance, by level: 1 is the shortest.',
       () => by('level', this.bans),
+      ['level'],
     );
     metrics.counter(
       'petstore_idempotent_replays_total',
       'Responses replayed for a repeated Idempotency-Key.',
       () => by('operation', this.replays),
+      ['operation'],
     );
   }
 

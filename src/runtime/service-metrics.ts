@@ -31,18 +31,19 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_limits_degraded',
       'Whether limits are counted by this instance alone because Redis is unavailable (1) or not (0).',
       () => Number(this.quotas.redis.isDegraded),
-      'max',
+      { aggregator: 'max' },
     );
     this.metrics.gauge(
       'petstore_limits_evictable',
       'Whether Redis may evict counters, because its maxmemory-policy is not noeviction (1), or not (0).',
       () => Number(this.quotas.redis.evictionPolicy !== undefined),
-      'max',
+      { aggregator: 'max' },
     );
     this.metrics.counter(
       'petstore_key_cache_requests_total',
       'Lookups of API keys, from the cache (hit) or from the database (miss).',
       () => by('result', this.directory.uses),
+      ['result'],
     );
     this.metrics.counter(
       'petstore_log_lines_lost_total',
@@ -60,13 +61,13 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_build_info',
       'Always 1; its labels are the versions of the service and of Node.',
       () => [[{ version: VERSION, node: process.versions.node }, 1]],
-      'max',
+      { labels: ['version', 'node'], aggregator: 'max' },
     );
     metrics.gauge(
       'petstore_ready',
       'Whether /health/ready is 200 (1) or not (0).',
       async () => Number((await readiness.state()).reason === undefined),
-      'min',
+      { aggregator: 'min' },
     );
     metrics.gauge(
       'petstore_dependency_up',
@@ -79,13 +80,13 @@ export class ServiceMetrics implements OnModuleInit {
           this.settings.redisUrl === undefined ? up : { ...up, redis: Number(!limitsDegraded) },
         );
       },
-      'min',
+      { labels: ['dependency'], aggregator: 'min' },
     );
     metrics.gauge(
       'petstore_migrations_pending',
       'Migrations of this version that have not run; NaN while the database does not answer.',
       async () => (await readiness.state()).pending?.length ?? NaN,
-      'max',
+      { aggregator: 'max' },
     );
   }
 
@@ -97,6 +98,7 @@ export class ServiceMetrics implements OnModuleInit {
         const { busy, idle } = this.database.poolUse;
         return by('state', { busy, idle });
       },
+      { labels: ['state'] },
     );
     this.metrics.gauge(
       'petstore_database_pool_max_connections',
@@ -111,8 +113,11 @@ export class ServiceMetrics implements OnModuleInit {
   }
 
   private registerEventMetrics(): void {
-    this.metrics.counter('petstore_events_written_total', 'Events that this instance has committed.', () =>
-      by('type', this.events.written),
+    this.metrics.counter(
+      'petstore_events_written_total',
+      'Events that this instance has committed.',
+      () => by('type', this.events.written),
+      ['type'],
     );
     this.metrics.gauge(
       'petstore_events_waiting_requests',
@@ -127,19 +132,20 @@ export class ServiceMetrics implements OnModuleInit {
       'petstore_webhook_attempts_total',
       'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
       () => by('result', this.deliveries.attempts),
+      ['result'],
     );
     // Each worker has read the same database.
     this.metrics.gauge(
       'petstore_webhook_deliveries_pending',
       'Deliveries of all instances that wait for an attempt, up to 100,000, including retries.',
       () => this.deliveries.pending,
-      'max',
+      { aggregator: 'max' },
     );
     this.metrics.gauge(
       'petstore_webhook_oldest_due_seconds',
       'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
       () => this.deliveries.oldestDueSeconds,
-      'max',
+      { aggregator: 'max' },
     );
   }
 }
