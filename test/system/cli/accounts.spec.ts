@@ -16,6 +16,7 @@ const { database, environment, run, json } = useCommandLine();
 const issue = (...args: string[]) => json<Key>('keys', 'issue', 'acme', ...args);
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
+// No test changes this client, except that it gets more keys.
 beforeAll(async () => {
   // The option is what older scripts give.
   const created = await json('clients', 'create', '--name', 'acme', '--plan', 'free');
@@ -33,23 +34,29 @@ describe('clients', () => {
   });
 
   it('are listed by id, as a table and as JSON', async () => {
+    await json('clients', 'create', 'zebra');
+    await json('clients', 'create', 'ant');
     const [head, first] = (await run('clients', 'list')).stdout.split('\n');
     expect(head).toMatch(/^id +name +plan +perMinute +perDay +createdAt$/);
     expect(first).toMatch(/^ +1 +acme +free +60 +1000 +\S+Z$/);
-    expect(await json('clients', 'list')).toMatchObject([{ id: 1, name: 'acme' }, { name: 'plain' }]);
+    const names = (await json<{ name: string }[]>('clients', 'list')).map(({ name }) => name);
+    expect(names[0]).toBe('acme');
+    expect(names.slice(names.indexOf('zebra'))).toEqual(['zebra', 'ant']);
   });
 
   it('are shown with their keys, by their last four characters', async () => {
-    const { stdout } = await run('clients', 'show', 'plain');
-    expect(stdout).toMatch(/name +plain\n(.+\n)+\nNo keys yet: .*petstore\S* keys issue/);
-    const { key } = await issue();
-    const shown = await json('clients', 'show', 'acme');
-    expect(shown).toMatchObject({ name: 'acme', keys: [{ endsWith: key.slice(-4), state: 'active' }] });
+    await json('clients', 'create', 'shown');
+    const { stdout } = await run('clients', 'show', 'shown');
+    expect(stdout).toMatch(/name +shown\n(.+\n)+\nNo keys yet: .*petstore\S* keys issue/);
+    const { key } = await json<Key>('keys', 'issue', 'shown');
+    const shown = await json('clients', 'show', 'shown');
+    expect(shown).toMatchObject({ name: 'shown', keys: [{ endsWith: key.slice(-4), state: 'active' }] });
     expect(JSON.stringify(shown)).not.toContain(key);
   });
 
   it('change their plan, which may have agreed limits', async () => {
-    const setPlan = (...args: string[]) => json('clients', 'set-plan', 'plain', '--plan', ...args);
+    await json('clients', 'create', 'growing');
+    const setPlan = (...args: string[]) => json('clients', 'set-plan', 'growing', '--plan', ...args);
     expect(await setPlan('pro')).toMatchObject({ plan: 'pro', perMinute: 300 });
     const agreed = ['enterprise', '--per-minute', '7', '--per-day', '70'];
     expect(await setPlan(...agreed)).toMatchObject({ plan: 'enterprise', perMinute: 7, perDay: 70 });
@@ -111,10 +118,11 @@ describe('keys', () => {
   });
 
   it('are listed, all or those of one client', async () => {
-    expect((await run('keys', 'list', '--client', 'plain')).stdout).toBe('There are no keys yet.\n');
-    const { id } = await json<Key>('keys', 'issue', 'plain');
-    const listed = await json('keys', 'list', '--client', 'plain');
-    expect(listed).toMatchObject([{ id, client: 'plain', state: 'active' }]);
+    await json('clients', 'create', 'listed');
+    expect((await run('keys', 'list', '--client', 'listed')).stdout).toBe('There are no keys yet.\n');
+    const { id } = await json<Key>('keys', 'issue', 'listed');
+    const listed = await json('keys', 'list', '--client', 'listed');
+    expect(listed).toMatchObject([{ id, client: 'listed', state: 'active' }]);
     const head = /^id +client +name +endsWith +state +scopes +createdAt +expiresAt +/;
     expect((await run('keys', 'list')).stdout).toMatch(head);
   });
@@ -143,12 +151,16 @@ describe('keys', () => {
   });
 
   it("are revoked with a note on the client's enabled webhooks, which go on", async () => {
+    await json('clients', 'create', 'hooked');
+    await json('clients', 'create', 'neighbour');
     await database.pool.query(
       `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
-       SELECT id, 'https://' || name || '.example/hunter2', name = 'acme', '[]', now() FROM clients ORDER BY id`,
+       SELECT id, 'https://' || name || '.example/hunter2', name = 'hooked', '[]', now()
+       FROM clients WHERE name IN ('hooked', 'neighbour')`,
     );
-    const { stderr } = await run('keys', 'revoke', String((await issue()).id), '--yes');
-    expect(stderr).toMatch(/webhooks disable <id>\n {2}\d+ {2}https:\/\/acme\.example\n$/);
+    const { id } = await json<Key>('keys', 'issue', 'hooked');
+    const { stderr } = await run('keys', 'revoke', String(id), '--yes');
+    expect(stderr).toMatch(/webhooks disable <id>\n {2}\d+ {2}https:\/\/hooked\.example\n$/);
   });
 
   it('are found by the whole key, which is never printed', async () => {
@@ -198,7 +210,7 @@ describe('the audit log', () => {
     await json('clients', 'create', 'ended');
     const { id } = await json<Key>('keys', 'issue', 'ended');
     const before = await json<Entry[]>('audit');
-    for (const command of ['keys revoke 1', 'quotas reset ended', 'clients delete ended']) {
+    for (const command of [`keys revoke ${id}`, 'quotas reset ended', 'clients delete ended']) {
       const refused = failure('confirmation_required', /\\? Add --yes/, 2);
       expect(await run(...command.split(' '), '--json')).toEqual(refused);
     }

@@ -11,6 +11,7 @@ import {
   petstoreScript,
 } from '../../support/command-line';
 import { until } from '../../support/eventually';
+import { createTestDatabase } from '../../support/test-database';
 import { RunningCommand } from './support/running-command';
 import { useCommandLine } from './support/use-command-line';
 
@@ -21,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const run = (...args: string[]) => petstore(args, environment, { cwd: folder });
 const path = (name: string) => join(folder, name);
 const aPet = (name: string, categoryId = 1) => ({ kind: 'pet', name, categoryId });
-const DOGS = { kind: 'category', id: 1, name: 'Dogs' };
+const aCategory = (name: string) => ({ kind: 'category', id: 1, name });
 
 function write(name: string, ...lines: (object | string)[]): string {
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
@@ -35,7 +36,7 @@ async function pets(): Promise<number> {
 
 describe('import', () => {
   it('imports a file, and reports it in a sentence or as JSON', async () => {
-    const file = write('good.ndjson', DOGS, aPet('Rex'), aPet('Ada'));
+    const file = write('good.ndjson', aCategory('Dogs'), aPet('Rex'), aPet('Ada'));
     const before = await pets();
     expect(await run('import', file)).toEqual({
       code: 0,
@@ -48,7 +49,7 @@ describe('import', () => {
   });
 
   it('does not import a file twice without confirmation, and --dry-run changes nothing', async () => {
-    const file = write('twice.ndjson', { ...DOGS, name: 'Newts' }, aPet('Nia'));
+    const file = write('twice.ndjson', aCategory('Newts'), aPet('Nia'));
     expect((await run('import', '--dry-run', file)).stdout).toBe(
       'Would import 1 category and 1 pet. Nothing was changed.\n',
     );
@@ -64,7 +65,10 @@ describe('import', () => {
   it('reports what is wrong with which lines, and imports nothing', async () => {
     const before = await pets();
     const bad = Array.from({ length: 25 }, () => 'nope');
-    const { code, stdout, stderr } = await run('import', write('bad.ndjson', DOGS, aPet('Stray', 9), ...bad));
+    const { code, stdout, stderr } = await run(
+      'import',
+      write('bad.ndjson', aCategory('Strays'), aPet('Stray', 9), ...bad),
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     const lines = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(4);
@@ -76,7 +80,10 @@ describe('import', () => {
   });
 
   it('skips bad lines with --skip-invalid, and prints them without terminal sequences', async () => {
-    const file = write('some.ndjson', DOGS, 'nope', { ...DOGS, '\u009b\u202e\u001b[2J': 1 });
+    const file = write('some.ndjson', aCategory('Some'), 'nope', {
+      ...aCategory('More'),
+      '\u009b\u202e\u001b[2J': 1,
+    });
     const { code, stdout, stderr } = await run('import', '--skip-invalid', '--yes', file);
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -107,7 +114,7 @@ describe('import', () => {
     const before = await pets();
     const running = new RunningCommand(['import'], { environment, cwd: folder });
     const line = Buffer.from(`${JSON.stringify(aPet('Rex'.repeat(60)))}\n`);
-    running.child.stdin.write(`${JSON.stringify(DOGS)}\n`);
+    running.child.stdin.write(`${JSON.stringify(aCategory('Rolled back'))}\n`);
     // More than fits into a pipe: when it is gone, the import has begun.
     await new Promise((resolve) =>
       running.child.stdin.write(Buffer.alloc(line.length * 8_000, line), resolve),
@@ -119,6 +126,8 @@ describe('import', () => {
 });
 
 describe('export', () => {
+  beforeAll(() => run('import', write('exported.ndjson', aCategory('Exported'), aPet('Exported'))));
+
   it('writes to standard output, and reports to standard error', async () => {
     const { code, stdout, stderr } = await run('export', '--json');
     const lines = stdout
@@ -137,7 +146,7 @@ describe('export', () => {
     const file = 'new.ndjson';
     expect((await run('export', file)).stdout).toMatch(/^Exported \d+ categories and \d+ pets\.\n$/);
     const written = readFileSync(path(file), 'utf8');
-    expect(written).toContain('"name":"Rex"');
+    expect(written).toContain('"name":"Exported"');
     write(file, 'mine');
     expect(await run('export', file)).toEqual(
       complaint(1, /new\.ndjson already exists; --force overwrites it/),
@@ -157,13 +166,14 @@ describe('export', () => {
 it('100,000 pets are imported and exported in little memory, and an interrupted export leaves no file', async () => {
   const PETS = 100_000;
   const inLittleMemory = ['--max-old-space-size=56'];
+  const large = await createTestDatabase();
   const command = (args: string[], node: string[] = []) =>
-    new RunningCommand(args, { environment, cwd: folder, node });
+    new RunningCommand(args, { environment: { DATABASE_URL: large.url }, cwd: folder, node });
   const names = Array.from({ length: PETS }, (_none, index) => `${index + PETS} ${'x'.repeat(60)}`);
-  const file = write('large.ndjson', DOGS, ...names.map((name) => aPet(name)));
-  expect(await command(['import', file, '--yes', '--json'], inLittleMemory).end()).toMatchObject({
+  const file = write('large.ndjson', aCategory('Large'), ...names.map((name) => aPet(name)));
+  expect(await command(['import', file, '--json'], inLittleMemory).end()).toMatchObject({
     code: 0,
-    stdout: `{"categories":1,"pets":${PETS},"repeated":1,"skipped":0}\n`,
+    stdout: `{"categories":1,"pets":${PETS},"repeated":0,"skipped":0}\n`,
   });
 
   const interrupted = command(['export', 'out.ndjson']);
@@ -179,4 +189,5 @@ it('100,000 pets are imported and exported in little memory, and an interrupted 
     stderr: '',
   });
   expect(statSync(path('out.ndjson')).size).toBeGreaterThan(PETS * 100);
+  await large.drop();
 });

@@ -1,43 +1,49 @@
 import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { petstore, petstoreJson } from '../../support/command-line';
+import { type Environment, petstore, petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { tally } from '../../support/spread';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
 const bench = new ServiceBench();
-const environment = { ...bench.embedded(), WORKERS: '2', LOG_LEVEL: 'info' };
+const WORKERS = { WORKERS: '2', LOG_LEVEL: 'info' };
+let database: TestDatabase;
+let environment: Environment;
+/** For the tests that neither end it nor lack anything. */
 let service: ServiceProcess;
 let metricsPort: number;
 
 beforeAll(async () => {
-  metricsPort = await freePort();
+  [database, metricsPort] = await Promise.all([createTestDatabase(), freePort()]);
+  environment = { ...WORKERS, DATABASE_URL: database.url };
   service = await bench.serve({ ...environment, METRICS_PORT: String(metricsPort) });
 });
-afterAll(() => bench.clear());
+afterAll(async () => {
+  await bench.clear();
+  await database.drop();
+});
 
 /** A client with a key of its own. */
-async function newKey(name: string): Promise<string> {
-  await petstoreJson(['clients', 'create', '--name', name], environment);
-  return (await petstoreJson<{ key: string }>(['keys', 'issue', '--client', name], environment)).key;
+async function newKey(name: string, where = environment): Promise<string> {
+  await petstoreJson(['clients', 'create', '--name', name], where);
+  return (await petstoreJson<{ key: string }>(['keys', 'issue', '--client', name], where)).key;
 }
 
-function statusesOf(key: string, requests: number): Promise<number[]> {
-  return Promise.all(Array.from({ length: requests }, () => statusOf(key)));
+function statusesOf(key: string, requests: number, of = service): Promise<number[]> {
+  return Promise.all(Array.from({ length: requests }, () => statusOf(key, of)));
 }
 
 /** A request on a connection of its own: the first process deals connections out in turn. */
-async function ask(key: string, target: string): Promise<{ status: number; headers: Headers; text: string }> {
-  const answer = await fetch(`${service.url}${target}`, {
-    headers: { 'X-API-Key': key, Connection: 'close' },
-  });
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+async function ask(key: string, target: string, of = service): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${of.url}${target}`, { headers: { 'X-API-Key': key, Connection: 'close' } });
+  return { status: answer.status, text: await answer.text() };
 }
 
-async function statusOf(key: string): Promise<number> {
-  return (await ask(key, '/categories')).status;
+async function statusOf(key: string, of = service): Promise<number> {
+  return (await ask(key, '/categories', of)).status;
 }
 
 function workers(): number[] {
@@ -53,11 +59,25 @@ function answering(): unknown[] {
   return [...new Set(lines.filter(({ msg }) => msg === 'request').map(({ worker }) => worker))].sort();
 }
 
-it('both workers answer, and together allow exactly the limit of the plan', async () => {
-  const key = await newKey('exact');
-  const statuses = await statusesOf(key, 70);
+const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+
+it('both workers answer, together allow exactly the limit of the plan, and add up their metrics, but not those of their processes', async () => {
+  const answered = async () => {
+    const counted =
+      /^petstore_http_requests_total\{operation="\/categories",method="GET",status="200"\} (\d+)/m;
+    return Number(counted.exec(await scrape())?.[1] ?? 0);
+  };
+  const before = await answered();
+  const statuses = await statusesOf(await newKey('exact'), 70);
   expect(tally(statuses)).toEqual({ 200: 60, 429: 10 });
   await until(() => answering().length === 2);
+  expect(await answered()).toBe(before + 60);
+  const text = await scrape();
+  expect(text).toContain('petstore_limits_degraded 0\n');
+  for (const name of ['process_resident_memory_bytes', 'process_start_time_seconds']) {
+    const processes = [...text.matchAll(new RegExp(`^${name}(.*) `, 'gm'))].map(([, labels]) => labels);
+    expect(processes.sort()).toEqual(['', '{worker="1"}', '{worker="2"}']);
+  }
 });
 
 it('changes made on the command line apply in every worker: plan, reset', async () => {
@@ -71,20 +91,6 @@ it('changes made on the command line apply in every worker: plan, reset', async 
   await petstore(['clients', 'set-plan', 'changing', '--plan', 'pro'], environment);
   await until(async () => (await limits()).includes('"limit":300'));
   expect(await statusOf(key)).toBe(200);
-});
-
-const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-
-it('adds up the metrics of all workers, but not those of their processes', async () => {
-  const text = await scrape();
-  const [, count] =
-    /petstore_http_requests_total\{operation="\/categories",method="GET",status="200"\} (\d+)/.exec(text)!;
-  expect(Number(count)).toBeGreaterThanOrEqual(120);
-  expect(text).toContain('petstore_limits_degraded 0\n');
-  for (const name of ['process_resident_memory_bytes', 'process_start_time_seconds']) {
-    const processes = [...text.matchAll(new RegExp(`^${name}(.*) `, 'gm'))].map(([, labels]) => labels);
-    expect(processes.sort()).toEqual(['', '{worker="1"}', '{worker="2"}']);
-  }
 });
 
 it('replaces a worker that hangs, keeps the counts, leaves no caller waiting, and reports the metrics of the others', async () => {
@@ -115,9 +121,11 @@ it('replaces a worker that hangs, keeps the counts, leaves no caller waiting, an
 });
 
 it('answers requests in progress before it stops, and saves the day’s counts', async () => {
-  const key = await newKey('last');
-  expect(tally(await statusesOf(key, 12))).toEqual({ 200: 12 });
-  const begun = connect(Number(new URL(service.url).port), '127.0.0.1');
+  const embedded = { ...WORKERS, ...bench.embedded() };
+  const ending = await bench.serve(embedded);
+  const key = await newKey('last', embedded);
+  expect(tally(await statusesOf(key, 12, ending))).toEqual({ 200: 12 });
+  const begun = connect(Number(new URL(ending.url).port), '127.0.0.1');
   await once(begun, 'connect');
   let answer = '';
   begun.setEncoding('utf8').on('data', (text: string) => (answer += text));
@@ -125,44 +133,39 @@ it('answers requests in progress before it stops, and saves the day’s counts',
   const type = 'Content-Type: application/json';
   begun.write(`POST /categories HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\n${type}\r\n`);
   begun.write(`Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
-  await until(async () => (await ask(key, '/rate-limit')).text.includes('"remaining":47'));
-  service.child.kill('SIGTERM');
-  await until(() => service.stdout.includes('SIGTERM: stopping'));
+  await until(async () => (await ask(key, '/rate-limit', ending)).text.includes('"remaining":47'));
+  ending.child.kill('SIGTERM');
+  await until(() => ending.stdout.includes('SIGTERM: stopping'));
   begun.write(body.slice(5));
-  expect(await service.ending).toEqual({ code: 0, signal: null });
+  expect(await ending.ending).toEqual({ code: 0, signal: null });
   expect(answer).toMatch(/^HTTP\/1\.1 201 /);
-  expect(service.stderr).toBe('');
+  expect(ending.stderr).toBe('');
   expect(bench.postmaster()).toBeUndefined();
 
-  service = await bench.serve(environment);
-  expect((await ask(key, '/usage?days=1')).text).toContain('"requests":14');
+  const next = await bench.serve(embedded);
+  expect((await ask(key, '/usage?days=1', next)).text).toContain('"requests":14');
+  await next.end();
 });
 
 it('reports a failed start once, and exits', async () => {
   const { port } = new URL(service.url);
-  const second = bench.launch({ ...bench.embedded('second'), WORKERS: '2', PORT: port });
+  const second = bench.launch({ ...environment, PORT: port });
   expect(await second.ending).toEqual({ code: 1, signal: null });
   expect(second.stderr).toBe(
     `petstore: 127.0.0.1 port ${port} (HOST and PORT) cannot be listened on: it is in use by another process; choose another.\n`,
   );
 });
 
-describe('with Redis', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await RedisServer.start();
-    await service.end();
-    service = await bench.serve({ ...environment, REDIS_URL: redis.url });
-  });
-  afterAll(() => redis?.close());
-
-  it('counts there, and during an outage of Redis the workers still count together', async () => {
-    const key = await newKey('redis');
-    expect(tally(await statusesOf(key, 65))).toEqual({ 200: 60, 429: 5 });
-    await redis.stop();
-    await until(async () => (await ask(key, '/health/ready')).text.includes('"degraded":true'));
-    const alone = await newKey('alone');
-    await until(() => service.stdout.includes('Redis is unavailable'));
-    expect(tally(await statusesOf(alone, 65))).toEqual({ 200: 60, 429: 5 });
-  });
+it('counts in Redis, and during an outage of Redis the workers still count together', async () => {
+  const redis = await RedisServer.start();
+  const counting = await bench.serve({ ...environment, REDIS_URL: redis.url });
+  const key = await newKey('redis');
+  expect(tally(await statusesOf(key, 65, counting))).toEqual({ 200: 60, 429: 5 });
+  await redis.stop();
+  await until(async () => (await ask(key, '/health/ready', counting)).text.includes('"degraded":true'));
+  const alone = await newKey('alone');
+  await until(() => counting.stdout.includes('Redis is unavailable'));
+  expect(tally(await statusesOf(alone, 65, counting))).toEqual({ 200: 60, 429: 5 });
+  await counting.end();
+  await redis.close();
 });

@@ -60,6 +60,11 @@ export class Fleet {
     await victim!.end('SIGKILL');
   }
 
+  /** Starts one in the place of the one that was ended. */
+  async startOne(): Promise<void> {
+    this.running.push(await this.bench.serve(this.environment));
+  }
+
   /** What the running instances have logged: warnings and worse. */
   get complaints(): string[] {
     const lines = this.running.flatMap(({ stdout, stderr }) => `${stdout}${stderr}`.split('\n'));

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
@@ -7,30 +7,45 @@ import { until } from '../../../support/eventually';
 import { query } from '../../../support/query';
 
 const bench = new Bench();
-const directory = bench.path('first', '.data');
-const cluster = join(directory, 'data');
-const options = { dataDirectory: directory, database: 'shop' };
-const hasty = { ...options, parameters: { fsync: 'off' } };
+const database = 'shop';
+const hasty = { database, parameters: { fsync: 'off' } };
+/** A folder in which a server has run, and one of each test's own that is a copy of it. */
+const model = bench.path('model', '.data');
+let directory: string;
+let cluster: string;
+let copies = 0;
 
-const start = () => startEmbeddedPostgres(options);
+const start = () => startEmbeddedPostgres({ dataDirectory: directory, database });
 const failure = (dataDirectory: string) =>
-  startEmbeddedPostgres({ ...options, dataDirectory }).then(
+  startEmbeddedPostgres({ dataDirectory, database }).then(
     () => 'it started',
     (error: unknown) =>
       error instanceof EmbeddedPostgresError ? error.message : `unclear: ${String(error)}`,
   );
 
+beforeAll(async () => {
+  await (await startEmbeddedPostgres({ dataDirectory: model, ...hasty })).stop();
+});
+beforeEach(() => {
+  directory = bench.path(`copy-${++copies}`);
+  cluster = join(directory, 'data');
+  // Unlike that of Node, it keeps the owner.
+  execFileSync('cp', ['-a', model, directory]);
+});
 afterAll(() => bench.clear());
 
 describe('a server', () => {
-  it('is created, and has its rows again after a stop; its password is in no line and no argument', async () => {
+  it('has its rows again after a stop; its password is in no line and no argument', async () => {
     const first = await start();
     expect(first.adopted).toBe(false);
     await query(first.url, 'CREATE TABLE item AS SELECT 7 AS id');
     await Promise.all([first.stop(), first.stop()]);
     expect(await responds(first.url)).toBe(false);
     const lines: string[] = [];
-    const second = await startEmbeddedPostgres({ ...options, log: (line) => lines.push(line) });
+    const second = await startEmbeddedPostgres({
+      ...{ dataDirectory: directory, database },
+      log: (line) => lines.push(line),
+    });
     expect(await query(second.url, 'SELECT id FROM item')).toEqual([{ id: 7 }]);
     const { password } = new URL(second.url);
     expect(lines.length).toBeGreaterThan(0);
@@ -67,7 +82,10 @@ describe('a server', () => {
 
   it('accepts settings of the caller, and has another database in the same folder', async () => {
     const parameters = { fsync: 'off', application_name: "it's a test" };
-    const server = await startEmbeddedPostgres({ ...options, database: 'Zweite "DB"', parameters });
+    const server = await startEmbeddedPostgres({
+      ...{ dataDirectory: directory, database: 'Zweite "DB"' },
+      parameters,
+    });
     expect(await query(server.url, "SELECT current_database() AS d, current_setting('fsync') AS f")).toEqual([
       { d: 'Zweite "DB"', f: 'off' },
     ]);
@@ -147,7 +165,7 @@ describe('a start fails in one line', () => {
 
   it('where the server refuses a setting or the password', async () => {
     await expect(
-      startEmbeddedPostgres({ ...options, parameters: { shared_buffers: 'plenty' } }),
+      startEmbeddedPostgres({ dataDirectory: directory, database, parameters: { shared_buffers: 'plenty' } }),
     ).rejects.toThrow(/does not start in .*: invalid value for parameter "shared_buffers": "plenty"/);
     const file = join(directory, 'password');
     const password = fs.readFileSync(file);
@@ -162,8 +180,7 @@ describe('a start fails in one line', () => {
 
 describe('a planted link', () => {
   it('is refused, whatever entry of the folder it stands for', async () => {
-    const bait = bench.path('bait');
-    fs.mkdirSync(bait);
+    const bait = fs.mkdtempSync(bench.path('bait-'));
     fs.writeFileSync(join(bait, 'kept'), 'secret');
     for (const name of ['data', 'password', 'server.log', 'runtime', 'init-0123456789ab']) {
       const victim = bench.path(`linked-${name}`);
@@ -178,7 +195,8 @@ describe('a planted link', () => {
 
   it('in the cluster is not followed, and a pipe not waited for', async () => {
     const file = join(cluster, 'postmaster.pid');
-    const bait = bench.path('bait', 'kept');
+    const bait = bench.path('bait');
+    fs.writeFileSync(bait, 'secret');
     fs.symlinkSync(bait, file);
     expect(await failure(directory)).toMatch(/symbolic link/);
     fs.unlinkSync(file);
