@@ -75,7 +75,7 @@ export class FirstProcess implements Running {
       'Workers that ended or hung, and were replaced.',
       () => workers.replaced,
     );
-    await metrics.listen(this.settings.metrics, () => metrics.textWith(workers.responding));
+    await metrics.listen(this.settings.metrics, () => workers.responding);
   }
 
   /** Beside the variables of this process. */

@@ -73,8 +73,11 @@ export class MetricsService implements OnApplicationShutdown {
     }
   }
 
-  /** The metrics of this process and of these workers, added up. A worker that does not answer is left out. */
-  async textWith(workers: readonly Worker[]): Promise<string> {
+  /**
+   * All metrics in Prometheus's text format 0.0.4: those of this process and of these workers, added up. A worker that does
+   * not answer is left out.
+   */
+  async text(workers: readonly Worker[] = []): Promise<string> {
     const all = await Promise.all([this.registry.getMetricsAsJSON(), ...workers.map(askMetrics)]);
     // As the labels of a process differ, none of its metrics needs to be left out, as prom-client would do.
     const named = all.map((one) =>
@@ -126,16 +129,11 @@ export class MetricsService implements OnApplicationShutdown {
     this.registry.registerMetric({ name, help, get } as unknown as Metric);
   }
 
-  /** All metrics in Prometheus's text format 0.0.4. */
-  text(): Promise<string> {
-    return this.registry.metrics();
-  }
-
   /**
    * Serves metrics at `/metrics`, in Prometheus's text format; not without an address.
    * @throws StartError if the address is unavailable
    */
-  async listen(address: Settings['metrics'], text = () => this.text()): Promise<void> {
+  async listen(address: Settings['metrics'], workers = (): Worker[] => []): Promise<void> {
     if (address === undefined) {
       return;
     }
@@ -144,7 +142,7 @@ export class MetricsService implements OnApplicationShutdown {
         response.writeHead(404).end();
         return;
       }
-      text().then(
+      this.text(workers()).then(
         (metrics) =>
           response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(metrics),
         () => response.writeHead(500).end(),

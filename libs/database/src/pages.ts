@@ -5,7 +5,7 @@ import type { SharedRead } from './reads';
 import type { StoredRow } from './session';
 
 /** PostgreSQL's type of a value in a page's statement. */
-export type ParameterType = 'bigint' | 'bigint[]' | 'boolean' | 'int' | 'text' | 'text[]';
+type ParameterType = 'bigint' | 'bigint[]' | 'boolean' | 'int' | 'text' | 'text[]';
 
 /** Adds a value to a statement and returns its placeholder, with the type. */
 export type Parameter = (value: unknown, type: ParameterType) => string;
@@ -150,7 +150,7 @@ export interface List {
  * @param json an entry as JSON
  * @param types of the parameters
  */
-export function sharedPagesStatement(list: List, json: string, types: readonly string[]): string {
+function sharedPagesStatement(list: List, json: string, types: readonly string[]): string {
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
   const names = types.map((_type, index) => `value_${index + 1}`);
   const page = pageStatement(list).replace(/\$(\d+)/g, 'request.value_$1');
@@ -160,7 +160,7 @@ export function sharedPagesStatement(list: List, json: string, types: readonly s
 }
 
 /** For each value of `within` it reads no more rows than the page has. */
-export function pageStatement(list: List): string {
+function pageStatement(list: List): string {
   const parts = partsOf(list).map(({ conditions, order }) => {
     // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.
     const most = select(list, conditions, order, `LIMIT ${MAX_PAGE_SIZE + 1}`);
@@ -183,7 +183,7 @@ const ARE_MANY = `(SELECT count(*) > ${FEW} FROM named)`;
  * @param prefix parameter with a `namePrefix`; the statement has to be planned for its value
  * @param indexed conditions of the index `(lower(name) text_pattern_ops, id) INCLUDE (name)`
  */
-export function namedPageStatement(list: List, prefix: string, indexed: readonly string[] = []): string {
+function namedPageStatement(list: List, prefix: string, indexed: readonly string[] = []): string {
   const { id, within } = list;
   const hasName = nameBeginsWith(prefix);
   // This order forces the planner to use that index.

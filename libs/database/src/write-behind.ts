@@ -37,11 +37,6 @@ export class WriteBehind<Entry> {
     }).start();
   }
 
-  /** True if nothing is pending or being written. */
-  get idle(): boolean {
-    return this.waiting.size === 0 && this.batch === null;
-  }
-
   /** True while an entry of this key is pending or being written. */
   has(key: string): boolean {
     return this.waiting.has(key) || (this.batch?.has(key) ?? false);

@@ -110,21 +110,20 @@ export async function claim(session: Session, uses: readonly IdempotentUse[]): P
   ]);
   return {
     claimed: new Set(uses.filter((_use, index) => claims[index]!.claimed)),
-    kept: new Map(rows.map(({ place, ...kept }) => [uses[Number(place) - 1]!, storedOf(kept)])),
+    kept: new Map(
+      rows.map(({ place, body, ...kept }) => [
+        uses[Number(place) - 1]!,
+        { ...kept, body: JSON.parse(body) as object },
+      ]),
+    ),
   };
 }
-
-type StoredResponse = Omit<KeptResponseRow, 'place'>;
 
 interface KeptResponseRow {
   place: string;
   fingerprint: string;
   status: number;
   body: string;
-}
-
-function storedOf({ fingerprint, status, body }: StoredResponse): KeptResponse & { fingerprint: string } {
-  return { fingerprint, status, body: JSON.parse(body) as object };
 }
 
 /**
