@@ -39,8 +39,9 @@ export class WorkerProcesses {
   ) {}
 
   /**
-   * Starts the first worker alone, so that a failure is reported once, and then the others.
-   * @returns the address that all of them listen on, or null if one has exited before it listened, or the service is stopping
+   * Starts the first worker alone, so that a failure is reported once, and then the others, again and again: what they
+   * lack passes, such as a password that has changed since.
+   * @returns the address that all of them listen on, or null if the first could not start, or the service is stopping
    */
   async start(): Promise<{ port: number } | null> {
     this.watchdog = setInterval(() => this.killHanging(), BEAT_MS).unref();
@@ -49,8 +50,8 @@ export class WorkerProcesses {
       // `stop` has asked the workers that there were: others would not be asked.
       return null;
     }
-    const others = await Promise.all(Array.from({ length: this.count - 1 }, () => this.fork()));
-    return others.includes(null) ? null : first;
+    await Promise.all(Array.from({ length: this.count - 1 }, () => this.forkUntilStarted()));
+    return this.stopping ? null : first;
   }
 
   /** Those that have shown a sign of life lately. */
@@ -112,16 +113,16 @@ export class WorkerProcesses {
     if (this.stopping) {
       return;
     }
-    // If it never listened, `fork` returns null: the start then fails, and `replace` tries again.
+    // If it never listened, `fork` returns null, and its caller decides.
     if (this.listening.delete(worker.id)) {
       this.replaced += 1;
       const what = hung ? `did not respond for ${MISSED_BEATS} s and was killed` : `exited (${how})`;
       this.logger.warn(`Worker ${worker.id} ${what}; starting another.`);
-      void this.replace();
+      void this.forkUntilStarted();
     }
   }
 
-  private async replace(): Promise<void> {
+  private async forkUntilStarted(): Promise<void> {
     while (!this.stopping && (await this.fork()) === null) {
       await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
     }

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import { WorkerProcesses } from '../../src/runtime/worker-processes';
 
 class FakeWorker extends EventEmitter {
+  private static created = 0;
+  readonly id = (FakeWorker.created += 1);
   process = { send: () => true, kill: jest.fn() };
   send = jest.fn();
 
@@ -58,5 +60,24 @@ it('A stop during the start forks no further workers, and waits for none that is
   } finally {
     fork.mockRestore();
     list.restore();
+  }
+});
+
+it('A worker that cannot start after the first could is started again', async () => {
+  jest.useFakeTimers();
+  const forked = [new FakeWorker(), new FakeWorker(), new FakeWorker()];
+  const [first, refused, second] = forked as [FakeWorker, FakeWorker, FakeWorker];
+  const fork = jest.spyOn(cluster, 'fork').mockImplementation(() => forked.shift() as unknown as Worker);
+  try {
+    const started = new WorkerProcesses(2, {}, () => undefined, {} as Logger).start();
+    first.emit('listening', { port: 1 });
+    await jest.advanceTimersByTimeAsync(0);
+    refused.emit('exit', 1, null);
+    await jest.advanceTimersByTimeAsync(1_000);
+    second.emit('listening', { port: 1 });
+    expect(await started).toEqual({ port: 1 });
+  } finally {
+    fork.mockRestore();
+    jest.useRealTimers();
   }
 });
