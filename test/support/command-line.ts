@@ -16,6 +16,8 @@ export interface Outcome {
 
 export interface RunOptions {
   cwd?: string;
+  /** The folder of another version of the service. */
+  installation?: string;
   /** Arguments of node itself. */
   node?: string[];
 }
@@ -26,17 +28,17 @@ export function cleanEnvironment(environment: Environment): Environment {
   return { PATH, HOME, PORT: '0', METRICS_PORT: 'off', DATA_DIR: '/nonexistent/petstore', ...environment };
 }
 
-export function petstoreScript(): string {
-  return join(installation(), 'bin', 'petstore.js');
+export function petstoreScript(folder = installation()): string {
+  return join(folder, 'bin', 'petstore.js');
 }
 
 /** Runs a command of the admin CLI to its end, in a process of its own. */
 export async function petstoreProcess(
   args: string[],
   environment: Environment = {},
-  { cwd = tmpdir(), node = [] }: RunOptions = {},
+  { cwd = tmpdir(), installation: folder, node = [] }: RunOptions = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [...node, petstoreScript(), ...args], {
+  const child = spawn(process.execPath, [...node, petstoreScript(folder), ...args], {
     cwd,
     env: cleanEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],

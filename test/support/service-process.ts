@@ -20,6 +20,8 @@ export interface ServeOptions {
   cwd?: string;
   /** In a process group of its own, as a shell starts it. */
   group?: boolean;
+  /** The folder of another version of the service. */
+  installation?: string;
   /** A command line which runs the rest of its arguments. */
   within?: string[];
 }
@@ -31,8 +33,9 @@ export class ServiceProcess {
   readonly child: ChildProcess;
   readonly ending: Promise<Ending>;
 
-  constructor(environment: Environment, { cwd = '/', group = false, within = [] }: ServeOptions = {}) {
-    const [program, ...args] = [...within, process.execPath, petstoreScript(), 'serve'];
+  constructor(environment: Environment, options: ServeOptions = {}) {
+    const { cwd = '/', group = false, installation, within = [] } = options;
+    const [program, ...args] = [...within, process.execPath, petstoreScript(installation), 'serve'];
     this.child = spawn(program, args, {
       cwd,
       env: cleanEnvironment({ LOG_LEVEL: 'warn', ...(environment.REDIS_URL && PATIENT), ...environment }),
