@@ -28,6 +28,8 @@ module.exports = {
       globalTeardown: '<rootDir>/test/support/jest/stop-system.ts',
     }),
   ],
+  // Jest prints the seed; the same order again: `--seed`.
+  randomize: true,
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   // Only for tests that hang: no test measures time.
   testTimeout: 300_000,

@@ -35,9 +35,8 @@ async function status(environment: Record<string, string>): Promise<{ code: numb
 }
 
 describe('status of an embedded store', () => {
-  const environment = bench.embedded();
-
   it('reports a missing store, and creates none', async () => {
+    const environment = bench.embedded('missing');
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: [], tables: [] });
@@ -45,7 +44,8 @@ describe('status of an embedded store', () => {
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
 
-  it('shows the running service, its data and their size, also as a table', async () => {
+  it('shows the running service, its data and their size, also as a table; what is stopped is not started', async () => {
+    const environment = bench.embedded();
     const service = await bench.serve({ ...environment, WORKERS: '2' });
     const { code, status: found } = await status(environment);
     expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
@@ -64,34 +64,27 @@ describe('status of an embedded store', () => {
       /database +embedded, running\n[^]*limits +exact\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ [^]*\npets +.* kB\n/,
     );
     await service.end();
-  });
 
-  it('reports on a stopped store without starting it', async () => {
     const files = readdirSync(environment.DATA_DIR);
-    const { code, status: found } = await status(environment);
-    expect(code).toBe(1);
-    expect(found).toMatchObject({ database: { state: 'stopped', bytes: expect.any(Number) as number } });
+    const stopped = await status(environment);
+    expect(stopped.code).toBe(1);
+    expect(stopped.status.database).toMatchObject({ state: 'stopped', bytes: expect.any(Number) as number });
     expect((await petstore(['status'], environment)).stdout).toContain(
       '\nNo instance of the service runs.\n',
     );
-    expect(readdirSync(environment.DATA_DIR)).toEqual(files);
-    expect(bench.postmaster()).toBeUndefined();
-  });
-
-  it('is opened by another command, which stops it again', async () => {
-    const states = await petstoreJson<{ state: string }[]>(['db', 'status'], environment);
-    expect(states.every(({ state }) => state === 'done')).toBe(true);
-    await petstoreJson(['clients', 'create', '--name', 'one'], environment);
-    expect(bench.postmaster()).toBeUndefined();
-  });
-
-  it('reports what it can when its size cannot be read', async () => {
     // As for another user, whom root never is.
     const hook = `import fs from 'node:fs'; const { readdirSync: real } = fs;
       fs.readdirSync = (path, options) => { if (options?.recursive) throw new Error('EACCES'); return real(path, options); };`;
     const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
-    const { stdout } = await petstoreProcess(['status', '--json'], environment, { node });
-    expect(JSON.parse(stdout)).toMatchObject({ database: { state: 'stopped', bytes: null } });
+    const unread = await petstoreProcess(['status', '--json'], environment, { node });
+    expect(JSON.parse(unread.stdout)).toMatchObject({ database: { state: 'stopped', bytes: null } });
+    expect(readdirSync(environment.DATA_DIR)).toEqual(files);
+    expect(bench.postmaster()).toBeUndefined();
+
+    // Another command opens it, and stops it again.
+    const states = await petstoreJson<{ state: string }[]>(['db', 'status'], environment);
+    expect(states.every(({ state }) => state === 'done')).toBe(true);
+    expect(bench.postmaster()).toBeUndefined();
   });
 });
 

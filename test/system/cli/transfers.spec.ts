@@ -137,7 +137,6 @@ describe('a store with the embedded database, in use', () => {
       ) as string,
     });
     expect(stdout).toMatch(/^table +rows\n[^]*\nwebhooks +1\n[^]*\nCopied [\d,]+ rows; the counts agree\./);
-    await service.end();
     const WEBHOOK_KEY = readFileSync(path('store', 'webhook.key'), 'utf8').trim();
     const moved = await bench.serve({ DATABASE_URL: target.url, WEBHOOK_KEY });
     expect((await moved.send(key, 'POST', '/store/orders', { petId: 1 })).status).toBe(201);

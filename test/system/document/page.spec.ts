@@ -15,6 +15,8 @@ const complaints: string[] = [];
 
 const addressOf = (link: string) => `http://${FOREIGN_HOST}:${service.port}/docs${link}`;
 
+const WIDE = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
+
 /** Opens the page in a window of its own, with a profile that is empty. */
 async function open(window: Parameters<Browser['newPage']>[0], link = '', ready = '.opblock'): Promise<void> {
   page = await browser.newPage(window);
@@ -39,7 +41,8 @@ beforeAll(async () => {
   browser = await startBrowser();
 });
 afterAll(() => browser?.close());
-afterEach(() => {
+afterEach(async () => {
+  await page?.close();
   expect(complaints.splice(0)).toEqual([]);
 });
 
@@ -74,18 +77,11 @@ async function comesIntoView(element: Locator): Promise<void> {
 }
 
 describe('On a wide screen, the page', () => {
-  beforeAll(() => open({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' }));
-  afterAll(() => page?.close());
+  beforeEach(() => open(WIDE));
 
-  it('loads without browser errors, only from its own host', async () => {
+  it('shows operations, the search and the way to authorize at first, lists all by group, marks what may change, and describes requests', async () => {
     expect(await page.title()).toBe('Pet Store');
     expect(await page.locator('.opblock').count()).toBe(operations().length);
-  });
-
-  it('shows operations, the search and the way to authorize on its first screen', async () => {
-    await page.goto('about:blank');
-    await page.goto(addressOf(''));
-    await page.locator('.opblock').first().waitFor();
     for (const element of [
       page.locator('.opblock').nth(5),
       page.locator('.find'),
@@ -94,9 +90,6 @@ describe('On a wide screen, the page', () => {
       const { y, height } = (await element.boundingBox())!;
       expect(y + height).toBeLessThan(900);
     }
-  });
-
-  it('lists guides and operations in its side bar, by group, and shows them in that order', async () => {
     const groups = ['Pets', 'Animals', 'Categories', 'Store', 'Orders', 'Inventory', 'Events', 'Account'];
     expect(await texts('nav :is(h2, h3)')).toEqual(['Guides', ...groups]);
     expect(await texts('#page main h3 .nostyle, #page main .opblock-tag > span')).toEqual(groups);
@@ -109,9 +102,7 @@ describe('On a wide screen, the page', () => {
       'patchUpdate a pet beta',
       'deleteDelete a pet ',
     ]);
-  });
 
-  it('marks deprecated operations, with their sunset, and unstable ones', async () => {
     const badges = (name: string) => operation(name).locator('.badge').allTextContents();
     expect(await badges('getPet')).toEqual(['deprecated, sunset 2027-11-01']);
     expect(await operation('getPet').locator('.opblock-summary-path__deprecated').count()).toBe(1);
@@ -120,20 +111,14 @@ describe('On a wide screen, the page', () => {
     expect(await badges('listPets')).toEqual([]);
     const marked = operations().filter((operation) => 'x-stability' in operation || operation.deprecated);
     expect(await page.locator('.opblock .badge').count()).toBe(marked.length);
-  });
 
-  it('has a button to try every operation except those marked otherwise', async () => {
     expect(await (await unfold('listOrders')).locator('.try-out__btn').count()).toBe(0);
     expect(await (await unfold('placeOrder')).locator('.try-out__btn').count()).toBe(1);
-  });
-
-  it('leaves optional fields empty: the example of an If-Match would make the request fail', async () => {
+    // The example of an If-Match would make the request fail.
     const tried = await unfold('deletePet');
     await tried.locator('.try-out__btn').click();
     expect(await tried.locator('[data-param-name=If-Match] input').inputValue()).toBe('');
-  });
 
-  it('describes what each parameter accepts, with an example', async () => {
     const list = await unfold('listPets');
     const wordsOf = (name: string) =>
       list.locator(`[data-param-name=${name}] .parameters-col_description p`).first().innerText();
@@ -142,9 +127,7 @@ describe('On a wide screen, the page', () => {
       'Maximum number of entries on a page. With id, the default is 100, so that all of them are on it. At least 1, at most 100. Example: 20.',
     );
     expect(await page.locator('main').innerText()).not.toMatch(/9007199254740991|2147483647|pattern:/);
-  });
 
-  it('shows a request as code before one is sent, the success, and the errors as a list', async () => {
     const { y, height } = (await (await unfold('createCategory')).boundingBox())!;
     expect([y > -height, height < 3 * 900]).toEqual([true, true]);
     const created = operation('createCategory');
@@ -164,7 +147,7 @@ describe('On a wide screen, the page', () => {
     );
   });
 
-  it('finds operations, error codes and guides, and says when nothing matches', async () => {
+  it('finds operations, error codes and guides, and opens the target of a link, again too, with one step back for each', async () => {
     const search = page.getByRole('dialog', { name: 'Search' });
     const kinds = () => search.locator('li small').allInnerTexts();
     await page.keyboard.press('Control+k');
@@ -182,10 +165,7 @@ describe('On a wide screen, the page', () => {
     await search.waitFor({ state: 'hidden' });
     await operation('adjustInventory').locator('.opblock-body').waitFor();
     await comesIntoView(operation('adjustInventory'));
-  });
 
-  it('closes the search with Escape or its button, whatever is typed, and shows whole words in the results', async () => {
-    const search = page.getByRole('dialog', { name: 'Search' });
     await page.keyboard.press('Control+k');
     await search.getByRole('searchbox').fill('createCategory');
     const found = search.locator('li', { hasText: 'Create a category' });
@@ -195,9 +175,7 @@ describe('On a wide screen, the page', () => {
     await page.locator('.find').click();
     await search.getByRole('button', { name: 'Close' }).click();
     await search.waitFor({ state: 'hidden' });
-  });
 
-  it('opens the target of a link, on the open page too, and for the same link again, with one step back for each', async () => {
     const entries = await page.evaluate<number>('history.length');
     await menu().getByRole('link', { name: 'Inventory', exact: true }).click();
     await comesIntoView(page.locator('#operations-tag-Inventory'));
@@ -214,30 +192,28 @@ describe('On a wide screen, the page', () => {
     await comesIntoView(page.locator('#operations-tag-Pets'));
   });
 
-  it.each(['dark', 'light'] as const)(
-    'is readable in the %s colour scheme, which follows the preference of the reader',
-    async (scheme) => {
+  it('is readable in either colour scheme, which the reader prefers; can be used with the keyboard, and has accessible names', async () => {
+    const ground = 'getComputedStyle(document.body).backgroundColor';
+    const summaries = ['.opblock-summary-method', '.opblock-summary-description', '.badge'];
+    const read = [
+      ...summaries,
+      'nav a',
+      'nav span',
+      'h1',
+      'h3 a',
+      'h3 small',
+      '.info p',
+      'header button',
+      'label',
+      'td',
+    ];
+    for (const name of ['listPets', 'createCategory']) await unfold(name);
+    for (const scheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
-      const ground = 'getComputedStyle(document.body).backgroundColor';
       await until(async () => ((await page.evaluate(ground)) === 'rgb(28, 32, 34)') === (scheme === 'dark'));
-      const summaries = ['.opblock-summary-method', '.opblock-summary-description', '.badge'];
-      const read = [
-        ...summaries,
-        'nav a',
-        'nav span',
-        'h1',
-        'h3 a',
-        'h3 small',
-        '.info p',
-        'header button',
-        'label',
-        'td',
-      ];
       expect(await page.evaluate<string[]>(`(${FAINT_ELEMENTS})(${JSON.stringify(read)})`)).toEqual([]);
-    },
-  );
+    }
 
-  it('can be used with the keyboard, and has accessible names', async () => {
     for (const role of ['banner', 'navigation', 'main'] as const) {
       expect([role, await page.getByRole(role).count()]).toEqual([role, 1]);
     }
@@ -306,25 +282,23 @@ describe('On a wide screen, the page', () => {
     await until(async () => (await answer.locator('.response-col_status').innerText()) === '401');
     expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
   });
+});
 
-  it('opens at the target of its address, below the header, and highlights the open section in the side bar', async () => {
-    await page.goto('about:blank');
-    await page.goto(addressOf('#/Orders/placeOrder'));
-    await operation('placeOrder').locator('.opblock-body').waitFor();
-    await comesIntoView(operation('placeOrder'));
-    expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
-    const marked = menu().locator('[aria-current]');
-    expect(await marked.getAttribute('title')).toBe('POST /store/orders');
-    await unfold('getUsage');
-    await until(async () => (await marked.getAttribute('title')) === 'GET /usage');
-    const { y, height } = (await marked.boundingBox())!;
-    expect(y + height).toBeLessThanOrEqual(900);
-  });
+test('The page opens at the target of its address, below the header, and highlights the open section in the side bar', async () => {
+  await open(WIDE, '#/Orders/placeOrder');
+  await operation('placeOrder').locator('.opblock-body').waitFor();
+  await comesIntoView(operation('placeOrder'));
+  expect((await operation('placeOrder').boundingBox())!.y).toBeGreaterThan(50);
+  const marked = menu().locator('[aria-current]');
+  expect(await marked.getAttribute('title')).toBe('POST /store/orders');
+  await unfold('getUsage');
+  await until(async () => (await marked.getAttribute('title')) === 'GET /usage');
+  const { y, height } = (await marked.boundingBox())!;
+  expect(y + height).toBeLessThanOrEqual(900);
 });
 
 describe('On a guide', () => {
-  beforeEach(() => open({ viewport: { width: 1280, height: 900 } }, '/guides/getting-started', 'main h1'));
-  afterEach(() => page?.close());
+  beforeEach(() => open(WIDE, '/guides/getting-started', 'main h1'));
 
   it('commands contain the address of the service, and can be copied', async () => {
     const command = page.locator('main pre', { hasText: 'BASE=' });
@@ -350,12 +324,11 @@ describe('On a guide', () => {
 });
 
 test('The page for an unknown path is readable and links onward', async () => {
-  await open({ viewport: { width: 1280, height: 900 } }, '/guides/nonsense', 'main h1');
+  await open(WIDE, '/guides/nonsense', 'main h1');
   expect(complaints.splice(0)).toEqual([expect.stringContaining('404')]);
   expect((await page.locator('main h1').boundingBox())!.height).toBeLessThan(80);
   await page.getByRole('link', { name: 'the guides' }).click();
   await page.waitForURL('**/docs/guides');
-  await page.close();
 });
 
 test('On a phone nothing is wider than the screen, even with every operation open, and the menu collapses', async () => {
@@ -379,5 +352,4 @@ test('On a phone nothing is wider than the screen, even with every operation ope
     await page.goto(`http://${FOREIGN_HOST}:${service.port}${guidePath(guide)}`);
     expect([guide, await page.evaluate(width)]).toEqual([guide, [390, 390]]);
   }
-  await page.close();
 });

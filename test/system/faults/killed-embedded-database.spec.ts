@@ -30,7 +30,7 @@ async function expectNothingLost(): Promise<void> {
   expect(await load.books.differences(embeddedUrl(environment.DATA_DIR))).toEqual([]);
 }
 
-it('A service whose database is killed under load restarts it, and nothing is lost or done twice', async () => {
+it('A service whose database is killed under load restarts it; killed itself, it leaves its database to the next one; nothing is lost or done twice, and the last to stop stops the database', async () => {
   for (let kill = 0; kill < KILLS; kill += 1) {
     const burst = load.goOn(BURST);
     await load.answered(BURST / 4);
@@ -44,9 +44,7 @@ it('A service whose database is killed under load restarts it, and nothing is lo
   expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
   expect(service.stderr).toBe('');
   expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-});
 
-it('A service that is killed under load leaves its database to the next one, which finds all data', async () => {
   const burst = load.goOn(BURST);
   await load.answered(BURST / 4);
   await service.end('SIGKILL');
@@ -57,9 +55,7 @@ it('A service that is killed under load leaves its database to the next one, whi
   await expectNothingLost();
   expect(bench.postmaster()).toBe(orphan);
   expect(client.interruptions.broken).toBeGreaterThan(0);
-});
 
-it('Responses are replayed unchanged, and the last process to stop stops the database', async () => {
   await load.stop();
   expect(await wrongReplays(client, load.keyed)).toEqual([]);
   await expectNothingLost();

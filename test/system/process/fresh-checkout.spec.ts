@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cleanEnvironment } from '../../support/command-line';
@@ -29,6 +38,7 @@ function run(script: string, ...args: string[]) {
 }
 
 it('builds itself at the first command, in any working directory, and only then', async () => {
+  rmSync(join(checkout, 'dist'), { recursive: true, force: true });
   const first = await run('petstore.js', '--version');
   expect(first.stdout).toBe('1.0.0\n');
   expect(first.stderr).toContain('petstore: building');
@@ -50,6 +60,7 @@ it('follows a renamed file and leaves nothing of the old one', async () => {
 });
 
 it('compiles nothing if the files have a new time and the same content', async () => {
+  await run('build.js', '--server');
   const output = join(checkout, 'dist/src/main.js');
   const { mtimeMs } = statSync(output);
   utimesSync(join(checkout, 'src/main.ts'), new Date(), new Date());

@@ -69,10 +69,12 @@ describe('as root', () => {
   asRoot('serves a checkout and data below a folder which only root may enter (needs root)', async () => {
     fs.mkdirSync(bench.path('closed'), { mode: 0o700 });
     const closed = makeCheckout(bench.path('closed', 'checkout'), 'copied');
-    const settings = options('closed', 'checkout', '.data');
+    const sharedDirectory = bench.path('shared by closed');
+    const settings = { ...options('closed', 'checkout', '.data'), sharedDirectory };
+    const second = { ...options('closed', 'second'), sharedDirectory };
     const how = { env: { TEST_UMASK: '077' } };
-    await Promise.all([serve(closed, settings, how), serve(closed, options('closed', 'second'), how)]);
-    const runtime = bench.path('shared', 'runtime');
+    await Promise.all([serve(closed, settings, how), serve(closed, second, how)]);
+    const runtime = join(sharedDirectory, 'runtime');
     const program = join(runtime, fs.readdirSync(runtime)[0]!, 'bin', 'postgres');
     const { size } = fs.statSync(program);
     fs.truncateSync(program, size / 2);
@@ -84,38 +86,39 @@ describe('as root', () => {
     );
   });
 
-  asRoot('runs the server as a user that nobody else is, for each folder another (needs root)', async () => {
-    const listed = fs
-      .readFileSync('/etc/passwd', 'utf8')
-      .match(/(?<=^[^:]+:[^:]*:)\d+/gm)!
-      .map(Number);
-    const owners: number[] = [];
-    for (const name of ['one', 'two']) {
-      const settings = options(name);
-      await serve(checkout, settings);
-      for (const entry of fs.readdirSync(bench.path(name, 'data'), { recursive: true }) as string[]) {
-        owners.push(fs.lstatSync(bench.path(name, 'data', entry)).uid);
+  asRoot(
+    'runs the server as a user that nobody else is, for each folder another, and takes over data of root or of nobody (needs root)',
+    async () => {
+      const listed = fs
+        .readFileSync('/etc/passwd', 'utf8')
+        .match(/(?<=^[^:]+:[^:]*:)\d+/gm)!
+        .map(Number);
+      const owners: number[] = [];
+      for (const name of ['one', 'two']) {
+        const settings = options(name);
+        await serve(checkout, settings);
+        for (const entry of fs.readdirSync(bench.path(name, 'data'), { recursive: true }) as string[]) {
+          owners.push(fs.lstatSync(bench.path(name, 'data', entry)).uid);
+        }
       }
-    }
-    expect(new Set(owners).size).toBe(2);
-    expect(owners.filter((uid) => uid === 0 || listed.includes(uid))).toEqual([]);
-  });
+      expect(new Set(owners).size).toBe(2);
+      expect(owners.filter((uid) => uid === 0 || listed.includes(uid))).toEqual([]);
 
-  asRoot('takes over data that belong to root or to nobody (needs root)', async () => {
-    const cluster = bench.path('one', 'data');
-    const { uid } = fs.statSync(cluster);
-    for (const owner of [0, NOBODY]) {
-      spawnSync('chown', ['-R', `${owner}:${owner}`, cluster]);
-      spawnSync('chmod', ['755', cluster]);
-      await serve(checkout, options('one'));
-      expect(fs.statSync(cluster)).toMatchObject({ uid, mode: 0o040700 });
-    }
-    expect(
-      fs
-        .readdirSync(cluster, { recursive: true })
-        .map((name) => fs.lstatSync(join(cluster, String(name))).uid),
-    ).toEqual(fs.readdirSync(cluster, { recursive: true }).map(() => uid));
-  });
+      const cluster = bench.path('one', 'data');
+      const { uid } = fs.statSync(cluster);
+      for (const owner of [0, NOBODY]) {
+        spawnSync('chown', ['-R', `${owner}:${owner}`, cluster]);
+        spawnSync('chmod', ['755', cluster]);
+        await serve(checkout, options('one'));
+        expect(fs.statSync(cluster)).toMatchObject({ uid, mode: 0o040700 });
+      }
+      expect(
+        fs
+          .readdirSync(cluster, { recursive: true })
+          .map((name) => fs.lstatSync(join(cluster, String(name))).uid),
+      ).toEqual(fs.readdirSync(cluster, { recursive: true }).map(() => uid));
+    },
+  );
 
   asRoot('does nothing in a folder of somebody else, or that others may write (needs root)', async () => {
     const stranger = homeOf(USER, 'stranger');
@@ -199,12 +202,14 @@ describe('as root in a container', () => {
 
 describe('as an ordinary user', () => {
   asRoot('uses the package where it is, and says what is not permitted (needs root)', async () => {
-    await serve(checkout, options('home', 'plain'), USER);
-    expect(fs.existsSync(bench.path('home', 'plain', 'runtime'))).toBe(false);
+    homeOf(USER, 'plain');
+    await serve(checkout, options('plain', '.data'), USER);
+    expect(fs.existsSync(bench.path('plain', '.data', 'runtime'))).toBe(false);
     expect(await failure(options('denied'), USER)).toMatch(
       /^cannot start PostgreSQL in .*denied: this user may not write there/,
     );
-    expect(await failure(options('one'), USER)).toMatch(/this user may not write there/);
+    fs.mkdirSync(bench.path('of-root'));
+    expect(await failure(options('of-root'), USER)).toMatch(/this user may not write there/);
   });
 
   asRoot('says when the disk is full (needs root and mount)', async () => {
