@@ -131,7 +131,7 @@ export class WebhookKeyCheck implements OnModuleInit {
     if (isUnreadable) {
       throw new WebhookKeyError(
         'The webhook secrets in this database are encrypted with a different key than the one in WEBHOOK_KEY or webhook.key. ' +
-          'All instances need the same key; docs/operations/webhooks.md says what to do if it is lost.',
+          'All instances need the same key; docs/operations/runbooks.md says what to do if it is lost.',
       );
     }
   }
