@@ -95,8 +95,8 @@ const MAX_CONCURRENT = 32;
 const MIN_CONCURRENT = 1;
 /** A slower receiver gets fewer concurrent deliveries. */
 const QUICK_MS = 1_000;
-/** Idle webhooks that are remembered. */
-const MAX_REMEMBERED = 10_000;
+/** Idle webhooks that are remembered: each claim carries them. */
+const MAX_REMEMBERED = 1_000;
 
 export class Allowances {
   /** In the order of use. */
