@@ -116,7 +116,12 @@ async function age(service) {
 async function compare(name, service, others) {
   const all = [service, ...others];
   const scripts = new Map(all.map((contender) => [contender, scriptFor(name, contender)]));
-  for (const contender of all) await load(name, contender, scripts.get(contender), 1);
+  for (const contender of all) {
+    let done = 0;
+    // A new process takes a while until its code is compiled.
+    do done += (await load(name, contender, scripts.get(contender), 1)).requests;
+    while (options.aged && done < 5_000);
+  }
   const rounds = [];
   for (let round = 0; round < Number(options.pairs); round += 1) {
     const results = new Map();
