@@ -37,21 +37,19 @@ async function query(text, values) {
 const hash = (text) => createHash('sha256').update(text).digest('hex');
 const keys = new Map([[hash(API_KEY), { minute: { used: 0, end: 0 }, day: { used: 0, end: 0 } }]]);
 
+const refuse = (reply, status, code) => reply.code(status).send({ code, message: code, status });
+
 app.addHook('onRequest', (request, reply, done) => {
   const client = keys.get(hash(request.headers['x-api-key'] ?? ''));
   if (client === undefined) {
-    return void reply
-      .code(401)
-      .send({ code: 'invalid_api_key', message: 'The key is unknown.', status: 401 });
+    return void refuse(reply, 401, 'invalid_api_key');
   }
   const now = Date.now();
   const { minute, day } = client;
   if (now >= minute.end) Object.assign(minute, { used: 0, end: now + 60_000 });
   if (now >= day.end) Object.assign(day, { used: 0, end: (Math.floor(now / DAY_MS) + 1) * DAY_MS });
   if (minute.used >= LIMIT || day.used >= LIMIT) {
-    return void reply
-      .code(429)
-      .send({ code: 'rate_limit_exceeded', message: 'Too many requests.', status: 429 });
+    return void refuse(reply, 429, 'rate_limit_exceeded');
   }
   minute.used += 1;
   day.used += 1;
@@ -92,14 +90,14 @@ const toOrder = ({ id, pet_id, quantity, complete }) => ({ id: +id, petId: +pet_
 
 function found(reply, [row], map) {
   if (row === undefined) {
-    return reply.code(404).send({ code: 'not_found', message: 'There is none.', status: 404 });
+    return refuse(reply, 404, 'not_found');
   }
   return map(row);
 }
 
 function created(reply, [row], map) {
   if (row === undefined) {
-    return reply.code(409).send({ code: 'insufficient_stock', message: 'Not enough.', status: 409 });
+    return refuse(reply, 409, 'insufficient_stock');
   }
   return reply.code(201).send(map(row));
 }
@@ -223,7 +221,7 @@ const SET_STOCK = `${CHANGE('$2', 'true')}, ${RESULT} SELECT * FROM result`;
 const ADJUST_STOCK = `${CHANGE('quantity + $2', 'quantity + $2 >= 0')}, ${RESULT} SELECT * FROM result`;
 const ADJUST_STOCK_WITH_KEY = `${CHANGE('quantity + $2', `quantity + $2 >= 0 AND ${isNew(3)}`)}, ${RESULT},
   ${recordOf('result', 3)} SELECT * FROM result`;
-const UPDATE = object({ quantity: { type: 'integer', minimum: 0 } }, ['quantity']);
+const QUANTITY = object({ quantity: { type: 'integer', minimum: 0 } }, ['quantity']);
 
 app.get('/store/inventory/:id', { schema: one(STOCK) }, async ({ params }, reply) => {
   const text =
@@ -232,7 +230,7 @@ app.get('/store/inventory/:id', { schema: one(STOCK) }, async ({ params }, reply
 });
 app.put(
   '/store/inventory/:id',
-  { schema: { body: UPDATE, ...one(STOCK) } },
+  { schema: { body: QUANTITY, ...one(STOCK) } },
   async ({ params, body }, reply) =>
     found(reply, await query(SET_STOCK, [params.id, body.quantity]), toStock),
 );
