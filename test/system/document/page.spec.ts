@@ -18,7 +18,11 @@ const addressOf = (link: string) => `http://${FOREIGN_HOST}:${service.port}/docs
 const WIDE = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
 
 /** Opens the page in a window of its own, with a profile that is empty. */
-async function open(window: Parameters<Browser['newPage']>[0], link = '', ready = '.opblock'): Promise<void> {
+async function open(
+  window: Parameters<Browser['newPage']>[0],
+  link = '',
+  ready = '.opblock-summary-control',
+): Promise<void> {
   page = await browser.newPage(window);
   page.setDefaultTimeout(90_000);
   page.on('pageerror', ({ message }) => complaints.push(message));
@@ -202,7 +206,7 @@ describe('On a wide screen, the page', () => {
       'h1',
       'h3 a',
       'h3 small',
-      '.info p',
+      'section p',
       'header button',
       'label',
       'td',

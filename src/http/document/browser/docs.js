@@ -1,7 +1,5 @@
 // On every page below /docs: the search, the menu on narrow screens, and samples that are ready to use.
 
-import MiniSearch from './minisearch.js';
-
 // Prevents Swagger UI from taking over links and the browser history; it reads this when it loads.
 globalThis.noZensmooth = true;
 
@@ -13,21 +11,33 @@ const element = (name, properties, ...children) => {
 
 const dialog = document.querySelector('dialog.search');
 const [field, close, list, status] = dialog.children;
-/** All words, the beginning of one, or one with a typo; titles first. */
-const index = new MiniSearch({
-  fields: ['title', 'words', 'text'],
-  storeFields: ['title', 'kind', 'text', 'href'],
-  // The name of an error code is one word.
-  tokenize: (text) => text.split(/[^\p{L}\p{N}_]+/u),
-  searchOptions: {
-    boost: { title: 8, words: 2 },
-    // Who looks for a concept wants its guide first.
-    boostDocument: (_id, _term, { kind }) => (kind === 'Guide' ? 3 : 1),
-    combineWith: 'AND',
-    prefix: true,
-    fuzzy: (term) => (term.length > 4 ? 1 : 0),
-  },
-});
+/** Of all that can be found; loaded by the first search. */
+let index;
+
+async function load() {
+  const [{ default: MiniSearch }, answer] = await Promise.all([
+    import('/docs/minisearch.js'),
+    fetch('/docs/search.json'),
+  ]);
+  const entries = await answer.json();
+  // All words, the beginning of one, or one with a typo; titles first.
+  const made = new MiniSearch({
+    fields: ['title', 'words', 'text'],
+    storeFields: ['title', 'kind', 'text', 'href'],
+    // The name of an error code is one word.
+    tokenize: (text) => text.split(/[^\p{L}\p{N}_]+/u),
+    searchOptions: {
+      boost: { title: 8, words: 2 },
+      // Who looks for a concept wants its guide first.
+      boostDocument: (_id, _term, { kind }) => (kind === 'Guide' ? 3 : 1),
+      combineWith: 'AND',
+      prefix: true,
+      fuzzy: (term) => (term.length > 4 ? 1 : 0),
+    },
+  });
+  made.addAll(entries.map((entry, id) => ({ id, ...entry })));
+  index = made;
+}
 
 /** An excerpt around the first word, in whole words. */
 function excerpt(text, phrase) {
@@ -38,6 +48,9 @@ function excerpt(text, phrase) {
 }
 
 function show() {
+  if (!index) {
+    return;
+  }
   const found = index.search(field.value).slice(0, 30);
   list.replaceChildren(
     ...found.map(({ title, kind, text, href }) => {
@@ -56,9 +69,8 @@ function show() {
 async function open() {
   dialog.showModal();
   field.select();
-  if (index.documentCount === 0) {
-    const entries = await (await fetch('/docs/search.json')).json();
-    index.addAll(entries.map((entry, id) => ({ id, ...entry })));
+  if (!index) {
+    await load();
     show();
   }
 }
@@ -96,7 +108,7 @@ addEventListener('click', ({ target }) => {
 });
 
 /** The samples contain the address of a local service. */
-const texts = document.createTreeWalker(document.querySelector('main') ?? dialog, NodeFilter.SHOW_TEXT);
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (texts.nextNode()) {
   texts.currentNode.data = texts.currentNode.data.replaceAll('http://127.0.0.1:3000', location.origin);
 }

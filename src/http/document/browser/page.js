@@ -8,13 +8,8 @@ import { inWords } from './words.js';
 let served;
 const operationAt = (path, method) => served.paths[path]?.[method];
 
-/** What most people look for first. The guides beside it say the rest. */
-const FIRST_STEPS = `Base URL: \`${location.origin}\`. Send your API key as \`X-API-Key\`; [how to get one](/docs/guides/getting-started).
-
-Start with [listing pets](#/Animals/listPets), [creating one](#/Animals/createPet) and [placing an order](#/Orders/placeOrder).`;
-
 function plugin(system) {
-  const { createElement: h, Fragment, useEffect, useReducer, useRef } = system.React;
+  const { createElement: h, Fragment, useEffect, useLayoutEffect, useReducer, useRef } = system.React;
 
   const badges = (Original) => (properties) => {
     const { path, method } = properties.operationProps.toJS();
@@ -74,13 +69,19 @@ function plugin(system) {
   /** Places a tag directly after its parent. */
   const grouped = (Original) => (properties) => {
     const { 'x-parent': parent } = served.tags.find(({ name }) => name === properties.tag);
+    useLayoutEffect(takeOver, []);
     return h('div', { className: parent ? 'part' : 'group' }, h(Original, properties));
   };
 
   const nothing = () => null;
   return {
-    // The key has its own dialog, the page calls the service that serves it, and links are in the side bar.
-    components: { AuthorizeBtnContainer: nothing, authorizeOperationBtn: nothing, ServersContainer: nothing },
+    // The page says how to start, the key has its own dialog, and links are in the side bar.
+    components: {
+      AuthorizeBtnContainer: nothing,
+      authorizeOperationBtn: nothing,
+      InfoContainer: nothing,
+      ServersContainer: nothing,
+    },
     wrapComponents: {
       OperationSummaryPath: badges,
       OperationTag: grouped,
@@ -103,9 +104,6 @@ function plugin(system) {
       spec: {
         wrapActions: {
           updateJsonSpec: (original) => (document) => {
-            document.info.description = FIRST_STEPS;
-            ['contact', 'license'].forEach((name) => delete document.info[name]);
-            delete document.externalDocs;
             served = structuredClone(document);
             inWords(document);
             original({ ...document, servers: [{ url: location.origin }] });
@@ -163,18 +161,37 @@ function mark() {
   }
 }
 
-/** Opens the target of the address (`#/Tag/operationId`); Swagger UI does so only when it starts. */
-function reveal() {
-  const [, tag, operation] = decodeURIComponent(location.hash).split('/');
+/** Unfolds a tag or an operation (`/Tag/operationId`). @returns its element, once it is drawn */
+function unfold(link) {
+  const [, tag, operation] = decodeURIComponent(link).split('/');
   const keys = tag ? [['operations-tag', tag], ...(operation ? [['operations', tag, operation]] : [])] : [];
   // Swagger UI's own action would add an entry to the browser history that leads nowhere.
   keys.forEach((thing) => ui.getStore().dispatch({ type: 'layout_show', payload: { thing, shown: true } }));
+  return () => document.getElementById(keys.at(-1)?.join('-'));
+}
+
+/** Opens the target of the address (`#/Tag/operationId`); Swagger UI does so only when it starts. */
+function reveal() {
+  const target = unfold(location.hash);
   setTimeout(() => {
-    const shown = document.getElementById(keys.at(-1)?.join('-'));
+    const shown = target();
     shown?.setAttribute('tabindex', '-1');
     shown?.focus({ preventScroll: true });
     shown?.scrollIntoView();
   });
+}
+
+/** Puts what Swagger UI has drawn in the place of the outline, with the operations unfolded that are so there. */
+function takeOver() {
+  const outline = document.getElementById('outline');
+  if (outline) {
+    document.getElementById('page').hidden = false;
+    outline.querySelectorAll('[open]').forEach(({ id }) => unfold(id));
+    outline.remove();
+    if (location.hash) {
+      reveal();
+    }
+  }
 }
 addEventListener('hashchange', reveal);
 addEventListener('hashchange', mark);
