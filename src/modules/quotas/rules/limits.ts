@@ -68,9 +68,6 @@ export function limitsOf({ plan, perMinute, perDay }: AgreedPlan): Limits {
  * limit, because it is part of the count.
  */
 export function shareOf(limits: Limits, instances: number, usedOfDay: number): Limits {
-  if (instances === 1) {
-    return limits;
-  }
   const { perMinute, perDay } = limits;
   return {
     perMinute: part(perMinute, instances),
