@@ -67,13 +67,15 @@ function accessIn(url: string): Pick<RedisOptions, 'username' | 'password' | 'tl
 
 /** What opens connections to Sentinels; ioredis does not declare it for subclasses. */
 const Connector = SentinelConnector as unknown as new (options: unknown) => {
-  connectToSentinel(...values: unknown[]): Redis;
+  connectToSentinel(address: unknown, options?: RedisOptions): Redis;
 };
 
 /** Without listeners, ioredis prints the errors of Sentinels with their stacks; here `sentinelError` reports them. */
 class QuietSentinelConnector extends Connector {
-  override connectToSentinel(...values: unknown[]): Redis {
-    return super.connectToSentinel(...values).on('error', () => undefined);
+  override connectToSentinel(address: unknown, options?: RedisOptions): Redis {
+    // After a connection that was refused, ioredis would wait this long for its end, and keep the process alive.
+    const atOnce = { ...options, disconnectTimeout: 0 };
+    return super.connectToSentinel(address, atOnce).on('error', () => undefined);
   }
 }
 
