@@ -54,7 +54,6 @@ it('While PostgreSQL is stopped, responses are 503; once it is back, requests ar
 });
 
 it.each<[string, () => Promise<unknown>]>([
-  ['restarted', () => postgres.stop().then(() => postgres.start())],
   ['killed and restarted', () => postgres.kill().then(() => postgres.start())],
   ['told to end every session', () => postgres.terminateSessions()],
   ['made to end one session', () => postgres.killSession()],

@@ -8,7 +8,7 @@ import { wrongReplays } from './support/replays';
 import { unlimitedKey } from './support/unlimited-key';
 
 /** Kills that must hit requests under way. FAULT_KILLS makes it longer. */
-const KILLS = Number(process.env.FAULT_KILLS ?? 6);
+const KILLS = Number(process.env.FAULT_KILLS ?? 3);
 /** A kill can come between all responses and the next requests. More than this many kills mean that the load does not run. */
 const MOST_KILLS = KILLS * 5;
 /** Answers of a new process before it may be killed: its first requests take long and would be the only ones hit. */

@@ -2,12 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../support/eventually';
 import { Receiver, isSignedBy } from '../../support/receiver';
 import { WEBHOOK_KEY } from '../../support/service';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { unlimitedKey } from '../faults/support/unlimited-key';
 
-const KILLS = 2;
-/** Changes for each kill. */
+/** Changes while it is killed. */
 const BURST = 60;
 const PATIENCE_MS = 280_000;
 
@@ -27,11 +26,11 @@ afterAll(async () => {
 });
 
 it(
-  `${KILLS} times one of two senders is killed under load: every confirmed change is delivered at least once`,
+  'One of two senders is killed under load: every confirmed change is delivered at least once',
   async () => {
     const environment = { DATABASE_URL: database.url, WEBHOOK_KEY, WEBHOOK_NETWORKS: '127.0.0.0/8' };
     const steady = await bench.serve(environment);
-    let victim: ServiceProcess = await bench.serve(environment);
+    const victim = await bench.serve(environment);
     const key = await unlimitedKey(environment);
     const webhook = await steady.send(key, 'POST', '/webhooks', {
       url: receiver.url,
@@ -42,20 +41,15 @@ it(
     receiver.answer = (response) => void pause(20).then(() => response.writeHead(204).end());
 
     const confirmed = new Set<number>();
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      const next = bench.serve(environment);
-      const burst = Promise.all(
-        Array.from({ length: BURST }, async (_, index) => {
-          const answer = await steady.send(key, 'POST', '/categories', { name: `${kill}-${index}` });
-          confirmed.add(((await answer.json()) as { id: number }).id);
-        }),
-      );
-      const before = receiver.received.length;
-      await until(() => receiver.received.length > before + BURST / 4);
-      await Promise.all([burst, victim.end('SIGKILL')]);
-      victim = await next;
-    }
-    expect(confirmed.size).toBe(KILLS * BURST);
+    const burst = Promise.all(
+      Array.from({ length: BURST }, async (_, index) => {
+        const answer = await steady.send(key, 'POST', '/categories', { name: `category ${index}` });
+        confirmed.add(((await answer.json()) as { id: number }).id);
+      }),
+    );
+    await until(() => receiver.received.length > BURST / 4);
+    await Promise.all([burst, victim.end('SIGKILL')]);
+    expect(confirmed.size).toBe(BURST);
 
     const delivered = () => new Set(receiver.received.map(({ event }) => event.data.id as number));
     const pending = async (): Promise<number> => {
@@ -73,7 +67,7 @@ it(
 
     expect([...confirmed].filter((id) => !delivered().has(id))).toEqual([]);
     expect(receiver.received.every((received) => isSignedBy(secret, received))).toBe(true);
-    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(KILLS * BURST);
+    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(BURST);
     const { rows } = await database.pool.query(
       `SELECT event_id FROM webhook_deliveries GROUP BY event_id HAVING count(*) > 1`,
     );

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../support/eventually';
 
 const WORKERS = 8;
-const PAUSE_MS = 5;
+/** Mostly waits: it is steady while instances stop and start, and leaves them the processors. */
+const PAUSE_MS = 40;
 
 /** Clients that go on reading and ordering through one address, and send nothing twice. */
 export class SteadyTraffic {
