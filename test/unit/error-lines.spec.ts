@@ -1,3 +1,4 @@
+import { QueryFailedError } from 'typeorm';
 import { AdministrationError } from '../../src/modules/auth';
 import { writeUsageError } from '../../src/cli/command/failure';
 import { formatError } from '../../src/runtime/messages';
@@ -67,4 +68,28 @@ describe('a message on standard error', () => {
     const message = `There is no ${name}. ${'Mind it. '.repeat(50)}`;
     expect(formatError(message, ['show', name])).toBe(`petstore: ${message}\n`);
   });
+});
+
+const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+test('an unreachable database is reported with its variable', () => {
+  expect(explain(failure('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'))).toBe(
+    'petstore: The database of DATABASE_URL cannot be reached: connect ECONNREFUSED 127.0.0.1:1.\n',
+  );
+});
+
+test.each([
+  ['53100', 'could not extend file "base/1": No space left on device'],
+  ['57014', 'canceling statement due to statement timeout'],
+])('a database that responds with an error (%s) is reported with its message', (code, message) => {
+  const line = `petstore: The database could not complete the request: ${message}.\n`;
+  expect(explain(failure(code, message))).toBe(line);
+  expect(explain(new QueryFailedError('SELECT 1', [], failure(code, message)))).toBe(line);
+});
+
+test('a missing password is named', () => {
+  const error = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
+  expect(explain(error)).toBe(
+    'petstore: The database of DATABASE_URL cannot be used: it asks for a password, and the URL has none.\n',
+  );
 });

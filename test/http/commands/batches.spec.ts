@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
@@ -126,27 +125,6 @@ describe('concurrent commands', () => {
     });
     expect(await transactionsOf(await Promise.all(waiting))).toBe(1);
     expect(await inventory(held!)).toMatchObject({ quantity: 60 });
-  });
-
-  it('run in the context of the first of their batch, whose trace shows the transaction', async () => {
-    const [held] = await petsWith(5, 1);
-    const context = new AsyncLocalStorage<string>();
-    const decidedIn: (string | undefined)[] = [];
-    const order = (name: string) => {
-      const command = placeOrder({ petId: held! });
-      const decide: typeof command.decide = (state) => {
-        decidedIn.push(context.getStore());
-        return command.decide(state);
-      };
-      return context.run(name, () => commands.run({ ...command, decide }, { owner: 1, status: 201 }));
-    };
-    const { waiting } = await whileLocked(service.database.pool, held!, async () => {
-      const first = order('first');
-      await until(async () => (await waitingForLocks()) > 0);
-      return { waiting: [first, order('second')] };
-    });
-    await Promise.all(waiting);
-    expect(decidedIn).toEqual(['first', 'second']);
   });
 
   it('survive a lost connection, and leave nothing behind', async () => {

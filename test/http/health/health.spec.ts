@@ -1,4 +1,3 @@
-import { Database } from '#libs/database';
 import { Readiness } from '../../../src/runtime/health';
 import { eventually } from '../../support/eventually';
 import { useService } from '../../support/use-service';
@@ -23,22 +22,6 @@ describe('A service with a database', () => {
       },
     });
     expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
-  });
-
-  test('The log reports a database that does not respond', async () => {
-    const query = jest
-      .spyOn(service.app.get(Database), 'assertWritable')
-      .mockRejectedValue(new Error('ECONNREFUSED'));
-    try {
-      await eventually(async () => {
-        expect((await health('ready')).status).toBe(503);
-        const reason = 'Not ready: database (it does not answer).';
-        expect(service.log.lines).toContainEqual(expect.objectContaining({ reason }));
-      });
-    } finally {
-      query.mockRestore();
-    }
-    await eventually(async () => expect((await health('ready')).status).toBe(200));
   });
 });
 
