@@ -42,11 +42,11 @@ const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
  */
 const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Pets' },
-  { name: 'Animals', description: 'Animals (pets) of the store.', 'x-parent': 'Pets' },
-  { name: 'Categories', description: 'The categories that animals belong to.', 'x-parent': 'Pets' },
+  { name: 'Animals', description: 'The pets of the store.', 'x-parent': 'Pets' },
+  { name: 'Categories', description: 'The categories that pets belong to.', 'x-parent': 'Pets' },
   { name: 'Store' },
-  { name: 'Orders', description: 'Orders for animals.', 'x-parent': 'Store' },
-  { name: 'Inventory', description: 'Stock counts per animal.', 'x-parent': 'Store' },
+  { name: 'Orders', description: 'Orders for pets.', 'x-parent': 'Store' },
+  { name: 'Inventory', description: 'Stock counts per pet.', 'x-parent': 'Store' },
   { name: 'Events', description: 'What happens in the store.' },
   { name: 'Account', description: 'Your API key, limits and usage.' },
 ];

@@ -8,7 +8,7 @@ export class NewCategoryDto {
     min: 1,
     max: 200,
     notBlank: true,
-    description: 'Category name (for instance a kind of animal).',
+    description: 'Category name (for instance a kind of pet).',
     example: 'Dogs',
   })
   name!: string;
@@ -24,7 +24,7 @@ export class NewCategoryDto {
 
 @ApiSchema({
   name: 'Category',
-  description: 'A category that animals belong to. `description` is left out if it is not set.',
+  description: 'A category that pets belong to. `description` is left out if it is not set.',
 })
 export class CategoryDto extends NewCategoryDto {
   @Id({ description: 'Unique identifier assigned on creation.', example: 1 })

@@ -9,16 +9,16 @@ export const MAX_QUANTITY = 2_147_483_647;
 /** The valid stock counts. */
 export const STOCK_COUNT = { min: 0, max: MAX_QUANTITY };
 
-@ApiSchema({ name: 'InventoryItem', description: 'The stock of one animal.' })
+@ApiSchema({ name: 'InventoryItem', description: 'The stock of one pet.' })
 export class InventoryItemDto {
-  @Id({ description: 'Identifier of the animal the entry tracks.', example: 1 })
+  @Id({ description: 'Identifier of the pet the entry tracks.', example: 1 })
   petId!: number;
 
   @Integer({ ...STOCK_COUNT, description: 'Current stock count.', example: 3 })
   quantity!: number;
 
   @OneOf(PET_STATUSES, {
-    description: 'Status of the animal.',
+    description: 'Status of the pet.',
     example: 'available',
     enumName: 'PetStatus',
   })

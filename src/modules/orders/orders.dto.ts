@@ -2,7 +2,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import { defineError, Id, Integer, PageQuery, parseTimestamp, Timestamp, TrueOrFalse } from '#libs/http';
 import type { Order } from './order.entity';
 
-const PET_ID = { description: 'Identifier of the animal in the order.', example: 1 };
+const PET_ID = { description: 'Identifier of the pet in the order.', example: 1 };
 const QUANTITY = {
   min: 1,
   max: 2_147_483_647,
@@ -59,7 +59,7 @@ export class OrderPatchDto {
 @ApiSchema({
   name: 'Order',
   description:
-    'An order for an animal. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set.',
+    'An order for a pet. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set.',
 })
 export class OrderDto {
   @Id({ description: 'Unique order identifier.', example: 1, optional: true })

@@ -12,10 +12,10 @@ import {
 import { PET_DEFAULTS, PET_STATUSES, type PetStatus } from './pet-status';
 import type { Pet } from './pet.entity';
 
-const NAME = { min: 1, max: 200, notBlank: true, description: "The animal's name.", example: 'Rex' };
-const CATEGORY_ID = { description: 'Identifier of the category the animal belongs to.', example: 1 };
+const NAME = { min: 1, max: 200, notBlank: true, description: "The pet's name.", example: 'Rex' };
+const CATEGORY_ID = { description: 'Identifier of the category the pet belongs to.', example: 1 };
 const STATUS = {
-  description: 'Status of the animal.',
+  description: 'Status of the pet.',
   example: 'available',
   optional: true,
   enumName: 'PetStatus',
@@ -48,7 +48,7 @@ export class PetPatchDto {
   status?: PetStatus;
 }
 
-@ApiSchema({ name: 'Pet', description: 'An animal of the store. Responses always have its `status`.' })
+@ApiSchema({ name: 'Pet', description: 'A pet of the store. Responses always have its `status`.' })
 export class PetDto extends NewPetDto {
   @OneOf(PET_STATUSES, STATUS)
   override status!: PetStatus;

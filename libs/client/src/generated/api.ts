@@ -155,11 +155,11 @@ export interface Usage {
 }
 
 /**
- * A category that animals belong to. `description` is left out if it is not set.
+ * A category that pets belong to. `description` is left out if it is not set.
  */
 export interface Category {
   /**
-   * Category name (for instance a kind of animal).
+   * Category name (for instance a kind of pet).
    * @example Dogs
    */
   name: string;
@@ -180,7 +180,7 @@ export interface Category {
  */
 export interface NewCategory {
   /**
-   * Category name (for instance a kind of animal).
+   * Category name (for instance a kind of pet).
    * @example Dogs
    */
   name: string;
@@ -192,26 +192,26 @@ export interface NewCategory {
 }
 
 /**
- * Status of the animal.
+ * Status of the pet.
  */
 export type PetStatus = 'available' | 'pending' | 'sold';
 
 /**
- * An animal of the store. Responses always have its `status`.
+ * A pet of the store. Responses always have its `status`.
  */
 export interface Pet {
   /**
-   * The animal's name.
+   * The pet's name.
    * @example Rex
    */
   name: string;
   /**
-   * Identifier of the category the animal belongs to.
+   * Identifier of the category the pet belongs to.
    * @example 1
    */
   categoryId: number;
   /**
-   * Status of the animal.
+   * Status of the pet.
    * @example available
    */
   status: PetStatus;
@@ -227,17 +227,17 @@ export interface Pet {
  */
 export interface NewPet {
   /**
-   * The animal's name.
+   * The pet's name.
    * @example Rex
    */
   name: string;
   /**
-   * Identifier of the category the animal belongs to.
+   * Identifier of the category the pet belongs to.
    * @example 1
    */
   categoryId: number;
   /**
-   * Status of the animal.
+   * Status of the pet.
    * @default available
    * @example available
    */
@@ -249,28 +249,28 @@ export interface NewPet {
  */
 export interface PetPatch {
   /**
-   * The animal's name.
+   * The pet's name.
    * @example Rex
    */
   name?: string;
   /**
-   * Identifier of the category the animal belongs to.
+   * Identifier of the category the pet belongs to.
    * @example 1
    */
   categoryId?: number;
   /**
-   * Status of the animal.
+   * Status of the pet.
    * @example available
    */
   status?: PetStatus;
 }
 
 /**
- * The stock of one animal.
+ * The stock of one pet.
  */
 export interface InventoryItem {
   /**
-   * Identifier of the animal the entry tracks.
+   * Identifier of the pet the entry tracks.
    * @example 1
    */
   petId: number;
@@ -280,7 +280,7 @@ export interface InventoryItem {
    */
   quantity: number;
   /**
-   * Status of the animal.
+   * Status of the pet.
    * @example available
    */
   status: PetStatus;
@@ -309,7 +309,7 @@ export interface InventoryAdjustment {
 }
 
 /**
- * An order for an animal. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set.
+ * An order for a pet. Responses always have `id`, `petId`, `quantity` and `complete`; `shipDate` is left out if it is not set.
  */
 export interface Order {
   /**
@@ -318,7 +318,7 @@ export interface Order {
    */
   id: number;
   /**
-   * Identifier of the animal in the order.
+   * Identifier of the pet in the order.
    * @example 1
    */
   petId: number;
@@ -344,7 +344,7 @@ export interface Order {
  */
 export interface NewOrder {
   /**
-   * Identifier of the animal in the order.
+   * Identifier of the pet in the order.
    * @example 1
    */
   petId: number;
