@@ -79,6 +79,13 @@ describe('DELETE /categories/{categoryId}', () => {
       );
       expect(rows).toEqual([{ former_category_id: String(pet.categoryId) }]);
     });
+
+    it('ignores pets that have moved to another category', async () => {
+      const pet = await arrange.pet();
+      const { id: categoryId } = await arrange.category();
+      await caller.patch(`/pets/${pet.id}`, { categoryId });
+      expect((await caller.delete(`/categories/${pet.categoryId}`)).status).toBe(204);
+    });
   });
 
   describe('409 category_in_use', () => {
