@@ -1,5 +1,5 @@
 import type { PetStoreError } from '#libs/client';
-import { EventTail } from '../../../src/modules/events';
+import { EventWatch } from '../../../src/modules/events/event-tail';
 import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
@@ -11,12 +11,13 @@ import { type Event, Follower, nextOf } from './support/feed';
 // which later events get.
 
 const { service, caller, arrange } = useStore();
-const tail = () => service.app.get(EventTail);
 
 let pet: Pet;
 beforeAll(async () => {
   pet = await arrange.pet(aPet(), 50);
 });
+
+afterEach(() => jest.restoreAllMocks());
 
 const rename = (name: string) => caller.patch(`/pets/${pet.id}`, { name });
 const names = (events: Event[]) => events.map(({ data }) => data.name);
@@ -139,8 +140,10 @@ it('A follower who has read only what is kept is not disturbed', async () => {
 it('Requests that wait return without events, and the next ones are told', async () => {
   await rename('Lost');
   const { target } = await upToDate();
+  // From here on it waits; until then it reads the feed, and would be told at once.
+  const waits = jest.spyOn(EventWatch.prototype, 'next');
   const answer = caller.get<Event[]>(`${target}&wait=30`);
-  await until(() => tail().waiting === 1);
+  await until(() => waits.mock.calls.length === 1);
   await lose(1);
   await rename('Since');
   const page = await answer;
