@@ -179,7 +179,7 @@ module.exports = {
       severity: 'error',
       from: {},
       // Served beside the page's own files, from its package.
-      to: { couldNotResolve: true, pathNot: '^\\./minisearch\\.js$' },
+      to: { couldNotResolve: true, pathNot: '^/docs/minisearch\\.js$' },
     },
   ],
   options: {

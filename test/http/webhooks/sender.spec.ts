@@ -39,13 +39,14 @@ describe('forbidden addresses', () => {
 
   it('a name that resolves to an internal address is not connected to', async () => {
     const port = new URL(receiver.url).port;
+    const before = receiver.connections;
     for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1']) {
       const family = address.includes(':') ? 6 : 4;
       const sender = new Sender(new AddressPolicy([]), () => Promise.resolve([{ address, family }]));
       expect(await sender.send(message(`https://shop.example:${port}/`))).toEqual(FORBIDDEN);
       sender.close();
     }
-    expect(receiver.connections).toBe(0);
+    expect(receiver.connections).toBe(before);
   });
 
   it('a name is resolved and checked at each attempt (DNS rebinding)', async () => {

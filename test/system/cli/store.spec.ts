@@ -9,19 +9,25 @@ interface Entry {
   details: object;
 }
 
-const { database, environment, run, json } = useCommandLine();
-
-beforeAll(async () => {
-  await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs'), ('Cats')`);
-  await database.pool.query(
-    `INSERT INTO pets (name, category_id, status)
-     SELECT 'Pet ' || n, 1 + n % 2, CASE WHEN n = 1 THEN 'pending' ELSE 'available' END FROM generate_series(1, 150) AS n`,
-  );
-  await database.pool.query(`INSERT INTO inventory SELECT id, CASE WHEN id = 1 THEN 0 ELSE 5 END FROM pets`);
-  await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (1, 1), (2, 3), (4, 2)`);
-});
+/** A store of 150 pets, of which the first is pending. */
+function useStore() {
+  const line = useCommandLine();
+  beforeAll(async () => {
+    const { pool } = line.database;
+    await pool.query(`INSERT INTO categories (name) VALUES ('Dogs'), ('Cats')`);
+    await pool.query(
+      `INSERT INTO pets (name, category_id, status)
+       SELECT 'Pet ' || n, 1 + n % 2, CASE WHEN n = 1 THEN 'pending' ELSE 'available' END FROM generate_series(1, 150) AS n`,
+    );
+    await pool.query(`INSERT INTO inventory SELECT id, CASE WHEN id = 1 THEN 0 ELSE 5 END FROM pets`);
+    await pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (1, 1), (2, 3), (4, 2)`);
+  });
+  return line;
+}
 
 describe('lists', () => {
+  const { database, run, json } = useStore();
+
   it('respect their limit and the filters of the API', async () => {
     expect(await json<object[]>('pets', 'list', '--limit', '1000')).toHaveLength(150);
     const some = 'pets list --limit 110 --after 20 --category 1'.split(' ');
@@ -73,29 +79,35 @@ describe('lists', () => {
   });
 });
 
-it('orders are completed and cancelled by the rules of the API, and recorded unless nothing changed', async () => {
-  expect(await run('orders', 'cancel', '2')).toEqual(complaint(2, /Cancel order 2 for 3 units of pet 2\?/));
-  expect(await json('orders', 'cancel', '2', '--yes')).toMatchObject({ id: 2, cancelled: true });
-  expect(await json('stock', 'show', '2')).toMatchObject({ quantity: 8 });
-  const completed = await json('orders', 'complete', '1', '--reason', 'picked up');
-  expect(completed).toMatchObject({ id: 1, complete: true });
-  await json('orders', 'complete', '1');
-  expect(await json('pets', 'show', '1')).toMatchObject({ status: 'sold' });
-  expect(await run('orders', 'cancel', '1', '--yes', '--json')).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^{"error":{"code":"order_already_complete",/) as string,
+describe('orders', () => {
+  const { run, json } = useStore();
+
+  it('are completed and cancelled by the rules of the API, and recorded unless nothing changed', async () => {
+    expect(await run('orders', 'cancel', '2')).toEqual(complaint(2, /Cancel order 2 for 3 units of pet 2\?/));
+    expect(await json('orders', 'cancel', '2', '--yes')).toMatchObject({ id: 2, cancelled: true });
+    expect(await json('stock', 'show', '2')).toMatchObject({ quantity: 8 });
+    const completed = await json('orders', 'complete', '1', '--reason', 'picked up');
+    expect(completed).toMatchObject({ id: 1, complete: true });
+    await json('orders', 'complete', '1');
+    expect(await json('pets', 'show', '1')).toMatchObject({ status: 'sold' });
+    expect(await run('orders', 'cancel', '1', '--yes', '--json')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^{"error":{"code":"order_already_complete",/) as string,
+    });
+    expect(await json('orders', 'list', '--open')).toMatchObject([{ id: 3, petId: 4 }]);
+    expect(await json('audit', '--action', 'order.')).toMatchObject([
+      {
+        ...{ action: 'order.completed', actor: { kind: 'cli' } },
+        details: { orderId: 1, petId: 1, quantity: 1, reason: 'picked up' },
+      },
+      { action: 'order.cancelled', details: { orderId: 2, petId: 2, quantity: 3 } },
+    ]);
   });
-  expect(await json('orders', 'list', '--open')).toMatchObject([{ id: 3, petId: 4 }]);
-  expect(await json('audit', '--action', 'order.')).toMatchObject([
-    {
-      ...{ action: 'order.completed', actor: { kind: 'cli' } },
-      details: { orderId: 1, petId: 1, quantity: 1, reason: 'picked up' },
-    },
-    { action: 'order.cancelled', details: { orderId: 2, petId: 2, quantity: 3 } },
-  ]);
 });
 
 describe('webhooks', () => {
+  const { database, run, json } = useCommandLine();
+
   beforeAll(async () => {
     await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free'), ('other', 'free')`);
     await database.pool.query(
@@ -109,7 +121,7 @@ describe('webhooks', () => {
     );
   });
 
-  it('are shown with their pending and failed deliveries, and without the path of their URL', async () => {
+  it('are shown without the path of their URL, disabled and enabled with a reason, and retry their failed deliveries', async () => {
     const [first, ...others] = await json<object[]>('webhooks', 'list', '--client', 'acme');
     expect(others).toEqual([]);
     const counts = { failed: 2, pending: 0 };
@@ -119,9 +131,7 @@ describe('webhooks', () => {
     expect((await run('webhooks', 'list')).stdout).not.toContain('hunter2');
     expect((await run('webhooks', 'show', '1')).stdout).toMatch(/\ntypes +all\n/);
     expect(await run('webhooks', 'show', '99')).toEqual(complaint(1, /There is no webhook 99/));
-  });
 
-  it('are disabled and enabled, with a reason and an entry in the audit log', async () => {
     const reason = 'It floods our proxy.';
     const disabled = await json('webhooks', 'disable', '1', '--reason', reason);
     expect(disabled).toMatchObject({ state: 'disabled', reason });
@@ -129,33 +139,35 @@ describe('webhooks', () => {
     const entries = await json<Entry[]>('audit', '--action', 'webhook.');
     expect(entries.map(({ action }) => action)).toEqual(['webhook.enabled', 'webhook.disabled']);
     expect(entries[1]).toMatchObject({ details: { webhookId: 1, reason } });
-  });
 
-  it('retry their failed deliveries', async () => {
     expect(await json('webhooks', 'retry', '1')).toEqual({ id: 1, retried: 2 });
     expect(await json('webhooks', 'show', '1')).toMatchObject({ failed: 0, pending: 2 });
     expect((await run('webhooks', 'retry', '1')).stdout).toBe('0 deliveries are due now.\n');
   });
 });
 
-it('events --follow ends at Ctrl-C while it is still reading many new events', async () => {
-  const EVENTS = 100_000;
-  const event = [{ id: '0'.repeat(32), type: 'pet.created', petId: 1, data: {} }];
-  const insert = (count: number) =>
-    database.pool.query(
-      `INSERT INTO event_blocks (size, types, pets, events) SELECT 1, 1, '{1}', $1 FROM generate_series(1, $2::int)`,
-      [JSON.stringify(event), count],
-    );
-  await insert(1);
-  const follower = new RunningCommand(['events', '--follow'], { environment, cwd: '/' });
-  // It shows what there is, and then follows.
-  await until(() => follower.stdout !== '');
-  const before = follower.stdout;
-  await insert(EVENTS);
-  await database.pool.query('NOTIFY petstore_events');
-  await until(() => follower.stdout !== before);
-  const { code, stdout, stderr } = await follower.end('SIGINT');
-  const interrupted = 'petstore: interrupted; no more events are shown.\n';
-  expect({ code, stderr }).toEqual({ code: 130, stderr: interrupted });
-  expect(stdout.split('\n').length).toBeLessThan(EVENTS);
+describe('events', () => {
+  const { database, environment } = useCommandLine();
+
+  it('--follow ends at Ctrl-C while it is still reading many new events', async () => {
+    const EVENTS = 100_000;
+    const event = [{ id: '0'.repeat(32), type: 'pet.created', petId: 1, data: {} }];
+    const insert = (count: number) =>
+      database.pool.query(
+        `INSERT INTO event_blocks (size, types, pets, events) SELECT 1, 1, '{1}', $1 FROM generate_series(1, $2::int)`,
+        [JSON.stringify(event), count],
+      );
+    await insert(1);
+    const follower = new RunningCommand(['events', '--follow'], { environment, cwd: '/' });
+    // It shows what there is, and then follows.
+    await until(() => follower.stdout !== '');
+    const before = follower.stdout;
+    await insert(EVENTS);
+    await database.pool.query('NOTIFY petstore_events');
+    await until(() => follower.stdout !== before);
+    const { code, stdout, stderr } = await follower.end('SIGINT');
+    const interrupted = 'petstore: interrupted; no more events are shown.\n';
+    expect({ code, stderr }).toEqual({ code: 130, stderr: interrupted });
+    expect(stdout.split('\n').length).toBeLessThan(EVENTS);
+  });
 });

@@ -46,8 +46,8 @@ async function statusOf(key: string, of = service): Promise<number> {
   return (await ask(key, '/categories', of)).status;
 }
 
-function workers(): number[] {
-  return execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(service.child.pid)], { encoding: 'utf8' })
+function workersOf({ child }: ServiceProcess): number[] {
+  return execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(child.pid)], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line.includes(' serve'))
     .map((line) => Number.parseInt(line, 10));
@@ -59,7 +59,7 @@ function answering(): unknown[] {
   return [...new Set(lines.filter(({ msg }) => msg === 'request').map(({ worker }) => worker))].sort();
 }
 
-const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+const scrape = async (port = metricsPort) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 
 it('both workers answer, together allow exactly the limit of the plan, and add up their metrics, but not those of their processes', async () => {
   const answered = async () => {
@@ -94,30 +94,33 @@ it('changes made on the command line apply in every worker: plan, reset', async 
 });
 
 it('replaces a worker that hangs, keeps the counts, leaves no caller waiting, and reports the metrics of the others', async () => {
+  const port = await freePort();
+  const hanging = await bench.serve({ ...environment, METRICS_PORT: String(port) });
   const key = await newKey('bereft');
-  await statusesOf(key, 40);
-  const before = workers();
+  await statusesOf(key, 40, hanging);
+  const before = workersOf(hanging);
   process.kill(before[0]!, 'SIGSTOP');
   let answered = 0;
   const live = async () => {
-    await fetch(`${service.url}/health/live`, { headers: { Connection: 'close' } });
+    await fetch(`${hanging.url}/health/live`, { headers: { Connection: 'close' } });
     answered += 1;
   };
   const callers = Promise.allSettled(Array.from({ length: 4 }, live));
   // The stopped worker has not confirmed that it took one of the connections.
   await until(() => answered === 3);
-  expect(await scrape()).toContain('process_start_time_seconds{worker="2"}');
+  expect(await scrape(port)).toContain('process_start_time_seconds{worker="2"}');
   expect(tally((await callers).map(({ status }) => status))).toEqual({ fulfilled: 3, rejected: 1 });
   await until(() => {
-    const now = workers();
+    const now = workersOf(hanging);
     return (
-      now.length === 2 && !now.includes(before[0]!) && service.stdout.match(/Server listening/g)!.length === 3
+      now.length === 2 && !now.includes(before[0]!) && hanging.stdout.match(/Server listening/g)!.length === 3
     );
   });
-  expect(tally(await statusesOf(key, 30))).toEqual({ 200: 20, 429: 10 });
-  const told = service.log.filter((line) => line.includes('starting another.'));
+  expect(tally(await statusesOf(key, 30, hanging))).toEqual({ 200: 20, 429: 10 });
+  const told = hanging.log.filter((line) => line.includes('starting another.'));
   expect(told).toEqual([expect.stringContaining('Worker 1 did not respond for 10 s and was killed')]);
-  await until(async () => (await scrape()).includes('petstore_workers_replaced_total 1\n'));
+  await until(async () => (await scrape(port)).includes('petstore_workers_replaced_total 1\n'));
+  await hanging.end();
 });
 
 it('answers requests in progress before it stops, and saves the day’s counts', async () => {
