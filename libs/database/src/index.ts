@@ -40,7 +40,7 @@ export {
   type Statement,
   type StoredRow,
 } from './session';
-export { type RetentionOptions, Retention, RetentionModule } from './retention';
+export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';
 export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
 export { assertReadable, loadArchive } from './transfer/load-archive';
 export { DamagedArchiveError } from './transfer/tar';

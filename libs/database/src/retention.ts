@@ -8,26 +8,24 @@ import {
 import { Clock, DAY_MS, RepeatingTask, utcDate } from '#libs/clock';
 import { Database } from './database';
 
-interface DaysKept {
-  /** A column or an expression of type `date`: the row's UTC day. Rows where it is null are kept. */
-  dayColumn: string;
-  /** How many days are kept, including today. */
-  days: number;
-}
-
-interface Expiry {
-  /** An SQL condition that is true for rows to delete, for ages that the database measures. */
-  expired: string;
-}
-
-export type RetentionOptions = (DaysKept | Expiry) & {
+export interface RetentionOptions {
   table: string;
+  /** An SQL condition that is true for rows to delete at this unix time in milliseconds. */
+  expired: (now: number) => string;
   /** Maximum rows per DELETE statement, so that no lock is held for long. Default: 5,000. */
   batch?: number;
   /** Milliseconds from the start to the first run (default: half a minute), and between runs (default: an hour). */
   firstMs?: number;
   everyMs?: number;
-};
+}
+
+/**
+ * @param dayColumn a column or an expression of type `date`: the row's UTC day. Rows where it is null are kept.
+ * @param days how many are kept, including today
+ */
+export function olderThan(days: number, dayColumn = 'day'): RetentionOptions['expired'] {
+  return (now) => `${dayColumn} < '${utcDate(now - (days - 1) * DAY_MS)}'`;
+}
 
 const BATCH = 5_000;
 const FIRST_MS = 30_000;
@@ -73,7 +71,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
    */
   async deleteOld(): Promise<number> {
     const { table, batch = BATCH } = this.options;
-    const expired = this.conditionOf(this.options);
+    const expired = this.options.expired(this.clock.now());
     let total = 0;
     for (let deleted = batch; deleted === batch && !this.isStopped; total += deleted) {
       // An array, because a join would read the whole table for every batch.
@@ -84,15 +82,6 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       deleted = row!.count;
     }
     return total;
-  }
-
-  private conditionOf(options: RetentionOptions): string {
-    if ('expired' in options) {
-      return options.expired;
-    }
-    const { dayColumn, days } = options;
-    const firstKept = utcDate(this.clock.now() - (days - 1) * DAY_MS);
-    return `${dayColumn} < '${firstKept}'`;
   }
 
   private async deleteAndReport(): Promise<void> {

@@ -11,7 +11,7 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { RetentionModule, WriteBehind } from '#libs/database';
+import { RetentionModule, olderThan, WriteBehind } from '#libs/database';
 import { deprecationOf, isSunset, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 import { DeprecatedCall } from './deprecated-call.entity';
@@ -116,7 +116,7 @@ const KEPT_DAYS = 90;
 @Module({
   imports: [
     TypeOrmModule.forFeature([DeprecatedCall]),
-    RetentionModule.keep({ table: 'deprecated_calls', dayColumn: 'day', days: KEPT_DAYS }),
+    RetentionModule.keep({ table: 'deprecated_calls', expired: olderThan(KEPT_DAYS) }),
   ],
   providers: [DeprecatedCalls, SunsetGuard],
   exports: [SunsetGuard],

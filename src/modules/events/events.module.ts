@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { RetentionModule } from '#libs/database';
+import { RetentionModule, olderThan } from '#libs/database';
 import { EventLog, EventNotifier } from './event-log';
 import { DAYS_KEPT, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
@@ -15,7 +15,7 @@ export class EventLogModule {}
   imports: [
     EventLogModule,
     // Today counts as a day.
-    RetentionModule.keep({ table: 'event_blocks', dayColumn: 'day', days: DAYS_KEPT + 1, batch: 500 }),
+    RetentionModule.keep({ table: 'event_blocks', expired: olderThan(DAYS_KEPT + 1), batch: 500 }),
   ],
   controllers: [EventsController],
   providers: [EventTail, EventsService],

@@ -4,7 +4,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Cluster, Redis } from 'ioredis';
 import { Clock } from '#libs/clock';
-import { RetentionModule } from '#libs/database';
+import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { AdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
@@ -76,7 +76,7 @@ export class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    RetentionModule.keep({ table: 'usage_days', dayColumn: 'day', days: USAGE_DAYS }),
+    RetentionModule.keep({ table: 'usage_days', expired: olderThan(USAGE_DAYS) }),
     ThrottlerModule.forRoot(THROTTLERS),
   ],
   controllers: [AccountController],

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { RetentionModule } from '#libs/database';
+import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule } from '../events';
 import { DeliveriesService } from './deliveries.service';
@@ -34,9 +34,9 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
   imports: [
     EventsModule,
     WebhookAdministrationModule,
-    RetentionModule.keep({ table: 'webhook_deliveries', dayColumn: utcDayOf('created_at'), days: DAYS }),
+    RetentionModule.keep({ table: 'webhook_deliveries', expired: olderThan(DAYS, utcDayOf('created_at')) }),
     // A deleted webhook is removed a day after the last of its deliveries.
-    RetentionModule.keep({ table: 'webhooks', dayColumn: utcDayOf('deleted_at'), days: DAYS + 1 }),
+    RetentionModule.keep({ table: 'webhooks', expired: olderThan(DAYS + 1, utcDayOf('deleted_at')) }),
   ],
   controllers: [WebhooksController, DeliveriesController],
   providers: [

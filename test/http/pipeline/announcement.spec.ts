@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { announce } from '../../../src/runtime/announce';
+import { announce } from '../../../src/runtime/serve';
 import { useService } from '../../support/use-service';
 
 const service = useService();

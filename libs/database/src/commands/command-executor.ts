@@ -160,7 +160,7 @@ export class CommandExecutor {
 /** The changes that callers make go through this module. */
 @Global()
 @Module({
-  imports: [RetentionModule.keep({ table: 'idempotency_records', expired: EXPIRED, everyMs: 600_000 })],
+  imports: [RetentionModule.keep({ table: 'idempotency_records', expired: () => EXPIRED, everyMs: 600_000 })],
   providers: [CommandExecutor],
   exports: [CommandExecutor],
 })

@@ -22,11 +22,9 @@ interface Row extends CatalogTable {
   parents: number[] | null;
 }
 
-/**
- * All tables of the schema, parents before the children that refer to them.
- * @param except leaves out the table with this name
- */
-export async function catalogTables(transaction: EntityManager, except?: string): Promise<CatalogTable[]> {
+/** All tables of the schema but that of the migrations, parents before the children that refer to them. */
+export async function catalogTables(transaction: EntityManager): Promise<CatalogTable[]> {
+  const except = transaction.dataSource.options.migrationsTableName;
   const waiting = await transaction.query<Row[]>(TABLES);
   const ordered: Row[] = [];
   while (waiting.length > 0) {
@@ -39,17 +37,14 @@ export async function catalogTables(transaction: EntityManager, except?: string)
   return ordered.filter(({ relname }) => relname !== except).map(({ name, columns }) => ({ name, columns }));
 }
 
-/**
- * All sequences of the schema, quoted for use in statements.
- * @param except leaves out those of the table with this name
- */
-export async function catalogSequences(transaction: EntityManager, except?: string): Promise<string[]> {
+/** All sequences of the schema but that of the migrations, quoted for use in statements. */
+export async function catalogSequences(transaction: EntityManager): Promise<string[]> {
   const rows = await transaction.query<{ name: string }[]>(
     `SELECT quote_ident(relname) AS name FROM pg_class
      WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' AND NOT EXISTS (
        SELECT FROM pg_depend WHERE objid = pg_class.oid AND refobjid = to_regclass($1) AND deptype IN ('a', 'i'))
      ORDER BY relname`,
-    [except ?? null],
+    [transaction.dataSource.options.migrationsTableName],
   );
   return rows.map(({ name }) => name);
 }

@@ -79,7 +79,7 @@ async function prepareTables(
       'the backup has the schema of another version than the database that is there; restore it into an empty one',
     );
   }
-  const found = await catalogTables(writing, writing.dataSource.options.migrationsTableName);
+  const found = await catalogTables(writing);
   const shapeOf = ({ name, columns }: { name: string; columns: string[] }) =>
     JSON.stringify([name, columns.toSorted()]);
   if (String(found.map(shapeOf).sort()) !== String(tables.map(shapeOf).sort())) {
@@ -120,7 +120,7 @@ async function loadTables(
 }
 
 async function setSequences(writing: EntityManager, states: SequenceState[]): Promise<void> {
-  const names = await catalogSequences(writing, writing.dataSource.options.migrationsTableName);
+  const names = await catalogSequences(writing);
   if (String(names) !== String(states.map(({ name }) => name))) {
     throw new DamagedArchiveError('its sequences are not those of its schema');
   }

@@ -62,7 +62,7 @@ async function describe(reading: EntityManager, madeBy: string, startedAt: strin
     throw new Error('the database has no tables to back up');
   }
   const tables: ArchivedTable[] = [];
-  for (const table of await catalogTables(reading, reading.dataSource.options.migrationsTableName)) {
+  for (const table of await catalogTables(reading)) {
     const [row] = await reading.query<{ rows: string }[]>(`SELECT count(*) AS rows FROM ${table.name}`);
     tables.push({ ...table, rows: Number(row!.rows) });
   }
@@ -134,7 +134,7 @@ async function* inParts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 /** Sequences ignore transactions. Read after the rows, they are past all ids. */
 async function sequencesOf(reading: EntityManager): Promise<SequenceState[]> {
   const sequences: SequenceState[] = [];
-  for (const name of await catalogSequences(reading, reading.dataSource.options.migrationsTableName)) {
+  for (const name of await catalogSequences(reading)) {
     const [state] = await reading.query<Omit<SequenceState, 'name'>[]>(
       `SELECT last_value AS "lastValue", is_called AS "isCalled" FROM ${name}`,
     );

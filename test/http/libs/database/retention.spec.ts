@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ManualClock, SystemClock } from '#libs/clock';
-import { Database, Retention, type RetentionOptions, pooledDriver } from '#libs/database';
+import { Database, Retention, type RetentionOptions, olderThan, pooledDriver } from '#libs/database';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 function keeping(options: Partial<RetentionOptions> = {}): Retention {
-  const all = { table: 'things', dayColumn: 'day', days: 3, ...options };
+  const all = { table: 'things', expired: olderThan(3), ...options };
   const retention = new Retention(new Database(dataSource), clock, all);
   started.push(retention);
   return retention;
