@@ -103,6 +103,8 @@ export class WorkerProcesses {
     ])) as [{ port: number } | null];
     if (address !== null) {
       this.listening.add(worker.id);
+      // Before its first sign of life: it may hang already, and its metrics count already.
+      this.missedBeats.set(worker, 0);
     }
     return address;
   }
