@@ -57,6 +57,7 @@ interface Lease {
 /**
  * Joins the server of the cluster, and starts it if none runs. One that starts, recovers or stops is waited for.
  *
+ * @param signal ends it, and a server it has started; one that runs already is still waited for and joined
  * @throws EmbeddedPostgresError with the server's reason; AbortError
  */
 async function join(server: Server, signal?: AbortSignal): Promise<Lease & { adopted: boolean }> {
@@ -65,7 +66,7 @@ async function join(server: Server, signal?: AbortSignal): Promise<Lease & { ado
   let launched: Launched | undefined;
   let reason = 'no response';
   try {
-    for (let isReported = false; ; await sleep(10, undefined, { signal })) {
+    for (let isReported = false; ; await sleep(10)) {
       const waited = Date.now() - begin;
       const file = readPostmasterFile(folder);
       const lease = file?.isReady ? await takeLease(server, file.pid) : { reason };
@@ -82,9 +83,11 @@ async function join(server: Server, signal?: AbortSignal): Promise<Lease & { ado
       if (launched?.hasEnded()) {
         assertConflict(server, launched.output());
         launched = undefined;
-        await sleep(100, undefined, { signal });
+        await sleep(100);
       }
-      if (!launched && !findPostmaster(folder)) {
+      const isRunning = !launched && findPostmaster(folder) !== undefined;
+      if (!isRunning) signal?.throwIfAborted();
+      if (!launched && !isRunning) {
         removeStaleFiles(folder, waited > EMPTY_FILE_PATIENCE);
         launched = launch({ ...server, native: await server.binaries() });
       }
@@ -183,21 +186,24 @@ async function ensureDatabase(connection: Client, database: string): Promise<voi
 /**
  * Ends the lease, and stops the server if nobody else has one.
  *
- * @returns whether it has stopped the server
+ * @returns 'lost' if the connection has ended: then so has the lease, but the server may recover
  */
-async function endLease({ folder }: Server, { connection, pid }: Lease): Promise<boolean> {
+async function endLease(
+  { folder }: Server,
+  { connection, pid }: Lease,
+): Promise<'stopped' | 'left' | 'lost'> {
+  connection.ref();
   try {
     await connection.query('SELECT pg_advisory_unlock_shared($1)', [LOCK]);
     const lock = await connection.query<{ isLast: boolean }>('SELECT pg_try_advisory_lock($1) AS "isLast"', [
       LOCK,
     ]);
-    if (!lock.rows[0]!.isLast) return false;
+    if (!lock.rows[0]!.isLast) return 'left';
     await stopPostmaster(folder, pid);
-    return true;
+    return 'stopped';
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
-    // The server has died.
-    return false;
+    return 'lost';
   } finally {
     await connection.end().catch(() => undefined);
   }
@@ -235,9 +241,24 @@ export class SharedServer {
     const { folder, log } = this.server;
     this.stopping.abort();
     await this.restarting;
-    this.lease?.connection.ref();
-    if (this.lease && (await endLease(this.server, this.lease))) log(`PostgreSQL in ${folder.path} stopped`);
+    // The crash of one session ends all of them, leases too, while the server recovers and would run on.
+    let lease = this.lease ?? (await this.joinRunning());
+    while (lease) {
+      const end = await endLease(this.server, lease);
+      if (end === 'stopped') log(`PostgreSQL in ${folder.path} stopped`);
+      lease = end === 'lost' ? await this.joinRunning() : undefined;
+    }
     folder.close();
+  }
+
+  /** @returns undefined if the server does not run, or does not become ready */
+  private async joinRunning(): Promise<Lease | undefined> {
+    try {
+      return await join(this.server, this.stopping.signal);
+    } catch (error) {
+      if (error instanceof EmbeddedPostgresError) this.server.log(error.message);
+      return undefined;
+    }
   }
 
   /** Does not keep the process alive. */

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import {
   Bench,
   type How,
@@ -149,6 +150,19 @@ describe('a killed server', () => {
     process.kill(postmasterPid(cluster)!, 'SIGKILL');
     expect(await holder.stop()).toBe(0);
     expect(await isRunning()).toBe(false);
+  });
+
+  it('that recovers from the crash of one session is stopped by its last user', async () => {
+    const holder = hold();
+    await holder.report;
+    const client = new Client({ connectionString: url() });
+    const ended = new Promise((resolve) => client.on('error', resolve));
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    process.kill(rows[0]!.pid, 'SIGKILL');
+    await ended;
+    expect(await holder.stop()).toBe(0);
+    expect(postmasterPid(cluster)).toBeUndefined();
   });
 
   it('stays down without supervision until the next start, even if it is a zombie', async () => {
