@@ -33,6 +33,6 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   // Only for tests that hang: no test measures time.
   testTimeout: 300_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1500MB',
 };

@@ -8,7 +8,7 @@ import { until } from '../../support/eventually';
 const IDLE = 10_000;
 const SLOW = 500;
 const UNREAD = 200;
-const WRONG_KEYS = Number(process.env.ATTACK_WRONG_KEYS ?? 5_000);
+const WRONG_KEYS = Number(process.env.ATTACK_WRONG_KEYS ?? 2_000);
 
 let victim: Victim;
 

@@ -3,7 +3,7 @@ import { until } from '../../../support/eventually';
 
 const WORKERS = 8;
 /** Mostly waits: it is steady while instances stop and start, and leaves them the processors. */
-const PAUSE_MS = 40;
+const PAUSE_MS = 150;
 
 /** Clients that go on reading and ordering through one address, and send nothing twice. */
 export class SteadyTraffic {
