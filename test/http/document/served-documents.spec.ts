@@ -1,10 +1,14 @@
 import { ServerResponse } from 'node:http';
 import { errorCatalogue } from '#libs/http';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
-import { operationsOf } from '../../support/document';
+import { type Operation, operationsOf } from '../../support/document';
 import { useService } from '../../support/use-service';
 
-const service = useService();
+const PATHS = GUIDES.map(guidePath);
+
+const service = useService({
+  settings: { publicUrl: 'https://api.shop.example/', contactUrl: 'https://shop.example/help' },
+});
 
 /** What helmet adds. It belongs to pages; on an answer in JSON it would only be more to send. */
 const HELMET = [
@@ -19,27 +23,53 @@ const HELMET = [
   'x-xss-protection',
 ];
 
+interface Fetched {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
 /** Reads the whole answer: one that nobody reads would keep its connection, and the service, from ending. */
-async function get(
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<{ status: number; headers: Headers; text: string }> {
+async function get(path: string, headers: Record<string, string> = {}): Promise<Fetched> {
   const answer = await fetch(`${service.url}${path}`, { redirect: 'manual', headers });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
+/** Each target is asked for once, however many pages link to it. */
+const pages = new Map<string, Promise<Fetched>>();
+function pageAt(path: string): Promise<Fetched> {
+  const page = pages.get(path) ?? get(path);
+  pages.set(path, page);
+  return page;
+}
+
+function linksIn(html: string): string[] {
+  return [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, address]) => address!);
+}
+
+/** The anchors of Swagger UI: `#/Tag` and `#/Tag/operationId`. */
+function anchorsOfOperations(): string[] {
+  const operations: Operation[] = [...operationsOf(service.document).values()];
+  const groups = service.document.tags!.map(({ name }) => `/${name}`);
+  return [...groups, ...operations.map(({ tags, operationId }) => `/${tags[0]}/${operationId}`)];
+}
+
+function idsIn(html: string): string[] {
+  return [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id!);
+}
+
 it.each([
-  '/openapi.json',
-  '/openapi.yaml',
-  '/docs',
-  '/docs/page.css',
-  '/docs/guides/limits',
-  '/docs/docs.css',
-  '/docs/search.json',
-  '/docs/swagger-ui-bundle.js',
-  '/docs/favicon-32x32.png',
-])('is not sent again to a client that has it: %s', async (path) => {
-  const { headers } = await get(path);
+  ['/openapi.json', /^application\/json/],
+  ['/openapi.yaml', /^(application|text)\/yaml/],
+  ['/docs', /^text\/html/],
+  ['/docs/guides/limits', /^text\/html/],
+  ['/docs/docs.css', /^text\/css/],
+  ['/docs/search.json', /^application\/json/],
+  ['/docs/swagger-ui-bundle.js', /^text\/javascript/],
+  ['/docs/favicon-32x32.png', /^image\/png/],
+])('is served without a key, and not again to a client that has it: %s', async (path, type) => {
+  const { status, headers } = await get(path);
+  expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
   expect(headers.get('cache-control')).toBe('public, max-age=300');
   const tag = headers.get('etag')!;
   const again = await fetch(`${service.url}${path}`, { headers: { 'If-None-Match': tag } });
@@ -110,15 +140,8 @@ describe('the page', () => {
     ]);
   });
 
-  it('has no inline script or style, which its Content-Security-Policy would block', async () => {
-    const { text: html } = await get('/docs');
-    expect(html.replace(/<script (type="module" )?src="[^"]+"( defer)?><\/script>/g, '')).not.toMatch(
-      /<script|<style|\s(on\w+|style)=/,
-    );
-  });
-
   it('sends the policy with every file, and no Strict-Transport-Security', async () => {
-    for (const path of ['/docs', '/docs/page.js', '/docs/swagger-ui.css']) {
+    for (const path of ['/docs/guides', '/docs/page.js', '/docs/swagger-ui.css']) {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
       expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -134,6 +157,95 @@ describe('the page', () => {
   ])('serves only the package files that it loads: %s is unknown', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
+});
+
+describe.each(PATHS)('the guide at %s', (path) => {
+  it('is a page, without a key', async () => {
+    const { status, headers, text } = await pageAt(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toMatch(/<title>[A-Z].+ – Pet Store<\/title>/);
+    expect(text.match(/<h1 /g)).toHaveLength(1);
+    expect(text).toMatch(/<nav id="menu".*<\/nav>/s);
+    expect(text).toContain(`<a href="${path}" aria-current="page">`);
+  });
+
+  it('has no broken links', async () => {
+    const { text } = await pageAt(path);
+    for (const link of linksIn(text)) {
+      const [target = '', anchor] = link.split('#');
+      const { status, text: there } = target === '' ? { status: 200, text } : await pageAt(target);
+      expect([link, status]).toEqual([link, 200]);
+      const anchors = target === '/docs' ? anchorsOfOperations() : idsIn(there);
+      expect(anchor === undefined ? [] : [anchor].filter((name) => !anchors.includes(name))).toEqual([]);
+    }
+  });
+});
+
+it.each(['/docs', ...PATHS])(
+  '%s has no inline script or style, which the policy would block',
+  async (path) => {
+    const { text } = await pageAt(path);
+    expect(text.replace(/<script (type="module" )?src="[^"]+"( defer)?><\/script>/g, '')).not.toMatch(
+      /<script|<style|\s(on\w+|style)=/,
+    );
+  },
+);
+
+describe('requests for pages', () => {
+  let key: string;
+  beforeEach(async () => {
+    service.clock.advance(60_000);
+    ({ key } = await service.issueKey({ plan: 'free' }));
+  });
+
+  it('are never counted, with or without a key', async () => {
+    for (const headers of [{ 'X-API-Key': key }, undefined]) {
+      for (const path of [...PATHS, '/docs', '/docs/docs.css', '/openapi.json', '/openapi.yaml']) {
+        expect((await get(path, headers)).headers.has('x-ratelimit-limit')).toBe(false);
+      }
+      expect((await get('/pets', headers)).headers.get('x-ratelimit-remaining')).toBe('59');
+    }
+  });
+
+  it('are redirected from the list with a trailing slash to the one without', async () => {
+    const { status, headers } = await get('/docs/guides/');
+    expect([status, headers.get('location')]).toEqual([301, '/docs/guides']);
+  });
+
+  it.each([
+    '/docs/guides/nope',
+    '/docs/guides/limits.md',
+    '/docs/guides/limits/',
+    '/docs/guides/..%2fREADME.md',
+  ])('that do not exist are answered and counted like any unknown path: %s', async (path) => {
+    const { status, text, headers } = await get(path, { 'X-API-Key': key });
+    expect([status, JSON.parse(text)]).toEqual([
+      404,
+      { code: 'route_not_found', message: expect.any(String) as string, status: 404 },
+    ]);
+    expect(headers.get('x-ratelimit-remaining')).toBe('59');
+  });
+
+  it('that do not exist get an HTML page in a browser, with a Content-Security-Policy, and are counted', async () => {
+    const options = { 'X-API-Key': key, Accept: 'text/html,*/*;q=0.8' };
+    const { status, text, headers } = await get('/docs/guides/nope', options);
+    expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect([headers.get('vary'), headers.get('x-ratelimit-remaining')]).toEqual(['Accept', '59']);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(text).toContain(`<a href="${guidePath('README')}">`);
+    expect((await get('/nope', options)).headers.get('content-type')).toContain('application/json');
+  });
+});
+
+it('Every error code has an anchor', async () => {
+  const { text } = await get(guidePath('errors'));
+  const codes = errorCatalogue().map(({ code }) => code);
+  expect(codes.filter((code) => !idsIn(text).includes(code))).toEqual([]);
+});
+
+it('Commands and responses are highlighted, commands without a script', async () => {
+  const { text } = await get(guidePath('getting-started'));
+  expect(text).toContain('<span class="hljs-variable">$KEY</span>');
 });
 
 describe('a page', () => {
@@ -185,13 +297,19 @@ describe('the search index', () => {
 });
 
 describe('the document', () => {
-  test.each([
-    ['/openapi.json', /^application\/json/],
-    ['/openapi.yaml', /^(application|text)\/yaml/],
-  ])('is at %s, without a key', async (path, type) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toMatch(type);
+  it('names the address and the contact that are set', () => {
+    expect(service.document.servers![0]!.variables!.address!.default).toBe('https://api.shop.example');
+    expect(service.document.info.contact!.url).toBe('https://shop.example/help');
+  });
+
+  it('shows the sunset that the deprecated operation announces, and the guide that explains it', async () => {
+    const { headers } = await (await service.caller()).get('/pets/1');
+    const shown = operationsOf(service.document).get('GET /pets/{petId}')!.responses['404']!.headers!;
+    for (const field of ['Deprecation', 'Sunset', 'Link']) {
+      expect(shown[field]!.example).toBe(headers.get(field));
+    }
+    const [, target] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link')!)!;
+    expect((await get(target!)).text).toContain('<code>GET /pets/{petId}</code>');
   });
 
   it.each(['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-bundle.js'])(
@@ -210,15 +328,6 @@ describe('the document', () => {
       }
     },
   );
-
-  it('is never rate limited', async () => {
-    service.clock.advance(60_000);
-    const statuses = await Promise.all(
-      Array.from({ length: 70 }, async () => (await get('/openapi.yaml')).status),
-    );
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect((await get('/nope')).headers.get('x-ratelimit-remaining')).toBe('59');
-  });
 });
 
 test.each(['/pets', '/pets/1', '/nope', '/rate-limit', '/health/live', '/openapi.json', '/docsy'])(

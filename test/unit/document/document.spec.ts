@@ -1,0 +1,251 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { errorCatalogue } from '#libs/http';
+import { describeInterface } from '../../../src/cli/describe-interface';
+import { GUIDES, guidePath } from '../../../src/http/document/guides';
+import { type Operation, operationsOf, sortedKeys } from '../../support/document';
+
+/** Comes with @nestjs/swagger and reads YAML 1.1, in which an unquoted date is none of our texts; it brings no types. */
+const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
+
+/** Where it is unless somebody says otherwise. */
+const LOCAL = 'http://127.0.0.1:3000';
+
+const LIMIT_HEADERS = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+];
+
+const json = ({ content }: { content?: Operation['responses'][string]['content'] }) =>
+  content?.['application/json'];
+const headersOf = (response: Operation['responses'][string]) => Object.entries(response.headers ?? {});
+
+const committed = readFileSync(join(__dirname, '../../../openapi.yaml'), 'utf8');
+let document: OpenAPIObject;
+let operations: Map<string, Operation>;
+
+beforeAll(async () => {
+  document = JSON.parse(await describeInterface('json')) as OpenAPIObject;
+  operations = operationsOf(document);
+});
+
+it('openapi.yaml is up to date (`npm run generate` updates it)', async () => {
+  expect(committed).toBe(await describeInterface('yaml'));
+});
+
+it('openapi.yaml means the same to YAML 1.1 parsers', () => {
+  expect(load(committed)).toEqual(document);
+});
+
+it('is OpenAPI 3.0.3, describes version 1.0.0, and requires a key', () => {
+  const { openapi, info, security } = document;
+  expect([openapi, info.title, info.version]).toEqual(['3.0.3', 'Pet Store', '1.0.0']);
+  expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+});
+
+it('has the tags in their order; Pets and Store group others, without a description and without operations', () => {
+  const tags = document.tags as { name: string; description?: string; 'x-parent'?: string }[];
+  expect(tags.map(({ name, 'x-parent': parent }) => [name, parent])).toEqual([
+    ['Pets', undefined],
+    ['Animals', 'Pets'],
+    ['Categories', 'Pets'],
+    ['Store', undefined],
+    ['Orders', 'Store'],
+    ['Inventory', 'Store'],
+    ['Events', undefined],
+    ['Account', undefined],
+  ]);
+  expect(tags.filter(({ name }) => ['Pets', 'Store'].includes(name))).toEqual([
+    { name: 'Pets' },
+    { name: 'Store' },
+  ]);
+  const used = new Set([...operations].flatMap(([, { tags: names }]) => names));
+  expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Events', 'Inventory', 'Orders']);
+});
+
+it('describes the same groups with x-tagGroups, for tools that ignore parent tags', () => {
+  expect((document as unknown as Record<string, unknown>)['x-tagGroups']).toEqual([
+    { name: 'Pets', tags: ['Animals', 'Categories'] },
+    { name: 'Store', tags: ['Orders', 'Inventory'] },
+    { name: 'Events', tags: ['Events'] },
+    { name: 'Account', tags: ['Account'] },
+  ]);
+});
+
+it('names a server URL that programs can use, and a contact for help', () => {
+  const [address, here] = document.servers!;
+  expect(address).toMatchObject({ url: '{address}', variables: { address: { default: LOCAL } } });
+  expect(here).toMatchObject({ url: '/' });
+  expect(document.info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
+});
+
+it('links to the guides, wherever it is read', () => {
+  const links = [...document.info.description!.matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address!);
+  const paths = [document.externalDocs!.url, ...links].map((link) => link.replace(LOCAL, ''));
+  expect(GUIDES.map(guidePath)).toEqual(expect.arrayContaining(paths));
+  expect(links.length).toBeGreaterThan(1);
+});
+
+it('knows two ways to send a key, and neither is a query parameter', () => {
+  expect(document.components?.securitySchemes).toEqual({
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'Your API key.' },
+  });
+});
+
+it('describes every failure with the Error schema and its header fields', () => {
+  for (const [name, { responses }] of operations) {
+    for (const [status, { content, headers, description }] of Object.entries(responses)) {
+      const failed = Number(status) >= 400;
+      const schema = content?.['application/json']?.schema;
+      expect([name, status, schema]).toEqual([
+        name,
+        status,
+        failed ? { $ref: '#/components/schemas/Error' } : schema,
+      ]);
+      expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([...LIMIT_HEADERS, 'X-Request-Id']));
+      expect(description.length).toBeGreaterThan(5);
+      const owed: Record<string, string> = {
+        429: 'Retry-After',
+        503: 'Retry-After',
+        401: 'WWW-Authenticate',
+        201: 'Location',
+      };
+      expect(Object.keys(headers ?? {})).toEqual(expect.arrayContaining([owed[status]].filter(Boolean)));
+    }
+  }
+});
+
+it('describes Deprecation, Sunset and Link on every response of the deprecated operation', () => {
+  const { responses } = operations.get('GET /pets/{petId}')!;
+  for (const { headers } of Object.values(responses)) {
+    expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']));
+  }
+});
+
+/** The tables of the specification ("Resources and their fields"): required fields and optional ones. */
+const SCHEMAS: [name: string, required: string[], optional: string[]][] = [
+  ['NewPet', ['name', 'categoryId'], ['status']],
+  ['Pet', ['name', 'categoryId', 'id'], ['status']],
+  ['NewCategory', ['name'], ['description']],
+  ['Category', ['name', 'id'], ['description']],
+  ['Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']],
+  ['InventoryItem', ['petId', 'quantity', 'status'], []],
+  ['InventoryUpdate', ['quantity'], []],
+  ['Error', ['code', 'message', 'status'], []],
+];
+
+it.each(SCHEMAS)('%s has the fields of the specification', (name, required, optional) => {
+  const schema = document.components!.schemas![name] as { required?: string[]; properties: object };
+  expect((schema.required ?? []).toSorted()).toEqual(required.toSorted());
+  expect(sortedKeys(schema.properties)).toEqual([...required, ...optional].toSorted());
+});
+
+it('allows no unknown field in a request body; a response may gain some', () => {
+  const bodies = [...operations.values()].flatMap(({ requestBody }) =>
+    Object.values(requestBody?.content ?? {}),
+  );
+  const inRequests = new Set(
+    bodies.map(({ schema }) => (schema as { $ref: string }).$ref.split('/').at(-1)!),
+  );
+  const schemas = Object.entries(document.components!.schemas!);
+  const closed = schemas.filter(
+    ([, schema]) => 'additionalProperties' in schema && !schema.additionalProperties,
+  );
+  expect(closed.map(([name]) => name).toSorted()).toEqual([...inRequests].toSorted());
+});
+
+it('Every request body and every success body has an example', () => {
+  for (const [name, { requestBody, responses }] of operations) {
+    const examples = requestBody && Object.keys(json(requestBody)?.examples ?? {});
+    expect([name, examples?.length]).not.toEqual([name, 0]);
+    for (const [, response] of Object.entries(responses).filter(([status]) => Number(status) < 300)) {
+      const content = json(response);
+      const examples = content?.example ?? content?.examples;
+      expect([name, content === undefined || examples !== undefined]).toEqual([name, true]);
+    }
+  }
+});
+
+it('Every parameter and every header field has an example', () => {
+  for (const [name, operation] of operations) {
+    const without = operation.parameters.filter(
+      ({ example, schema }) => example === undefined && schema.example === undefined,
+    );
+    expect([name, without]).toEqual([name, []]);
+    const headers = Object.values(operation.responses).flatMap(headersOf);
+    const empty = headers.filter(([, header]) => header.example === undefined && !header.examples);
+    expect([name, empty]).toEqual([name, []]);
+  }
+});
+
+it('Every error of a status has an example', () => {
+  for (const [name, { responses }] of operations) {
+    for (const response of Object.values(responses)) {
+      const told = [...response.description.matchAll(/^`(\w+)`: /gm)].map(([, code]) => code);
+      expect([name, Object.keys(json(response)?.examples ?? {})]).toEqual([
+        name,
+        expect.arrayContaining(told),
+      ]);
+    }
+  }
+});
+
+it('Header fields of an error example are those the error sends, with its values', () => {
+  const catalogue = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
+  for (const [name, { responses }] of operations) {
+    for (const response of Object.values(responses)) {
+      const shown = Object.fromEntries(headersOf(response).map(([field, { examples }]) => [field, examples]));
+      for (const code of Object.keys(json(response)?.examples ?? {}).filter((key) => catalogue.has(key))) {
+        for (const [field, value] of Object.entries(catalogue.get(code)!.exampleHeaders)) {
+          const expected = code === 'insufficient_scope' ? expect.stringContaining('scope=') : value;
+          // A number of seconds differs each time, and has one example for all.
+          const values = shown[field] ?? { [code]: { value } };
+          expect([name, field, String(values[code]?.value)]).toEqual([name, field, expected]);
+        }
+      }
+    }
+  }
+});
+
+describe('An example is correct for its operation:', () => {
+  const valueOf = (name: string, status: string, field: string) => {
+    const response = operations.get(name)!.responses[status]!;
+    return headersOf(response).find(([header]) => header === field)![1].example as string;
+  };
+
+  it('the next page of a list is on its own path', () => {
+    const lists = [...operations].filter(([, { operationId }]) => operationId.startsWith('list'));
+    expect(lists).toHaveLength(7);
+    for (const [name] of lists) {
+      const path = name.replace('GET ', '');
+      expect(valueOf(name, '200', 'Link')).toMatch(new RegExp(`^<${path}\\?cursor=\\w+>; rel="next"$`));
+    }
+  });
+
+  it('a created resource is located below the path of the request', () => {
+    const creating = [...operations].filter(([, { responses }]) => '201' in responses);
+    expect(creating).toHaveLength(4);
+    for (const [name] of creating) {
+      expect(valueOf(name, '201', 'Location')).toBe(`${name.replace('POST ', '')}/1`);
+    }
+  });
+
+  it('the missing scope is the one the operation needs', () => {
+    // Any valid key may ask for itself.
+    const scoped = [...operations].filter(([name]) => !['GET /key', 'GET /rate-limit'].includes(name));
+    for (const [name, { responses }] of scoped) {
+      const { message } = json(responses[403]!)!.examples!.insufficient_scope!.value as { message: string };
+      expect(message).toContain(`the scope ${name.startsWith('GET') ? 'read' : 'write'}.`);
+    }
+  });
+
+  it('a response that refuses a request for a limit has no requests remaining', () => {
+    expect(valueOf('GET /pets', '429', 'X-RateLimit-Remaining')).toBe(0);
+    expect(valueOf('GET /pets', '429', 'RateLimit')).toContain('r=0;');
+  });
+});
