@@ -55,3 +55,13 @@ export function failure(status: number, code: string, headers: Record<string, st
 
 export const NO_PETS = json([]);
 export const LOST = new TypeError('fetch failed');
+
+/** What the promise was rejected with. */
+export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error('It succeeded.');
+    },
+    (error: unknown) => error,
+  );
+}

@@ -1,7 +1,9 @@
-import cluster, { type Worker } from 'node:cluster';
+import cluster from 'node:cluster';
+import type { Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { WorkerProcesses } from '../../src/runtime/worker-processes';
+import { usableCores } from '../../src/runtime/usable-cores';
 
 class FakeWorker extends EventEmitter {
   private static created = 0;
@@ -80,4 +82,16 @@ it('A worker that cannot start after the first could is started again', async ()
     fork.mockRestore();
     jest.useRealTimers();
   }
+});
+
+test.each([
+  ['without a limit, all cores', 8, 'max 100000\n', 8],
+  ['where nothing is told, all cores', 8, 'max', 8],
+  ['no more than the limit allows', 8, '200000 100000\n', 2],
+  ['a limit between two numbers is rounded down', 8, '350000 100000\n', 3],
+  ['at least one', 8, '50000 100000\n', 1],
+  ['no more cores than there are', 2, '800000 100000\n', 2],
+  ['what cannot be read limits to one', 4, 'nonsense', 1],
+])('%s', (_name, cores, limit, usable) => {
+  expect(usableCores(cores, limit)).toBe(usable);
 });

@@ -4,7 +4,8 @@ import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
 import { useStore } from '../../support/use-service';
-import { failureOf, onService } from '../libs/client/support/on-service';
+import { failureOf } from '../../support/scripted';
+import { onService } from '../libs/client/support/on-service';
 import { type Event, Follower, nextOf } from './support/feed';
 
 // A standby that was behind takes over, or a backup is restored: the newest events are gone, and so are their positions,

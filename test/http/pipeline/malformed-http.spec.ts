@@ -1,13 +1,17 @@
 import { Bench, expectError } from './support/bench';
-import { requestText } from '../../support/raw-http';
+import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { within } from '../../support/eventually';
 
 const service = useService();
 const bench = new Bench(service);
+const impatient = new Bench(useService({ timeouts: { headersMs: 250, requestMs: 300 } }));
 
+const JSON_TYPE = 'Content-Type: application/json';
 const GOOD = requestText('GET /health/live');
-const post = (fields: string[], body = '') =>
-  requestText('POST /categories', ['Content-Type: application/json', ...fields], body);
+const post = (fields: string[], body = '') => requestText('POST /categories', [JSON_TYPE, ...fields], body);
 
 /** Refused by Node's parser before there is a request, so counted for the address; the connection is closed. */
 const MALFORMED: [string, string | Buffer, number, string][] = [
@@ -88,8 +92,7 @@ describe('many short header fields', () => {
   const after1000 = (line: string, fields: string[], body: string, last: string) => {
     const many = Array<string>(1_000).fill(SHORT);
     const length = `Content-Length: ${body.length}`;
-    const type = 'Content-Type: application/json';
-    return requestText(line, [...fields, type, length, ...many, last], body);
+    return requestText(line, [...fields, JSON_TYPE, length, ...many, last], body);
   };
 
   it('are all read: a condition after 1,000 others applies', async () => {
@@ -132,4 +135,76 @@ it('Garbage after valid requests on a connection does not affect their responses
   expect((await connection.answer()).status).toBe(200);
   expectError(await connection.answer(), 400, 'bad_request', 'address');
   await connection.closed();
+});
+
+describe('a request that does not arrive in time is 408, and the connection is closed', () => {
+  test.each([
+    ['a request line without an end', 'GET /pets'],
+    ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
+    ['a field without an end', 'GET /pets HTTP/1.1\r\nHost: te'],
+  ])('counted for the address: %s', async (_what, bytes) => {
+    impatient.forgetAddress();
+    const connection = await impatient.open();
+    connection.write(bytes);
+    const answer = await connection.answer();
+    expectError(answer, 408, 'request_timeout', 'address');
+    expect(answer.headers.connection).toBe('close');
+    await connection.closed();
+  });
+
+  test.each([
+    ['a body that stops', ['Content-Length: 12'], '{"name"'],
+    ['a body that does not begin', ['Content-Length: 12'], ''],
+    ['chunks without an end', ['Transfer-Encoding: chunked'], '5\r\n{"nam'],
+  ])('counted for the key that sent it: %s', async (_what, fields, body) => {
+    const connection = await impatient.open();
+    connection.write(
+      requestText('POST /categories', [await impatient.keyField(), JSON_TYPE, ...fields], body),
+    );
+    const answer = await connection.answer();
+    expectError(answer, 408, 'request_timeout', 'key');
+    expect(answer.headers.connection).toBe('close');
+    await connection.closed();
+  });
+
+  it('after a good request on the same connection', async () => {
+    impatient.forgetAddress();
+    const connection = await impatient.open();
+    connection.write(requestText('GET /health/live'));
+    expect((await connection.answer()).status).toBe(200);
+    connection.write('GET /pets HTTP/1.1\r\n');
+    expectError(await connection.answer(), 408, 'request_timeout', 'address');
+    await connection.closed();
+  });
+});
+
+/** The next request that the service receives. */
+function nextRequest(): Promise<[IncomingMessage, ServerResponse]> {
+  const arrival = once(service.app.getHttpServer() as Server, 'request');
+  return within('a request', arrival as Promise<[IncomingMessage, ServerResponse]>);
+}
+
+it('A request answered before its body arrived gets no second response', async () => {
+  bench.forgetAddress();
+  const connection = await bench.open();
+  const arrival = nextRequest();
+  connection.write(requestText('POST /categories', [JSON_TYPE, 'Content-Length: 12'], '{"name"'));
+  expectError(await connection.answer(), 401, 'missing_api_key', 'address');
+  const [{ socket }] = await arrival;
+  // As Node does after half a minute.
+  const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  (service.app.getHttpServer() as Server).emit('clientError', tooLate, socket);
+  await connection.closed();
+});
+
+it('A client that disconnects in the middle of its body is counted: the service did not fail', async () => {
+  const field = await bench.keyField();
+  const connection = await bench.open();
+  const arrival = nextRequest();
+  connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
+  const [, response] = await arrival;
+  connection.close();
+  await within('the end of its response', once(response, 'close'));
+  const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
+  expect(standing.headers['x-ratelimit-remaining']).toBe('299');
 });

@@ -1,7 +1,8 @@
 import { type Event, type PetStoreClient, PetStoreError } from '#libs/client';
 import { until } from '../../../support/eventually';
 import { useService } from '../../../support/use-service';
-import { failureOf, onService } from './support/on-service';
+import { failureOf } from '../../../support/scripted';
+import { onService } from './support/on-service';
 
 const service = useService();
 

@@ -40,13 +40,3 @@ export async function onService(
   });
   return { client, key, name, waits, statuses };
 }
-
-/** What the promise was rejected with. */
-export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
-  return promise.then(
-    () => {
-      throw new Error('It succeeded.');
-    },
-    (error: unknown) => error,
-  );
-}

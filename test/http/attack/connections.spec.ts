@@ -1,8 +1,11 @@
-import { type Server } from 'node:http';
-import { until } from '../../support/eventually';
+import type { Server } from 'node:http';
+import { eventually, until } from '../../support/eventually';
 import { RawConnection, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { Flood } from '../../support/client-flood';
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
+import { freshMinute } from '../../support/limits';
 
 const service = useService();
 const impatient = useService({ timeouts: { standstillMs: 400 } });
@@ -91,4 +94,55 @@ it('A connection whose client does not read responses is closed', async () => {
   } finally {
     flood.close();
   }
+});
+
+beforeEach(() => freshMinute(service));
+
+/** Sends these bytes and resets the connection before the service can have read any of them. */
+async function sendAndReset(text: string): Promise<void> {
+  const accepted = once(service.app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
+  const socket = connect(service.port, '127.0.0.1');
+  const [[server]] = await Promise.all([accepted, once(socket, 'connect')]);
+  const closed = new Promise((resolve) => server.once('close', resolve));
+  socket.write(text);
+  socket.resetAndDestroy();
+  await closed;
+}
+
+it.each([
+  ['a request', requestText('GET /nope')],
+  ['malformed HTTP', 'garbage\r\n\r\n'],
+])('A client that resets the connection is counted by its own address: %s', async (_what, text) => {
+  await sendAndReset(text);
+  await eventually(async () => {
+    const { headers } = await fetch(`${service.url}/health/live`);
+    expect(headers.get('x-ratelimit-remaining')).toBe('59');
+  });
+});
+
+test('A CONNECT whose sender disconnects does no harm', async () => {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(service.port, '127.0.0.1', () => {
+        socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', () => {
+          socket.resetAndDestroy();
+          resolve();
+        });
+      });
+      socket.on('error', () => undefined);
+    });
+  }
+  expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+});
+
+test('A client that has half-closed the connection still gets its response', async () => {
+  const answer = await new Promise<string>((resolve) => {
+    let text = '';
+    const socket = connect(service.port, '127.0.0.1', () => {
+      socket.end('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    });
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('close', () => resolve(text));
+  });
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
 });

@@ -1,8 +1,47 @@
-import type { ErrorBody } from '../../support/api-client';
-import { Arrange, type Category, aPet } from '../../support/builders';
+import { type Category, aPet } from '../../support/builders';
 import { useStore } from '../../support/use-service';
+import type { ErrorBody } from '../../support/api-client';
 
 const { service, caller, arrange } = useStore();
+
+const NAMES = [
+  'Wolf',
+  'wolfhound',
+  'WOLVES',
+  '100% wool',
+  '100 sheep',
+  'a_b',
+  'aXb',
+  'c\\d',
+  'Écureuil',
+  'a?b&c=d',
+];
+
+describe('GET /categories', () => {
+  const namesOf = async (target: string) =>
+    (await caller.get<Category[]>(target)).body.map(({ name }) => name);
+
+  beforeAll(async () => {
+    for (const name of NAMES) {
+      await arrange.category(name);
+    }
+  });
+
+  test.each([
+    ['ignoring case', 'wOl', ['Wolf', 'wolfhound', 'WOLVES']],
+    ['ignoring case beyond ASCII', 'éCU', ['Écureuil']],
+    ['a literal percent sign', '100%', ['100% wool']],
+    ['a literal underscore', 'a_', ['a_b']],
+    ['a literal backslash', 'c\\', ['c\\d']],
+    ['only a percent sign', '%', []],
+    ['not the middle of a name', 'olf', []],
+    ['white space', '  ', []],
+    ['characters reserved in URLs', 'a?b&c=', ['a?b&c=d']],
+    ['a quote', "'", []],
+  ])('200: filters names by prefix: %s', async (_what, prefix, names) => {
+    expect(await namesOf(`/categories?name=${encodeURIComponent(prefix)}`)).toEqual(names);
+  });
+});
 
 describe('POST /categories', () => {
   describe('201', () => {
@@ -32,7 +71,7 @@ describe('PUT /categories/{categoryId}', () => {
   let target: string;
 
   beforeEach(async () => {
-    const { id } = await new Arrange(caller).category('Dogs');
+    const { id } = await arrange.category('Dogs');
     target = `/categories/${id}`;
   });
   describe('200', () => {

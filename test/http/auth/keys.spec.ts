@@ -1,6 +1,7 @@
 import { KeysService } from '../../../src/modules/auth';
 import { until } from '../../support/eventually';
 import { useService } from '../../support/use-service';
+import { startService } from '../../support/service';
 
 interface Key {
   id: number;
@@ -98,4 +99,72 @@ it('a key can be rotated only once: otherwise the new key would expire with the 
   const { record } = await rotate(keyId, DAY);
   await expect(rotate(keyId, DAY)).rejects.toMatchObject({ code: 'key_rotated' });
   expect((await rotate(record.id, DAY)).record.expiresAt).toBeNull();
+});
+
+async function lastUseOf(keyId: number): Promise<number | undefined> {
+  const { rows } = await service.database.pool.query<{ last_used_at: Date | null }>(
+    `SELECT last_used_at FROM api_keys WHERE id = $1`,
+    [keyId],
+  );
+  return rows[0]!.last_used_at?.getTime();
+}
+
+describe('a key that expires', () => {
+  it.each([
+    ['at a whole second', 60_000],
+    ['within a second', 60_123],
+  ])('%s is valid until the last millisecond before', async (_when, lifeMs) => {
+    const expiresAt = new Date(service.clock.now() + lifeMs);
+    const caller = await service.caller({ expiresAt });
+    service.clock.advance(lifeMs - 1);
+    expect((await caller.get('/pets')).status).toBe(200);
+    service.clock.advance(1);
+    expect((await caller.get('/pets')).status).toBe(401);
+  });
+
+  it('is counted against the address once it has expired', async () => {
+    const caller = await service.caller({ expiresAt: new Date(service.clock.now() + 1) });
+    service.clock.advance(60_000);
+    const answer = await caller.get('/pets');
+    expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([401, '"minute";q=60;w=60']);
+  });
+});
+
+describe('a stored key', () => {
+  it('consists of its digest and last four characters, and never the key itself', async () => {
+    const { key, keyId } = await service.issueKey();
+    const { rows } = await service.database.pool.query<{ last4: string; row: string }>(
+      `SELECT last4, api_keys::text AS row FROM api_keys WHERE id = $1`,
+      [keyId],
+    );
+    expect(rows[0]!.last4).toBe(key.slice(-4));
+    expect(rows[0]!.row).not.toContain(key.slice(9, 20));
+  });
+});
+
+it('the latest use of each used key is saved before the service stops', async () => {
+  const { database } = service;
+  let running = await startService({ database });
+  const used = await service.issueKey();
+  const unused = await service.issueKey();
+  const expired = await service.issueKey({ expiresAt: new Date(running.clock.now()) });
+  const callWith = (key: string, path: string) => running.anonymous().with({ 'X-API-Key': key }).get(path);
+  await callWith(used.key, '/pets');
+  running.clock.advance(1_234);
+  await callWith(used.key, '/no/such/path');
+  const lastUse = running.clock.now();
+  await callWith(expired.key, '/pets');
+  await running.close();
+  expect([
+    await lastUseOf(used.keyId),
+    await lastUseOf(unused.keyId),
+    await lastUseOf(expired.keyId),
+  ]).toEqual([lastUse, undefined, undefined]);
+
+  // A clock that is behind does not take it back.
+  running = await startService({ database });
+  running.clock.set(lastUse - 60_000);
+  await callWith(used.key, '/pets');
+  await running.close();
+  expect(await lastUseOf(used.keyId)).toBe(lastUse);
 });
