@@ -2,8 +2,16 @@
 
 // Jest gives every test file a world of its own (a `vm` context) and loads every package anew into it: two seconds a file for Nest,
 // TypeORM and the rest. Files that need a service share the world of their process instead, and with it the packages (`runtime.cjs`).
+const { AsyncLocalStorage } = require('node:async_hooks');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+
+const { run } = AsyncLocalStorage.prototype;
+const contexts = [];
+AsyncLocalStorage.prototype.run = function (store, ...args) {
+  contexts.push({ storage: this, store });
+  return run.call(this, store, ...args);
+};
 
 module.exports = class SharedEnvironment {
   constructor({ projectConfig }) {
@@ -23,6 +31,15 @@ module.exports = class SharedEnvironment {
   async teardown() {
     this.fakeTimersModern.dispose();
     const { env, exit, console } = this.before;
+    // Each file has a test runner of its own. What it knows of the tests would keep the file's service in memory, and its
+    // storage would slow every promise from then on.
+    for (const { storage, store } of contexts.splice(0)) {
+      storage.disable();
+      Object.keys(store).forEach((key) => delete store[key]);
+    }
+    for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
+      if (symbol.description === 'JEST_STATE_SYMBOL') delete globalThis[symbol];
+    }
     Object.keys(process.env).forEach((name) => name in env || delete process.env[name]);
     Object.assign(process.env, env);
     Object.assign(process, { exit });
