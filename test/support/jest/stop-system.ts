@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
+import { installation } from '../installation';
 import stopPostgres from './stop-postgres';
 
 export default async function stopSystem(): Promise<void> {
-  await rm(process.env.TEST_INSTALLATIONS!, { recursive: true, force: true });
+  await rm(installation(), { recursive: true, force: true });
   await stopPostgres();
 }
