@@ -7,9 +7,10 @@ const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
 const { run } = AsyncLocalStorage.prototype;
+/** What the runner keeps of the test or hook under way. */
 const contexts = [];
 AsyncLocalStorage.prototype.run = function (store, ...args) {
-  contexts.push({ storage: this, store });
+  if (store?.test ?? store?.hook) contexts.push({ storage: this, store });
   return run.call(this, store, ...args);
 };
 
