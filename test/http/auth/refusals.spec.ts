@@ -28,17 +28,8 @@ const INVALID: [string, () => Promise<string>][] = [
 ];
 
 describe('401 missing_api_key', () => {
-  it.each([
-    ['nothing', {}],
-    ['an empty X-API-Key', { 'X-API-Key': '' }],
-    ['Basic', { Authorization: 'Basic dXNlcjpwYXNz' }],
-    ['Bearer without a key', { Authorization: 'Bearer' }],
-    ['a key without a scheme', { Authorization: newApiKey() }],
-  ])('with %s, and a challenge without an error', async (_what, headers) => {
-    const answer = await service
-      .anonymous()
-      .with(headers as Record<string, string>)
-      .get<ErrorBody>('/pets');
+  it('has a challenge without an error', async () => {
+    const answer = await service.anonymous().get<ErrorBody>('/pets');
     expect([answer.status, answer.body.code]).toEqual([401, 'missing_api_key']);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="petstore"');
   });
@@ -94,29 +85,21 @@ describe('401 invalid_api_key', () => {
   });
 });
 
-describe('400 conflicting_credentials', () => {
-  it.each([
-    ['two valid keys', async () => [(await service.issueKey()).key, (await service.issueKey()).key]],
-    ['a valid and a mistyped key', async () => [(await service.issueKey()).key, 'psk_live_x']],
-  ])('with %s in the two header fields', async (_what, keys) => {
-    const [one, other] = await keys();
-    const caller = service.anonymous().with({ 'X-API-Key': one!, Authorization: `Bearer ${other}` });
-    const answer = await caller.get<ErrorBody>('/pets');
-    expect([answer.status, answer.body.code]).toEqual([400, 'conflicting_credentials']);
-  });
+// Which header fields hold a key is tested in test/unit/auth/credentials.spec.ts.
+
+it('400 conflicting_credentials with two valid keys', async () => {
+  const [one, other] = [await service.issueKey(), await service.issueKey()];
+  const caller = service.anonymous().with({ 'X-API-Key': one.key, Authorization: `Bearer ${other.key}` });
+  const answer = await caller.get<ErrorBody>('/pets');
+  expect([answer.status, answer.body.code]).toEqual([400, 'conflicting_credentials']);
 });
 
-describe('a valid key', () => {
-  it.each([
-    ['X-API-Key', (key: string) => ({ 'X-API-Key': key })],
-    ['Bearer', (key: string) => ({ Authorization: `Bearer ${key}` })],
-    ['bearer in mixed case', (key: string) => ({ authorization: `bEaReR ${key}` })],
-    ['the same key in both', (key: string) => ({ 'X-API-Key': key, Authorization: `Bearer ${key}` })],
-    ['X-API-Key beside Basic', (key: string) => ({ 'X-API-Key': key, Authorization: 'Basic dTpw' })],
-  ] as [string, (key: string) => Record<string, string>][])('is accepted with %s', async (_how, headers) => {
-    const { key } = await service.issueKey();
-    expect((await service.anonymous().with(headers(key)).get('/pets')).status).toBe(200);
-  });
+it('a valid key is accepted in either header field', async () => {
+  const { key } = await service.issueKey();
+  const headers: Record<string, string>[] = [{ 'X-API-Key': key }, { Authorization: `Bearer ${key}` }];
+  for (const header of headers) {
+    expect((await service.anonymous().with(header).get('/pets')).status).toBe(200);
+  }
 });
 
 const recorded = new RecordedStatements();

@@ -125,17 +125,6 @@ describe('an import', () => {
     expect(await entered()).toEqual({ categories: ['Dogs'], pets: [['Rex', 'Dogs', 'available', 1]] });
   });
 
-  it('counts all bad lines and reports the first twenty', async () => {
-    const lines = Array.from({ length: 3_000 }, (_none, index) =>
-      index % 2 ? 'nope' : aPetLine('Stray', 9),
-    );
-    const error = (await store.import(lines).catch((reason: unknown) => reason)) as CatalogueRefusedError;
-    expect(error.badLines.count).toBe(3_000);
-    expect(error.badLines.first.map(({ line }) => line)).toEqual(
-      Array.from({ length: 20 }, (_none, n) => n + 1),
-    );
-  });
-
   it('writes nothing when it is aborted', async () => {
     const controller = new AbortController();
     const source = (async function* () {

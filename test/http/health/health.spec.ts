@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { Readiness } from '../../../src/runtime/health';
+import { announce } from '../../../src/runtime/serve';
 import { eventually } from '../../support/eventually';
 import { useService } from '../../support/use-service';
 
@@ -22,6 +25,43 @@ describe('A service with a database', () => {
       },
     });
     expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
+  });
+
+  test('A database that refuses to write makes it unready, and leads to new connections until one can write', async () => {
+    const { pool, url } = service.database;
+    const ready = () => fetch(`${service.url}/health/ready`);
+    const name = new URL(url).pathname.slice(1);
+    await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await eventually(async () => {
+      expect((await ready()).status).toBe(503);
+      const reason = 'Not ready: database (it is read-only).';
+      expect(service.log.lines).toContainEqual(expect.objectContaining({ reason }));
+    });
+    await pool.query(
+      `SET default_transaction_read_only = off; ALTER DATABASE ${name} RESET default_transaction_read_only`,
+    );
+    await eventually(async () => expect((await ready()).status).toBe(200));
+  });
+
+  async function announced(isTTY: boolean): Promise<string> {
+    let text = '';
+    const output = { isTTY, write: (line: string) => (text += line) !== '' };
+    await announce(service.app, { embedded: true }, { host: '127.0.0.1', port: service.port }, output);
+    return text;
+  }
+
+  test('A first start on a terminal prints a key once, and a command that works', async () => {
+    const text = await announced(true);
+    expect(text.match(/^ {2}psk_live_\w{36}$/gm)).toHaveLength(1);
+    const [command] = /^ +curl .+$/m.exec(text)!;
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${command} --silent --show-error`]);
+    const [head = '', body = ''] = stdout.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 200 /);
+    expect(JSON.parse(body)).toHaveLength(3);
+    expect(await announced(true)).not.toContain('psk_live_');
   });
 });
 
@@ -67,28 +107,5 @@ describe('A service about to stop', () => {
     });
     expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);
     expect((await caller.get('/categories')).status).toBe(200);
-  });
-});
-
-describe('A database that refuses to write', () => {
-  const other = useService();
-
-  it('makes the service unready, and leads to new connections until one can write', async () => {
-    const { pool, url } = other.database;
-    const ready = () => fetch(`${other.url}/health/ready`);
-    const name = new URL(url).pathname.slice(1);
-    await pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    await pool.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
-    await eventually(async () => {
-      expect((await ready()).status).toBe(503);
-      const reason = 'Not ready: database (it is read-only).';
-      expect(other.log.lines).toContainEqual(expect.objectContaining({ reason }));
-    });
-    await pool.query(
-      `SET default_transaction_read_only = off; ALTER DATABASE ${name} RESET default_transaction_read_only`,
-    );
-    await eventually(async () => expect((await ready()).status).toBe(200));
   });
 });

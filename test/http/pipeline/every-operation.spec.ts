@@ -1,3 +1,6 @@
+import type { Type } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants';
+import { ModulesContainer } from '@nestjs/core';
 import { KeysService } from '../../../src/modules/auth';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange } from '../../support/builders';
@@ -22,6 +25,20 @@ interface Defect {
   body?: unknown;
   fields?: Record<string, string>;
   message?: string;
+}
+
+/** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/api-key.guard.ts). */
+function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }[] {
+  return controllers.flatMap((controller) =>
+    Object.entries(Object.getOwnPropertyDescriptors(controller.prototype))
+      .filter(
+        ([key, { value }]) => key !== 'constructor' && Reflect.hasMetadata(PATH_METADATA, value as object),
+      )
+      .map(([key, { value }]) => ({
+        name: `${controller.name}.${key}`,
+        rule: Reflect.getMetadata('auth:access-rule', value as object) as unknown,
+      })),
+  );
 }
 
 describe('every operation', () => {
@@ -140,6 +157,16 @@ describe('every operation', () => {
     const { rows } = await service.database.pool.query('SELECT max(position) FROM event_blocks');
     return rows[0];
   }
+
+  it('declares who may call it, and is public only if it is a health check', () => {
+    const modules = [...service.app.get(ModulesContainer).values()];
+    const controllers = modules.flatMap((module) => [...module.controllers.values()]);
+    const routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
+    const named = (wanted: unknown) => routes.filter(({ rule }) => rule === wanted).map(({ name }) => name);
+    expect(routes).toHaveLength(operationsOf(service.document).size + 2);
+    expect(named(undefined)).toEqual([]);
+    expect(named('public').sort()).toEqual(['HealthController.live', 'HealthController.ready']);
+  });
 
   it('refuses whoever may not call it and what is wrong, and has then done nothing', async () => {
     for (const { method, path, status, body, defects } of operations()) {

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { errorCatalogue } from '#libs/http';
+import { type ErrorDefinition, errorCatalogue } from '#libs/http';
 import { describeInterface } from '../../../src/cli/describe-interface';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { type Operation, operationsOf, sortedKeys } from '../../support/document';
+import { ROOT } from '../../support/files';
 
 /** Comes with @nestjs/swagger and reads YAML 1.1, in which an unquoted date is none of our texts; it brings no types. */
 const { load } = jest.requireActual<{ load(text: string): unknown }>('js-yaml');
@@ -24,7 +25,7 @@ const json = ({ content }: { content?: Operation['responses'][string]['content']
   content?.['application/json'];
 const headersOf = (response: Operation['responses'][string]) => Object.entries(response.headers ?? {});
 
-const committed = readFileSync(join(__dirname, '../../../openapi.yaml'), 'utf8');
+const committed = readFileSync(join(ROOT, 'openapi.yaml'), 'utf8');
 let document: OpenAPIObject;
 let operations: Map<string, Operation>;
 
@@ -249,3 +250,75 @@ describe('An example is correct for its operation:', () => {
     expect(valueOf('GET /pets', '429', 'RateLimit')).toContain('r=0;');
   });
 });
+
+/** They answer where there is no operation, so no operation documents them. */
+const OUTSIDE_OF_OPERATIONS = ['404 route_not_found', '405 method_not_allowed'];
+
+/** Their messages say what the operation takes, and differ from one to the other. */
+const OF_THE_OPERATION = ['validation_failed', 'insufficient_scope', 'unsupported_media_type'];
+
+const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
+
+describe('The error catalogue', () => {
+  it('matches the codes in the document, except those returned outside of operations', () => {
+    const documented = answers().flatMap(({ status, answer }) => {
+      return Object.keys(json(answer)?.examples ?? {}).map((code) => `${status} ${code}`);
+    });
+    const defined = errorCatalogue().map(({ status, code }) => `${status} ${code}`);
+    expect(sorted([...documented, ...OUTSIDE_OF_OPERATIONS])).toEqual(sorted(defined));
+  });
+
+  it('is the list of codes that an Error object can have', () => {
+    const { Error: schema } = document.components!.schemas as Record<
+      string,
+      { properties: { code: { enum: string[] } } }
+    >;
+    expect(schema!.properties.code.enum).toEqual(errorCatalogue().map(({ code }) => code));
+  });
+
+  it('is described in the introduction if no operation documents it', () => {
+    for (const [status, code] of OUTSIDE_OF_OPERATIONS.map((pair) => pair.split(' '))) {
+      expect(document.info.description).toMatch(new RegExp(`${status}\\s+\`${code}\``));
+    }
+  });
+
+  it('is documented correctly: when it occurs, and its message', () => {
+    const byCode = new Map(errorCatalogue().map((definition) => [definition.code, definition]));
+    for (const { status, answer } of answers()) {
+      for (const [code, { value }] of Object.entries(json(answer)?.examples ?? {})) {
+        const { when, example } = byCode.get(code)!;
+        const message = OF_THE_OPERATION.includes(code) ? expect.any(String) : example;
+        expect(value).toEqual({ code, message, status: Number(status) });
+        expect(answer.description).toContain(`\`${code}\`: ${when}`);
+      }
+    }
+  });
+
+  it('has messages that are sentences and reveal no internals', () => {
+    for (const { when, example } of errorCatalogue()) {
+      expect(when).toMatch(/^[A-Z`].*\.$/s);
+      expect(example).toMatch(/^\S.*\.$/);
+      expect(example).not.toMatch(
+        /\b(SELECT|INSERT|undefined|null|NaN|\[object|psk_live_[0-9A-Za-z]+|\/(home|root|tmp)\/|node_modules)\b/,
+      );
+    }
+  });
+
+  test.each(errorCatalogue())('$code is asserted by a test', ({ code }: ErrorDefinition) => {
+    const pattern = new RegExp(`['"\`]${code}['"\`]`);
+    expect(specs.filter(({ text }) => pattern.test(text)).map(({ file }) => file)).not.toEqual([]);
+  });
+
+  function answers() {
+    return [...operations.values()].flatMap(({ responses }) =>
+      Object.entries(responses)
+        .filter(([status]) => Number(status) >= 400)
+        .map(([status, answer]) => ({ status, answer })),
+    );
+  }
+});
+
+/** Test files, but for this one. */
+const specs = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.spec.ts') && !file.endsWith(basename(__filename)))
+  .map((file) => ({ file, text: readFileSync(join(ROOT, 'test', file), 'utf8') }));
