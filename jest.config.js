@@ -30,7 +30,6 @@ module.exports = {
   ],
   // Jest prints the seed; the same order again: `--seed`.
   randomize: true,
-  testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   // Only for tests that hang: no test measures time.
   testTimeout: 300_000,
   maxWorkers: 3,

@@ -1,17 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import ts from 'typescript';
-import { startBrowser } from '../../support/browser';
+import { describeInterface } from '../../../src/cli/describe-interface';
 import { operationsOf } from '../../support/document';
 import { ROOT } from '../../support/files';
-import { useService } from '../../support/use-service';
 
-const service = useService();
+const ORIGIN = 'https://pets.example';
 
-/** For the browser: what the page shows for a request of every operation, and for some with more than that. */
-const SAMPLES = `import('/docs/samples.js').then(async ({ exampleRequest, typescript, python }) => {
-  const served = await (await fetch('/openapi.json')).json();
+/** Beside the page's module: what it shows for a request of every operation, and for some with more than that. */
+const SAMPLES = `
+  globalThis.location = { origin: '${ORIGIN}' };
+  const { readFileSync } = await import('node:fs');
+  const served = JSON.parse(readFileSync(0, 'utf8'));
   const asked = ({ headers, ...request }) => new Map(Object.entries({ ...request, headers: new Map(Object.entries(headers)) }));
   const example = (path, method) => exampleRequest(served, path, method);
   const all = Object.entries(served.paths).flatMap(([path, item]) => Object.keys(item).map((method) => example(path, method)));
@@ -24,16 +27,18 @@ const SAMPLES = `import('/docs/samples.js').then(async ({ exampleRequest, typesc
   pet.headers['If-Match'] = '"tag"';
   const category = example('/categories/{categoryId}', 'get');
   category.headers['If-None-Match'] = '"tag"';
-  return [...all, category, pets, events, order, pet].map(asked).map((request) => [typescript(served, request), python(served, request)]);
-})`;
+  const requests = [...all, category, pets, events, order, pet].map(asked);
+  console.log(JSON.stringify(requests.map((request) => [typescript(served, request), python(served, request)])));`;
 
+let document: OpenAPIObject;
 let samples: [typescript: string, python: string][];
 beforeAll(async () => {
-  const browser = await startBrowser();
-  const page = await browser.newPage();
-  await page.goto(`${service.url}/docs`);
-  samples = await page.evaluate<[string, string][]>(SAMPLES);
-  await browser.close();
+  const input = await describeInterface('json');
+  document = JSON.parse(input) as OpenAPIObject;
+  const module = readFileSync(join(ROOT, 'src/http/document/browser/samples.js'), 'utf8');
+  const program = ['--input-type=module', '--eval', `${module}\n${SAMPLES}`];
+  const output = execFileSync(process.execPath, program, { input, encoding: 'utf8' });
+  samples = JSON.parse(output) as typeof samples;
 });
 
 /** What the compiler says of programs that use the client. */
@@ -64,7 +69,7 @@ function complaintsAbout(programs: string[]): string[] {
 
 it('Every sample in TypeScript compiles against the client, and an incorrect one does not', () => {
   const programs = samples.map(([program]) => program);
-  expect(programs.length).toBeGreaterThan(operationsOf(service.document).size);
+  expect(programs.length).toBeGreaterThan(operationsOf(document).size);
   expect(complaintsAbout(programs)).toEqual([]);
   const wrong = programs.find((program) => program.includes('store.pets.create('))!;
   expect(complaintsAbout([wrong.replace('categoryId', 'category')])).toHaveLength(1);
@@ -77,7 +82,7 @@ it('The samples send the documented requests, and contain no key', () => {
   expect(order![0]).toContain('idempotencyKey: "order-2026-1"');
   expect(pet![0]).toContain('ifMatch: "\\"tag\\""');
   expect(order![1]).toContain(`response = requests.post(
-    "${service.url}/store/orders",
+    "${ORIGIN}/store/orders",
     headers={"X-API-Key": os.environ["PETSTORE_KEY"], "Idempotency-Key": "order-2026-1"},
     json={
         "petId": 1
