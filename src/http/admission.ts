@@ -22,11 +22,6 @@ export class Admission {
     fastify.addHook('onRequest', (request, _reply, done) => this.admit(request, done));
   }
 
-  /** Counts malformed HTTP, which never became a request, against its address. */
-  admitAddress(address: string): ReturnType<RequestLimiter['takeAddress']> {
-    return this.limiter.takeAddress(address);
-  }
-
   // Callbacks instead of promises if the result is available immediately: this runs for every request.
   private admit(request: FastifyRequest, done: HookHandlerDoneFunction): void {
     const rule = this.limiter.ruleOf(request);

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import {
   AllowedMethods,
   deferBodyParsing,
@@ -74,18 +68,18 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
     takeTurn(request.raw, done);
   });
-  const admission = app.get(Admission);
+  const limiter = app.get(RequestLimiter);
   allowOrigins(fastify, settings);
-  admission.watch(fastify);
-  takeOverNodeResponses(fastify, socketResponse(admission));
-  respondToPreflights(fastify, app.get(RequestLimiter));
+  app.get(Admission).watch(fastify);
+  takeOverNodeResponses(fastify, socketResponse(limiter));
+  respondToPreflights(fastify, limiter);
   logRequests(fastify);
 }
 
 /** Malformed HTTP counts against its address, and is refused over the limit like a request. */
-function socketResponse(admission: Admission): SocketResponse {
+function socketResponse(limiter: RequestLimiter): SocketResponse {
   return async (error, address) => {
-    const { refusal, headers } = await admission.admitAddress(address);
+    const { refusal, headers } = await limiter.takeAddress(address);
     const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };
     return { error: refusal ?? error, headers: fields };
   };
@@ -114,15 +108,21 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
 /** Lets pages of the configured origins read responses. Requests without `Origin` do not need these fields. */
-export function allowOrigins(fastify: FastifyInstance, { corsOrigins }: Settings): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
-    allowOrigin(request, reply, corsOrigins);
+function allowOrigins(fastify: FastifyInstance, { corsOrigins: allowed }: Settings): void {
+  fastify.addHook('onRequest', ({ headers }, reply, done) => {
+    const { origin } = headers;
+    // Responses differ by origin, and caches must know.
+    void reply.header('Vary', 'Origin');
+    if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
+      void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
+      void reply.header('Access-Control-Expose-Headers', EXPOSED);
+    }
     done();
   });
 }
 
 /** Answers preflights, which are not counted. */
-export function respondToPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
+function respondToPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isPreflight(request)) {
       done();
@@ -133,16 +133,6 @@ export function respondToPreflights(fastify: FastifyInstance, limiter: RequestLi
       done,
     );
   });
-}
-
-function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, allowed: string[]): void {
-  const { origin } = headers;
-  // Responses differ by origin, and caches must know.
-  void reply.header('Vary', 'Origin');
-  if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
-    void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
-    void reply.header('Access-Control-Expose-Headers', EXPOSED);
-  }
 }
 
 function preflightHeaders({ headers }: FastifyRequest): Record<string, string> {
@@ -166,7 +156,7 @@ declare module 'fastify' {
  * Logs one line per request. It names the operation by its route pattern, because a path or a query may contain
  * secrets.
  */
-export function logRequests(fastify: FastifyInstance): void {
+function logRequests(fastify: FastifyInstance): void {
   // A child logger per request costs more than the line, which has the request id itself.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {

@@ -2,7 +2,14 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock, RepeatingTask } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
-import { EVENT_TYPES, EventReader, EventTail, type EventType, toEventDto } from '../../events';
+import {
+  EVENT_TYPES,
+  EventReader,
+  EventTail,
+  type EventType,
+  type StoredEvent,
+  toEventDto,
+} from '../../events';
 import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
 import { BACKLOG_FULL, DispatchPosition, MAX_PENDING } from '../webhook.entity';
 import { DeliveryQueue } from './delivery-queue';
@@ -23,8 +30,9 @@ const COUNTS_KEPT_MS = 60_000;
 const SUBSCRIBERS = `(SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type
   FROM webhooks WHERE enabled) AS subscriber`;
 
-/** SQL, because TypeORM has no rows made by a function. */
-const COUNT_SUBSCRIBERS = `SELECT type, count(*)::int AS count FROM ${SUBSCRIBERS} GROUP BY type`;
+/** SQL, because TypeORM has no rows made by a function. Null without webhooks. */
+const SUBSCRIBED = `SELECT array_agg(type) AS types, max(count)::int AS most
+  FROM (SELECT type, count(*) FROM ${SUBSCRIBERS} GROUP BY type) AS subscribed`;
 
 /** SQL, because TypeORM cannot insert what it selects. @returns how many deliveries were made, by webhook */
 const DISPATCH = `WITH made AS (INSERT INTO webhook_deliveries
@@ -40,9 +48,11 @@ const DISPATCH = `WITH made AS (INSERT INTO webhook_deliveries
 const COUNT = `SELECT asked.id, ${deliveriesWhere(`webhook_id = asked.id AND status = 'pending'`, MAX_PENDING + 1)} AS count
   FROM unnest($1::bigint[]) AS asked (id)`;
 
-interface SubscriberRow {
-  type: EventType;
-  count: number;
+interface SubscribedRow {
+  /** Those that some webhook gets. */
+  types: EventType[] | null;
+  /** How many webhooks get the type that most of them get. */
+  most: number | null;
 }
 
 interface CountRow {
@@ -50,12 +60,13 @@ interface CountRow {
   count: number;
 }
 
-/** Webhooks would have more pending deliveries than allowed. Rolls back, so that they lose no events unannounced. */
-class BacklogsFull extends Error {
-  constructor(readonly webhookIds: readonly number[]) {
-    super(`Too many deliveries are pending for the webhooks ${webhookIds.join(', ')}.`);
-  }
+interface Turn {
+  hasMore: boolean;
+  /** Webhooks with more pending deliveries than allowed. */
+  full: number[];
 }
+
+const NOTHING: Turn = { hasMore: false, full: [] };
 
 /**
  * Follows the feed and creates a delivery of each event for each subscribed webhook. One instance at a time does so: the one
@@ -98,66 +109,54 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private async takeTurn(): Promise<void> {
     const { signal } = this.stopping;
     for (let more = true; more && !signal.aborted; ) {
-      more = await this.dispatchOrDisable();
+      const { hasMore, full } = await this.database.transaction((transaction) => this.dispatch(transaction));
+      for (const id of full) {
+        await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
+        await this.queue.giveUp(id);
+      }
       this.worker.wake();
+      more = hasMore;
     }
     await pause(this.pauseMs, undefined, { signal }).catch(() => undefined);
   }
 
-  /** @returns whether more events wait */
-  private async dispatchOrDisable(): Promise<boolean> {
-    try {
-      return await this.database.transaction((transaction) => this.dispatch(transaction));
-    } catch (error) {
-      if (!(error instanceof BacklogsFull)) {
-        throw error;
-      }
-      for (const id of error.webhookIds) {
-        await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
-        await this.queue.giveUp(id);
-      }
-      return true;
-    }
-  }
-
-  /** @returns whether more events wait */
-  private async dispatch(transaction: Transaction): Promise<boolean> {
+  private async dispatch(transaction: Transaction): Promise<Turn> {
     const dispatched = await transaction.findOne(DispatchPosition, {
       where: { one: true },
       lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
     });
     if (dispatched === null) {
-      return false;
+      return NOTHING;
     }
     const { position } = dispatched;
     // Read before the webhooks: a webhook created later must not get these events.
     const { position: end } = await this.events.end();
     if (end <= position) {
-      return false;
+      return NOTHING;
     }
-    const counts = await transaction.query<SubscriberRow[]>(COUNT_SUBSCRIBERS, [EVENT_TYPES]);
-    const subscribers = new Map(counts.map(({ type, count }) => [type, count]));
-    this.pauseMs = subscribers.size === 0 ? IDLE_PAUSE_MS : PAUSE_MS;
-    const reached =
-      subscribers.size === 0 ? end : await this.makeDeliveries(transaction, position, end, subscribers);
+    const [subscribed] = await transaction.query<SubscribedRow[]>(SUBSCRIBED, [EVENT_TYPES]);
+    const { types, most } = subscribed!;
+    this.pauseMs = types === null ? IDLE_PAUSE_MS : PAUSE_MS;
+    let reached = end;
+    let full: number[] = [];
+    if (types !== null) {
+      const events = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / most!)));
+      const page = await this.events.after({ position }, { type: types }, events);
+      reached = Math.min(end, page.reached.position);
+      const found = page.events.filter((event) => event.position <= end);
+      full = await this.makeDeliveries(transaction, found, position);
+      this.roomAt = reached;
+    }
     await transaction.update(DispatchPosition, { one: true }, { position: reached });
-    return reached < end;
+    return { hasMore: reached < end, full };
   }
 
-  /** @returns the position of the last event that was dispatched */
+  /** @returns webhooks that now have more pending deliveries than allowed */
   private async makeDeliveries(
     transaction: Transaction,
+    events: readonly StoredEvent[],
     position: number,
-    end: number,
-    subscribers: ReadonlyMap<EventType, number>,
-  ): Promise<number> {
-    const page = await this.events.after({ position }, { type: [...subscribers.keys()] }, MAX_EVENTS);
-    const found = page.events.filter((event) => event.position <= end);
-    let deliveries = 0;
-    const tooMany = found.findIndex(({ type }) => (deliveries += subscribers.get(type)!) > MAX_DELIVERIES);
-    const events = tooMany < 0 ? found : found.slice(0, Math.max(1, tooMany));
-    const reached =
-      events.length < found.length ? events.at(-1)!.position : Math.min(end, page.reached.position);
+  ): Promise<number[]> {
     const sent = events.map(toEventDto);
     const made = await transaction.query<CountRow[]>(DISPATCH, [
       EVENT_TYPES,
@@ -167,21 +166,6 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       sent.map((event) => JSON.stringify(event)),
       events.map((event) => event.position),
     ]);
-    await this.assertRoom(transaction, made, position);
-    this.roomAt = reached;
-    return reached;
-  }
-
-  /**
-   * Counts the pending deliveries of webhooks that may have too many: counting ten thousand for each webhook and turn would
-   * delay everybody's.
-   * @throws BacklogsFull
-   */
-  private async assertRoom(
-    transaction: Transaction,
-    made: readonly CountRow[],
-    position: number,
-  ): Promise<void> {
     const isOld = performance.now() - this.roomSince > COUNTS_KEPT_MS;
     if (isOld || position !== this.roomAt) {
       // Another instance has made deliveries since, or this is the first turn.
@@ -189,13 +173,10 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       this.roomSince = performance.now();
     }
     made.forEach(({ id, count }) => this.room.set(Number(id), (this.room.get(Number(id)) ?? 0) - count));
+    // Counting ten thousand for each webhook and turn would delay everybody's.
     const unsure = made.map(({ id }) => Number(id)).filter((id) => this.room.get(id)! < 0);
     const counted = unsure.length === 0 ? [] : await transaction.query<CountRow[]>(COUNT, [unsure]);
     counted.forEach(({ id, count }) => this.room.set(Number(id), MAX_PENDING - count));
-    const full = unsure.filter((id) => this.room.get(id)! < 0);
-    if (full.length > 0) {
-      this.roomAt = undefined;
-      throw new BacklogsFull(full);
-    }
+    return unsure.filter((id) => this.room.get(id)! < 0);
   }
 }
