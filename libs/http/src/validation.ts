@@ -63,20 +63,12 @@ export function Field(
   const message = ({ property, value }: ValidationArguments) =>
     `${property} ${value === undefined ? 'is required and ' : ''}must be ${expected}${often}${nullable ? ', or null' : ''}`;
   const isList = times !== undefined && times > 1;
-  return (target, name) => {
-    // A group for each field, so that `validated` can leave out the query parameters that were not given.
-    const groups = [name as string];
-    applyDecorators(
-      ApiProperty(describe(schema, options)),
-      ...(isList ? [ArrayMaxSize(times, { message, groups })] : []),
-      ...checks({ message, groups, each: isList }),
-      ...(nullable
-        ? [IsOptional({ groups })]
-        : isOptional(options)
-          ? [ValidateIf(isPresent, { groups })]
-          : []),
-    )(target, name);
-  };
+  return applyDecorators(
+    ApiProperty(describe(schema, options)),
+    ...(isList ? [ArrayMaxSize(times, { message })] : []),
+    ...checks({ message, each: isList }),
+    ...(nullable ? [IsOptional()] : isOptional(options) ? [ValidateIf(isPresent)] : []),
+  );
 }
 
 function isOptional({ optional = false, nullable = false, times }: FieldOptions): boolean {
@@ -247,13 +239,11 @@ const MAX_PROBLEMS = 5;
 const storage = getMetadataStorage();
 const findRules = storage.getTargetValidationMetadatas.bind(storage);
 const groupRules = storage.groupByPropertyName.bind(storage);
-const rulesOf = new Map<unknown, Map<string, ReturnType<typeof findRules>>>();
+const rulesOf = new Map<unknown, ReturnType<typeof findRules>>();
 const groupsOf = new WeakMap<object, ReturnType<typeof groupRules>>();
-storage.getTargetValidationMetadatas = (shape, schema, always, strict, groups = []) => {
-  const known = rulesOf.get(shape) ?? new Map<string, ReturnType<typeof findRules>>();
-  const fields = groups.join();
-  const found = known.get(fields) ?? findRules(shape, schema, always, strict, groups);
-  rulesOf.set(shape, known.set(fields, found));
+storage.getTargetValidationMetadatas = (shape, ...options) => {
+  const found = rulesOf.get(shape) ?? findRules(shape, ...options);
+  rulesOf.set(shape, found);
   return found;
 };
 storage.groupByPropertyName = (found) => {
@@ -302,27 +292,14 @@ const OPTIONS: ValidatorOptions = {
   validationError: { target: false, value: false },
 };
 
-/** By the fields to check. Kept, because V8 takes 2 µs longer for new ones at each call. */
-const optionsByFields = new Map<string, ValidatorOptions>();
-
-/** @param groups the names of the fields to check; all if empty */
-function optionsFor(groups: string[]): ValidatorOptions {
-  const fields = groups.sort().join();
-  const options = optionsByFields.get(fields) ?? { ...OPTIONS, groups };
-  optionsByFields.set(fields, options);
-  return options;
-}
-
 /**
  * An instance of the class with the value's fields.
- * @param isQuery all values are text, and parameters that were not given need no check
+ * @param isQuery all values are text
  * @throws ApiError 400 `validation_failed`
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
   const instance = new shape() as Record<string, unknown>;
   const inherited: string[] = [];
-  // Defaults are fields of the new instance.
-  const groups = isQuery ? Object.keys(instance) : [];
   for (const [name, given] of Object.entries(value)) {
     const field = isQuery ? fieldOf(shape, name) : undefined;
     // class-validator would take some names that every object inherits for known ones.
@@ -331,12 +308,9 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
     } else {
       instance[name] = field === undefined ? given : read(field, given);
     }
-    if (field !== undefined && !groups.includes(name)) {
-      groups.push(name);
-    }
   }
   const isEmpty = isQuery && Object.keys(value).length === 0;
-  const errors = isEmpty ? [] : validateSync(instance, optionsFor(groups));
+  const errors = isEmpty ? [] : validateSync(instance, OPTIONS);
   if (inherited.length > 0 || errors.length > 0) {
     const unknown = inherited.map((property) => ({ property, constraints: { [UNKNOWN]: '' } }));
     throw new ValidationFailedError(listed([...unknown, ...errors], shape));
