@@ -62,8 +62,8 @@ export interface RepeatingTaskOptions {
   /** For the log, as the subject of a sentence: `Deleting old events`. */
   name: string;
   work: () => unknown;
-  /** Milliseconds from the end of a run to the start of the next. */
-  everyMs: number | (() => number);
+  /** Milliseconds from the end of a run to the start of the next. Without it, only `runNow` starts runs. */
+  everyMs?: number | (() => number);
   /** Milliseconds from `start` to the first run. Default: `everyMs`. */
   firstMs?: number;
   /**
@@ -146,14 +146,14 @@ export class RepeatingTask {
     }
   }
 
-  private get pause(): number {
+  private get pause(): number | undefined {
     const { everyMs } = this.options;
-    return typeof everyMs === 'number' ? everyMs : everyMs();
+    return typeof everyMs === 'function' ? everyMs() : everyMs;
   }
 
-  private schedule(milliseconds: number): void {
+  private schedule(milliseconds: number | undefined): void {
     this.cancel?.();
-    if (!this.isStopped) {
+    if (!this.isStopped && milliseconds !== undefined) {
       const { clock = SYSTEM } = this.options;
       this.cancel = clock.later(milliseconds, () => void this.runNow());
     }

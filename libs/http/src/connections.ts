@@ -20,16 +20,12 @@ let waitingRequests = 0;
  * reached the old generation, it keeps all later ones alive.
  */
 const waiting = new WeakMap<Socket, ServerResponse[]>();
-const watched = new WeakSet<Server>();
 
-/** Tracks the responses of a server. Further calls for the same server do nothing. */
+/** Tracks the responses of a server. */
 export function trackResponses(server: Server): void {
-  if (!watched.has(server)) {
-    watched.add(server);
-    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      track(request.socket, response);
-    });
-  }
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
+    track(socket, response),
+  );
 }
 
 function track(socket: Socket, response: ServerResponse): void {
@@ -135,9 +131,8 @@ export class Connections {
   private readonly sockets = new Set<Socket>();
   private ending = false;
 
-  /** @param server must not listen yet: existing connections would not be tracked */
+  /** @param server must not listen yet: existing connections would not be tracked. Its responses are (`trackResponses`). */
   constructor(private readonly server: Server) {
-    trackResponses(server);
     server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));

@@ -1,6 +1,7 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { RepeatingTask } from '#libs/clock';
 import { CommandExecutor, Database, type Entity, type RowChange, type State } from '#libs/database';
 import { EVENT_JOURNAL, EVENT_TYPES, type RecordedEvent } from './event-blocks';
 
@@ -15,51 +16,35 @@ export interface Occurrence extends Pick<RecordedEvent, 'type' | 'data'> {
   petId?: number;
 }
 
-/** Notifies all processes of new events, at most once every 20 ms. */
+/**
+ * Modules register here which changes of their rows are events. Events are written in the transaction of the change, and all
+ * processes are notified of them.
+ */
 @Injectable()
-export class EventNotifier implements OnModuleDestroy {
-  private readonly logger = new Logger(EventNotifier.name);
-  private isPending = false;
-  private sending?: Promise<void>;
-
-  constructor(private readonly database: Database) {}
-
-  notify(): void {
-    this.isPending = true;
-    this.sending ??= this.send();
-  }
-
-  /** Sends a pending notification. */
-  async onModuleDestroy(): Promise<void> {
-    await this.sending;
-  }
-
-  private async send(): Promise<void> {
-    while (this.isPending) {
-      this.isPending = false;
-      try {
-        // SQL: TypeORM has no word for it.
-        await this.database.run({ text: `NOTIFY ${EVENTS_CHANNEL}` });
-      } catch (error) {
-        // No event is lost: followers read the feed with their next request, and deliveries poll it.
-        this.logger.warn(`New events could not be announced: ${String(error)}`);
-      }
-      await pause(PAUSE_MS);
-    }
-    this.sending = undefined;
-  }
-}
-
-/** Modules register here which changes of their rows are events. Events are written in the transaction of the change. */
-@Injectable()
-export class EventLog {
+export class EventLog implements OnModuleDestroy {
   /** Events that this process has written, by their type. */
   readonly written: Record<string, number> = Object.fromEntries(EVENT_TYPES.map((type) => [type, 0]));
 
+  private announced?: Promise<void>;
+  /** No event is lost if it fails: followers read the feed with their next request, and deliveries poll it. */
+  private readonly announcing = new RepeatingTask({
+    name: 'Announcing new events',
+    work: async () => {
+      // SQL: TypeORM has no word for it.
+      await this.database.run({ text: `NOTIFY ${EVENTS_CHANNEL}` });
+      await pause(PAUSE_MS);
+    },
+  });
+
   constructor(
     private readonly commands: CommandExecutor,
-    private readonly notifier: EventNotifier,
+    private readonly database: Database,
   ) {}
+
+  /** Sends a pending notification. */
+  async onModuleDestroy(): Promise<void> {
+    await this.announced;
+  }
 
   /** @param eventsOf maps a changed row to its events, if any; the state is that after the command */
   report<Row extends object>(
@@ -76,7 +61,7 @@ export class EventLog {
     state.append(EVENT_JOURNAL, { id: randomUUID().replaceAll('-', ''), type, petId: petId ?? null, data });
     state.afterCommit(() => {
       this.written[type]! += 1;
-      this.notifier.notify();
+      this.announced = this.announcing.runNow();
     });
   }
 }

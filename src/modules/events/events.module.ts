@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { RetentionModule, olderThan } from '#libs/database';
-import { EventLog, EventNotifier } from './event-log';
+import { EventLog } from './event-log';
 import { DAYS_KEPT, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 import { EventsService } from './events.service';
 
 /** Writing and reading events: for the modules that report them, and for the command line. */
-@Module({ providers: [EventNotifier, EventLog, EventReader], exports: [EventLog, EventReader] })
+@Module({ providers: [EventLog, EventReader], exports: [EventLog, EventReader] })
 export class EventLogModule {}
 
 /** The feed that callers follow. */

@@ -95,17 +95,15 @@ export class WebhooksService {
     return this.unsealed(created);
   }
 
-  async update(
+  update(
     id: number,
     patch: WebhookPatchDto,
     precondition: Precondition,
     origin: Origin,
   ): Promise<WebhookDto> {
-    const which = { id, clientId: origin.owner };
-    await this.get(which);
-    this.assertAllowed(patch.url);
     const decide = (state: State): WebhookDto => {
-      const webhook = foundWebhook(state, which);
+      const webhook = foundWebhook(state, { id, clientId: origin.owner });
+      this.assertAllowed(patch.url);
       precondition.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, types = webhook.types, description = webhook.description } = patch;
       const { enabled = webhook.enabled } = patch;

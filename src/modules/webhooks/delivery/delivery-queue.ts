@@ -3,9 +3,11 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Database, int8ToNumber } from '#libs/database';
 import { BACKLOG_FULL, type DeliveryStatus, type KeptSecret, WebhookDelivery } from '../webhook.entity';
-import { type Attempt, DISABLED_AFTER_MS, errorOf, isGone, pauseAfter, slowDownMs } from './schedule';
+import { type Attempt, DISABLED_AFTER_MS, FIRST, errorOf, isGone, pauseAfter, slowDownMs } from './schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
+/** Much longer than an attempt may take, in case the process is busy. */
+const LEASE_MS = 60_000;
 const DEAD = 'All deliveries failed for five days.';
 
 /** A delivery that this process has claimed. */
@@ -49,16 +51,6 @@ export interface Unreachable {
   reason: string;
 }
 
-export interface Take {
-  now: Date;
-  leasedUntil: Date;
-  most: number;
-  /** How many may be taken, by webhook. */
-  free: Record<number, number>;
-  /** For webhooks without an entry in `free`. */
-  otherwise: number;
-}
-
 /**
  * Claims due deliveries, oldest first, up to the allowance of each webhook. A webhook on probation gets one at a time, of all
  * instances: its row has a lease as well. It is the first one that is due, so that a failed one is tried again before
@@ -93,7 +85,7 @@ const TAKE = {
       CROSS JOIN LATERAL (
         SELECT * FROM (SELECT id, due_at FROM webhook_deliveries
           WHERE ready.proven AND status = 'pending' AND webhook_id = ready.id AND due_at <= $1
-          ORDER BY due_at LIMIT coalesce(($3::jsonb ->> ready.id::text)::int, $4::int)
+          ORDER BY due_at LIMIT coalesce(($3::jsonb ->> ready.id::text)::int, ${FIRST})
           FOR UPDATE SKIP LOCKED) AS oldest
         UNION ALL
         SELECT * FROM (SELECT id, due_at FROM webhook_deliveries
@@ -101,7 +93,7 @@ const TAKE = {
           ORDER BY id LIMIT 1
           FOR UPDATE SKIP LOCKED) AS first
       ) AS due
-      ORDER BY due.due_at LIMIT $5
+      ORDER BY due.due_at LIMIT $4
     ), probing AS (
       UPDATE webhooks SET probing_until = $2 FROM taken WHERE webhooks.id = taken.webhook_id AND NOT taken.proven
     )
@@ -170,8 +162,13 @@ export class DeliveryQueue {
     @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
   ) {}
 
-  async take({ now, leasedUntil, most, free, otherwise }: Take): Promise<TakenDelivery[]> {
-    const values = [now.toISOString(), leasedUntil.toISOString(), JSON.stringify(free), otherwise, most];
+  /**
+   * @param most how many are claimed
+   * @param free how many of them by webhook; `FIRST` for one without an entry
+   */
+  async take(now: Date, most: number, free: Record<number, number>): Promise<TakenDelivery[]> {
+    const leasedUntil = new Date(now.getTime() + LEASE_MS);
+    const values = [now.toISOString(), leasedUntil.toISOString(), JSON.stringify(free), most];
     const rows = await this.database.run<TakenRow>(TAKE, values);
     return rows.map((row) => ({
       ...row,

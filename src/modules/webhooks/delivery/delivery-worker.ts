@@ -5,15 +5,13 @@ import { Database } from '#libs/database';
 import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type Finished, type TakenDelivery } from './delivery-queue';
-import { Allowances, type Attempt, FIRST, isSuccess } from './schedule';
+import { Allowances, type Attempt, isSuccess } from './schedule';
 import { Sender } from './sender';
 
 /** Concurrent deliveries of this process. Dead receivers hold one each, for 15 seconds. */
 const MAX_UNDER_WAY = 1_000;
 /** Claimed by one statement. */
 const MAX_TAKEN = 500;
-/** Much longer than an attempt may take, in case the process is busy. */
-const LEASE_MS = 60_000;
 /** Due deliveries are found within this time; those made by this process immediately. */
 const POLL_MS = 1_000;
 /** How long a delivery waits when all connections to its host are in use, and up to twice as long. */
@@ -78,9 +76,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await this.writeOutcomes(now);
     const most = Math.min(MAX_TAKEN, MAX_UNDER_WAY - this.underWay.size);
     if (most > 0) {
-      const leasedUntil = new Date(now.getTime() + LEASE_MS);
-      const free = this.allowances.freeByWebhook();
-      const taken = await this.queue.take({ now, leasedUntil, most, free, otherwise: FIRST });
+      const taken = await this.queue.take(now, most, this.allowances.freeByWebhook());
       taken.forEach((delivery) => this.underWay.set(delivery, this.attempt(delivery)));
     }
   }

@@ -18,8 +18,8 @@ const BODY_BYTES = 16_384;
 const BODY_MS = 1_000;
 /** Maximum number of 1xx responses before the final one. */
 const INTERIM_RESPONSES = 10;
-/** Limits for idle connections. */
-const KEEP_ALIVE = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
+/** Limits for idle connections. With `autoSelectFamily`, a lookup is asked for all addresses. */
+const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32, autoSelectFamily: true };
 
 const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';
 const TOO_MANY_INTERIM = 'There were too many interim responses (1xx).';
@@ -83,13 +83,7 @@ export class HostConnections {
         lookup(name, wanted, (error, found) => {
           const usable = (found as LookupAddress[]).filter(({ address }) => this.hasRoom(address));
           hold(usable.map(({ address }) => address));
-          if (usable.length === 0) {
-            done(error ?? new HostBusyError(), []);
-          } else if (wanted.all === true) {
-            done(null, usable);
-          } else {
-            done(null, usable[0]!.address, usable[0]!.family);
-          }
+          done(usable.length === 0 ? (error ?? new HostBusyError()) : null, usable);
         });
       const socket = connect({ ...options, lookup: lookUp }, callback) as Socket;
       socket.once('connect', () => hold(socket.remoteAddress === undefined ? [] : [socket.remoteAddress]));
@@ -129,20 +123,18 @@ export class Sender {
     hosts = new HostConnections(),
   ) {
     this.agents = {
-      'http:': hosts.bind(new HttpAgent(KEEP_ALIVE), checkedLookup(resolve, policy, 'http:')),
-      'https:': hosts.bind(new HttpsAgent(KEEP_ALIVE), checkedLookup(resolve, policy, 'https:')),
+      'http:': hosts.bind(new HttpAgent(CONNECTIONS), checkedLookup(resolve, policy, 'http:')),
+      'https:': hosts.bind(new HttpsAgent(CONNECTIONS), checkedLookup(resolve, policy, 'https:')),
     };
   }
 
   /** Never rejects. Retries once, immediately, if an idle connection turns out to be closed. */
   async send(message: Message): Promise<Attempt> {
-    const url = new URL(message.url);
-    const literal = literalOf(url);
     if (this.policy.objection(message.url) !== undefined) {
       return { status: null, failure: FORBIDDEN };
     }
-    const { attempt, wasClosedBefore } = await this.exchange(url, literal, message);
-    return wasClosedBefore ? (await this.exchange(url, literal, message)).attempt : attempt;
+    const { attempt, wasClosedBefore } = await this.exchange(message);
+    return wasClosedBefore ? (await this.exchange(message)).attempt : attempt;
   }
 
   /** Aborts requests in flight, and closes all connections. */
@@ -150,11 +142,10 @@ export class Sender {
     Object.values(this.agents).forEach((agent) => agent.destroy());
   }
 
-  private exchange(
-    url: URL,
-    literal: string | undefined,
-    { headers, body }: Message,
-  ): Promise<{ attempt: Attempt; wasClosedBefore: boolean }> {
+  private exchange(message: Message): Promise<{ attempt: Attempt; wasClosedBefore: boolean }> {
+    const { headers, body } = message;
+    const url = new URL(message.url);
+    const literal = literalOf(url);
     return new Promise((resolve) => {
       const protocol = url.protocol as 'http:' | 'https:';
       const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, {

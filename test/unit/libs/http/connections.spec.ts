@@ -2,7 +2,12 @@ import { EventEmitter, once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections } from '#libs/http';
-import { UnsentResponses, isCrowded, startInTurn } from '../../../../libs/http/src/connections';
+import {
+  UnsentResponses,
+  isCrowded,
+  startInTurn,
+  trackResponses,
+} from '../../../../libs/http/src/connections';
 import { until } from '../../../support/eventually';
 import { RawConnection } from '../../../support/raw-http';
 import { pendingTimers } from '../../../support/pending-timers';
@@ -27,6 +32,7 @@ beforeEach(async () => {
   });
   // Longer than any test waits: what is closed is closed by what is tested.
   server.keepAliveTimeout = 60_000;
+  trackResponses(server);
   connections = new Connections(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
