@@ -1,7 +1,5 @@
 import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
-import { PARAMTYPES_METADATA } from '@nestjs/common/constants';
 import {
-  ApiBody,
   ApiExtension,
   ApiExtraModels,
   ApiOperation,
@@ -14,7 +12,6 @@ import type { AnyDefinedError } from './errors';
 import { Documented, type Examples } from './notes';
 import { MAX_PAGE_SIZE, type PageOptions, Paged } from './paging';
 import { Created, SingleResource } from './single-resource';
-import { isOptionalBody } from './validation';
 
 /** A class, or the name of a shared schema of the document. */
 type Schema = Type<unknown> | string;
@@ -75,7 +72,6 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ...(response ? responding(response) : noContent),
     ...(stability ? [ApiExtension('x-stability', stability)] : []),
     ...(hideTryItPanel ? [ApiExtension('x-hideTryItPanel', true)] : []),
-    documentOptionalBody,
   );
 }
 
@@ -102,12 +98,3 @@ function responding(response: ResponseOptions): MethodDecorator[] {
 function pathOf(schema: string): string {
   return `#/components/schemas/${schema}`;
 }
-
-/** Swagger takes every body for required. */
-const documentOptionalBody: MethodDecorator = (target, key, descriptor) => {
-  const types = Reflect.getMetadata(PARAMTYPES_METADATA, target, key) as Type<unknown>[];
-  const type = types.find(isOptionalBody);
-  if (type) {
-    ApiBody({ type, required: false })(target, key, descriptor);
-  }
-};

@@ -254,13 +254,9 @@ storage.groupByPropertyName = (found) => {
 
 const optionalBodies = new WeakSet<object>();
 
-/** For the class of a body: a request without one is as one with an empty object. */
+/** For the class of a body: a request without one is as one with an empty object. Document it with `ApiBody`. */
 export function OptionalBody(): ClassDecorator {
   return (shape) => void optionalBodies.add(shape);
-}
-
-export function isOptionalBody(shape: object): boolean {
-  return optionalBodies.has(shape);
 }
 
 /**
@@ -277,7 +273,7 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
     if (type === 'query') {
       return validated(shape, value as object, true);
     }
-    const body = value === undefined && isOptionalBody(shape) ? {} : value;
+    const body = value === undefined && optionalBodies.has(shape) ? {} : value;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
     }

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
 import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
 import { IfMatch, Precondition, Operation, type Page, IdParam } from '#libs/http';
 import { ScopeByMethod } from '../auth';
@@ -156,6 +156,7 @@ export class WebhooksController {
       own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
     },
   })
+  @ApiBody({ type: SecretRotationDto, required: false })
   rotate(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Body() body: SecretRotationDto,

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
 import { Database, int8ToNumber } from '#libs/database';
-import { BACKLOG_FULL, type DeliveryStatus, type KeptSecret, WebhookDelivery } from '../webhook.entity';
+import { BACKLOG_FULL, type KeptSecret } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, FIRST, errorOf, isGone, pauseAfter, slowDownMs } from './schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
@@ -27,22 +25,6 @@ export interface TakenDelivery {
 export interface Finished {
   delivery: TakenDelivery;
   attempt: Attempt;
-}
-
-/** What an attempt means for its delivery and its receiver, as the statements below read it from JSON. */
-interface Outcome {
-  id: number;
-  webhook: number;
-  url: string;
-  lease: Date;
-  status: DeliveryStatus;
-  /** When the delivery is due again. */
-  due: Date;
-  answer: number | null;
-  error: string | null;
-  gone: boolean;
-  /** Until when its receiver wants nothing. */
-  paused: Date | null;
 }
 
 /** A webhook that must be disabled. */
@@ -141,6 +123,11 @@ const RELEASE = {
     WHERE webhooks.id = held."webhookId" AND webhooks.probing_until = held."leasedUntil"`,
 };
 
+const GIVE_UP = {
+  text: `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHERE id = ANY(ARRAY(
+      SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending' FOR UPDATE SKIP LOCKED))`,
+};
+
 interface RecordedRow {
   id: string;
   gone: boolean;
@@ -157,10 +144,7 @@ type TakenRow = Record<'id' | 'webhookId' | 'secrets', string> &
  */
 @Injectable()
 export class DeliveryQueue {
-  constructor(
-    private readonly database: Database,
-    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * @param most how many are claimed
@@ -203,21 +187,12 @@ export class DeliveryQueue {
 
   /** Gives up the pending deliveries of a webhook that has too many, but for those that are being attempted. */
   async giveUp(webhookId: number): Promise<void> {
-    // The subquery is SQL, because TypeORM's UPDATE cannot skip locked rows.
-    await this.deliveries
-      .createQueryBuilder()
-      .update()
-      .set({ status: 'failed', error: BACKLOG_FULL })
-      .where(
-        `id = ANY(ARRAY(SELECT id FROM webhook_deliveries
-          WHERE webhook_id = :webhookId AND status = 'pending' FOR UPDATE SKIP LOCKED))`,
-        { webhookId },
-      )
-      .execute();
+    await this.database.run(GIVE_UP, [webhookId, BACKLOG_FULL]);
   }
 }
 
-function outcomeOf({ delivery, attempt }: Finished, now: Date): Outcome {
+/** What an attempt means for its delivery and its receiver, as the statements read it from JSON. */
+function outcomeOf({ delivery, attempt }: Finished, now: Date) {
   const { id, webhookId, url, leasedUntil, attempts } = delivery;
   const error = errorOf(attempt);
   const pauseMs = pauseAfter(attempts + 1, Math.random());
@@ -233,6 +208,7 @@ function outcomeOf({ delivery, attempt }: Finished, now: Date): Outcome {
     answer: attempt.status,
     error,
     gone: isGone(attempt),
+    // Until when its receiver wants nothing.
     paused: slowMs > 0 ? new Date(now.getTime() + slowMs) : null,
   };
 }

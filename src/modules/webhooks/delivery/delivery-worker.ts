@@ -115,13 +115,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     return this.sender.send({ url, headers, body });
   }
 
-  /** If that fails, they are written in the next turn. */
+  /** If that fails, outcomes are written in the next turn; what was postponed is due when its lease ends. */
   private async writeOutcomes(now: Date): Promise<void> {
     const [finished, postponed] = [this.finished.splice(0), this.postponed.splice(0)];
     try {
       if (postponed.length > 0) {
         await this.queue.release(postponed, new Date(now.getTime() + BUSY_MS * (1 + Math.random())));
-        postponed.length = 0;
       }
       const unreachable = finished.length > 0 ? await this.queue.recordOutcomes(finished, now) : [];
       for (const { webhookId, reason } of unreachable) {
@@ -129,7 +128,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       }
     } catch (error) {
       this.finished.unshift(...finished);
-      this.postponed.unshift(...postponed);
       throw error;
     }
   }
