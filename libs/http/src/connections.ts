@@ -174,7 +174,7 @@ export class Connections {
     // The HTTP server's own close() would close unused connections immediately.
     NetServer.prototype.close.call(this.server);
     const timers = [
-      setTimeout(() => this.closeUnused(), GRACE_MS),
+      setTimeout(() => this.sockets.forEach(closeWhenUnused), GRACE_MS),
       setTimeout(() => this.destroyAll(), patienceMs),
     ];
     await Promise.all([...this.sockets].map(closed));
@@ -184,10 +184,6 @@ export class Connections {
   /** Closes every connection immediately, even during a request. */
   destroyAll(): void {
     this.sockets.forEach((socket) => socket.destroy());
-  }
-
-  private closeUnused(): void {
-    this.sockets.forEach(closeWhenUnused);
   }
 }
 

@@ -50,10 +50,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Looks for due deliveries now. */
   wake(): void {
-    // Without a key nothing can be signed; an instance with a key will send.
-    if (this.vault.fingerprint !== undefined) {
-      void this.task.runNow();
-    }
+    void this.task.runNow();
   }
 
   /** Claims nothing more, waits for attempts in flight, and releases those that take too long. */
@@ -69,6 +66,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async takeTurn(): Promise<void> {
+    // Without a key nothing can be signed; an instance with a key will send.
     if (this.vault.fingerprint === undefined) {
       return;
     }
