@@ -31,7 +31,8 @@ export class EventWatch {
 
   constructor(
     readonly watcher: Watcher,
-    private readonly onClose: () => void,
+    /** Call it when the request is over. */
+    readonly close: () => void,
   ) {}
 
   /** Adds new events, which must be in order and without gaps. */
@@ -48,10 +49,6 @@ export class EventWatch {
   end(): void {
     this.ended = true;
     this.settle?.();
-  }
-
-  close(): void {
-    this.onClose();
   }
 
   /**

@@ -27,12 +27,6 @@ export interface Finished {
   attempt: Attempt;
 }
 
-/** A webhook that must be disabled. */
-export interface Unreachable {
-  webhookId: number;
-  reason: string;
-}
-
 /**
  * Claims due deliveries, oldest first, up to the allowance of each webhook. A webhook on probation gets one at a time, of all
  * instances: its row has a lease as well. It is the first one that is due, so that a failed one is tried again before
@@ -166,9 +160,12 @@ export class DeliveryQueue {
   /**
    * Writes what attempts mean for their deliveries and receivers. May be repeated after a failure. Skips deliveries whose
    * lease has ended, because another process may have claimed them.
-   * @returns webhooks that must be disabled
+   * @returns webhooks that must be disabled, and why
    */
-  async recordOutcomes(finished: readonly Finished[], now: Date): Promise<Unreachable[]> {
+  async recordOutcomes(
+    finished: readonly Finished[],
+    now: Date,
+  ): Promise<{ webhookId: number; reason: string }[]> {
     const values = [JSON.stringify(finished.map((one) => outcomeOf(one, now))), now.toISOString()];
     // First, because it may be repeated: a delivery that is finished is not looked at again.
     const receivers = await this.database.run<RecordedRow>(RECORD, values);
