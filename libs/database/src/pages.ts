@@ -31,10 +31,11 @@ const MIN_BATCH = 10;
 
 /**
  * Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. Requests with the same
- * filters that arrive while a statement runs share the next one, whatever the filters' values are.
+ * filters that arrive while a statement runs share the next one, whatever the filters' values are; it reads equal pages once.
  */
 export class PageReader<Row extends object, Query extends PageQuery> {
-  private readonly shared = new Map<string, SharedRead<Values, Row[]>>();
+  /** Reads by their filters, of pages by their values as JSON. */
+  private readonly shared = new Map<string, SharedRead<string, Row[]>>();
 
   /** @param select turns the filters of a request into SQL */
   constructor(
@@ -61,7 +62,7 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     const rows =
       selection.isUnprepared || selection.named !== undefined
         ? await this.readAlone(selection, values, parameter, caller)
-        : await this.database.share(this.sharedBy(selection, types), values, caller);
+        : await this.database.share(this.sharedBy(selection, types), JSON.stringify(values), caller);
     return pageOf(rows, limit, (row) => this.table.idOf(row));
   }
 
@@ -80,14 +81,14 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     return rows.map((row) => this.table.rowOf(row));
   }
 
-  private sharedBy(selection: Selection, types: ParameterType[]): SharedRead<Values, Row[]> {
+  private sharedBy(selection: Selection, types: ParameterType[]): SharedRead<string, Row[]> {
     const filters = [selection.conditions, selection.within?.parameters].join();
     let shared = this.shared.get(filters);
     if (shared === undefined) {
       const statement = { text: sharedPagesStatement(this.listOf(selection), this.table.json, types) };
       shared = {
         maxBatch: MAX_BATCH,
-        statementFor: (pages) => ({ ...statement, values: columnsOf(pages) }),
+        statementFor: (pages) => ({ ...statement, values: columnsOf([...new Set(pages)]) }),
         resultsOf: (rows, pages) => this.pagesOf(rows, pages),
       };
       this.shared.set(filters, shared);
@@ -95,18 +96,19 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     return shared;
   }
 
-  /** @param stored the number of each page, from 1, and its rows as JSON */
-  private pagesOf(stored: readonly StoredRow[], pages: readonly Values[]): Row[][] {
+  /** @param stored the number of each different page, from 1, and its rows as JSON */
+  private pagesOf(stored: readonly StoredRow[], pages: readonly string[]): Row[][] {
     const { table } = this;
-    const rows = pages.map((): Row[] => []);
+    const rows = new Map([...new Set(pages)].map((page): [string, Row[]] => [page, []]));
+    const different = [...rows.values()];
     for (const [number, entries] of stored as [number, string | null][]) {
       const page = JSON.parse(entries ?? '[]') as StoredRow[];
       // They arrive sorted, but SQL does not promise it for an aggregate.
-      rows[number - 1] = page
-        .map((entry) => table.rowOf(entry, 'fromJson'))
-        .sort((a, b) => table.idOf(a) - table.idOf(b));
+      different[number - 1]!.push(
+        ...page.map((entry) => table.rowOf(entry, 'fromJson')).sort((a, b) => table.idOf(a) - table.idOf(b)),
+      );
     }
-    return rows;
+    return pages.map((page) => rows.get(page)!);
   }
 
   private listOf({ conditions, within }: Selection): List {
@@ -119,12 +121,13 @@ export class PageReader<Row extends object, Query extends PageQuery> {
   }
 }
 
-/** An array of values for each parameter. */
-function columnsOf(pages: readonly Values[]): unknown[][] {
-  const [first] = pages as [Values];
+/** An array of values for each parameter. @param pages each once, its values as JSON */
+function columnsOf(pages: readonly string[]): unknown[][] {
+  const given = pages.map((page) => JSON.parse(page) as Values);
+  const [first] = given as [Values];
   const empty = first.map((value, index) => (index === 1 ? 0 : value));
   const missing = Math.max(0, MIN_BATCH - pages.length);
-  const all = [...pages, ...Array<Values>(missing).fill(empty)];
+  const all = [...given, ...Array<Values>(missing).fill(empty)];
   return first.map((_value, index) => all.map((values) => values[index]));
 }
 
