@@ -30,7 +30,7 @@ export class InventoryController {
     description:
       'Returns a page of stock counts, sorted by petId. Follow `Link` with `rel="next"` for the next page.',
     response: {
-      description: 'One page of the inventory.',
+      description: 'One page of stock counts.',
       page: InventoryItemDto,
       paging: { idOf: ({ petId }: InventoryItemDto) => petId },
       example: [EXAMPLE],
@@ -45,7 +45,7 @@ export class InventoryController {
     id: 'getInventory',
     summary: 'Get the stock count of a pet',
     description: 'Returns the current stock count and status of one pet.',
-    response: { description: 'The inventory entry.', resource: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The stock of the pet.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
   get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<InventoryItemDto> {
@@ -58,7 +58,7 @@ export class InventoryController {
     summary: 'Set the stock count of a pet',
     description:
       'Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
-    response: { description: 'The updated inventory entry.', resource: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated stock.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
     bodies: {
       restocked: { summary: 'Three units', value: { quantity: 3 } },
@@ -80,7 +80,7 @@ export class InventoryController {
     summary: 'Adjust the stock count of a pet',
     description:
       'Adds units to the stock or removes them in one step, without reading the count first. Added units make a `pending` or `sold` pet `available`.',
-    response: { description: 'The updated inventory entry.', resource: InventoryItemDto, example: EXAMPLE },
+    response: { description: 'The updated stock.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',
     bodies: {

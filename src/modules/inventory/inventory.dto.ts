@@ -11,7 +11,7 @@ export const STOCK_COUNT = { min: 0, max: MAX_QUANTITY };
 
 @ApiSchema({ name: 'InventoryItem', description: 'The stock of one pet.' })
 export class InventoryItemDto {
-  @Id({ description: 'Identifier of the pet the entry tracks.', example: 1 })
+  @Id({ description: 'Identifier of the pet.', example: 1 })
   petId!: number;
 
   @Integer({ ...STOCK_COUNT, description: 'Current stock count.', example: 3 })

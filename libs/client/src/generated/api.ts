@@ -270,7 +270,7 @@ export interface PetPatch {
  */
 export interface InventoryItem {
   /**
-   * Identifier of the pet the entry tracks.
+   * Identifier of the pet.
    * @example 1
    */
   petId: number;
