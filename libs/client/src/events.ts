@@ -16,7 +16,7 @@ export interface EventsInput<Type extends EventType = EventType> {
   types?: Type[];
   /** Only events about this pet, its stock and its orders. */
   petId?: number;
-  /** Where to continue: the `cursor` of an earlier event, or `now`. Default: the oldest event. */
+  /** Where to continue: the `cursor` of an earlier stream, or `now`. Default: the oldest event. */
   cursor?: string;
   /** Continues with new events as they occur, instead of ending with the newest one. */
   follow?: boolean;
