@@ -86,7 +86,7 @@ const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE'];
 export class ApiCommand extends PetstoreCommand {
   protected override readonly examples = [
     'api GET /pets -f status=available -f limit=5',
-    'api POST /orders -f petId=1 -f quantity=2',
+    'api POST /store/orders -f petId=1 -f quantity=1',
     'api POST /webhooks -f url=https://shop.example/hook -f \'types=["order.placed"]\'',
     'api GET /rate-limit --include',
   ];
