@@ -73,12 +73,13 @@ function jsonOrText(text: string): unknown {
 }
 
 const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE'];
+const METHODS = [...WITHOUT_BODY, 'POST', 'PUT', 'PATCH'];
 
 @Command({
   name: 'api',
   arguments: '<method> <path>',
   argsDescription: {
-    method: 'GET, POST, PUT, PATCH or DELETE',
+    method: 'GET, HEAD, POST, PUT, PATCH or DELETE',
     path: 'path of an operation, such as /pets/1',
   },
   description: 'call the running service with the key in PETSTORE_KEY',
@@ -120,6 +121,9 @@ quantity=2 is a number, name=2 too, and name='"2"' is a text.
   private request(method: string, path: string): ServiceRequest {
     if (!path.startsWith('/')) {
       throw new UsageError(`<path> takes a path that begins with /, not "${path}".`);
+    }
+    if (!METHODS.includes(method)) {
+      throw new UsageError(`<method> takes ${METHODS.join(', ')}, not "${method}".`);
     }
     const fields = this.field ?? [];
     if (!WITHOUT_BODY.includes(method)) {

@@ -44,6 +44,14 @@ describe('petstore api', () => {
     expect(stdout).toMatch(/^HTTP 404\n[^]*x-ratelimit-remaining: [^]*\n\n{"code":"pet_not_found"/);
   });
 
+  it('refuses a method that no operation has', async () => {
+    const { code, stderr } = await api('TRACE', '/pets');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'petstore: <method> takes GET, HEAD, DELETE, POST, PUT, PATCH, not "TRACE".\n',
+    });
+  });
+
   it('says how to start the service where none answers', async () => {
     const outcome = await petstore(['api', 'GET', '/pets', '--url', 'http://127.0.0.1:1'], {
       PETSTORE_KEY: 'psk_live_x',
