@@ -124,8 +124,9 @@ function urlOf(baseUrl: string, path: string, { path: values = {}, query = {} }:
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(values[name])));
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query as Record<string, QueryValue>)) {
-    const given = value === undefined ? [] : [value].flat();
-    given.forEach((one) => parameters.append(name, String(one)));
+    // An empty array is sent as an empty value, which the service refuses: left out, it would ask for everything.
+    const given = Array.isArray(value) && value.length === 0 ? '' : (value ?? []);
+    [given].flat().forEach((one) => parameters.append(name, String(one)));
   }
   const search = parameters.toString();
   return `${base}${filled}${search && `?${search}`}`;

@@ -149,6 +149,12 @@ describe('The pages of a list', () => {
     ]);
   });
 
+  it('are not those of the whole list when a filter is an empty array', async () => {
+    const { client, sent } = scriptedClient([page([])]);
+    await client.pets.list({ id: [] });
+    expect(sent[0]!.url).toMatch(/\/pets\?id=$/);
+  });
+
   it('are read only on demand', async () => {
     const { client, sent } = scriptedClient([page([1, 2], 'a'), page([3])]);
     for await (const { id } of client.pets.list()) {
