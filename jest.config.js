@@ -9,6 +9,8 @@ const tier = (name, more) => ({
     '^#libs/(.*)$': '<rootDir>/libs/$1/src',
     '^(\\.{1,2}/(?!.*node_modules).*)\\.js$': ['$1', '$1.js'],
   },
+  // The client as it is published has the name of its sources.
+  modulePathIgnorePatterns: ['<rootDir>/dist'],
   testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
   runtime: '<rootDir>/test/support/jest/runtime.cjs',
   ...more,

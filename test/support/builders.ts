@@ -47,13 +47,14 @@ class PetBuilder {
     return new PetBuilder({ ...this.body, status: 'sold' });
   }
 
-  build(): Record<string, unknown> {
-    return this.body;
+  /** @param categoryId unless it has another one */
+  build(categoryId = 1): Record<string, unknown> {
+    return { categoryId, ...this.body };
   }
 }
 
 export function aPet(): PetBuilder {
-  return new PetBuilder({ name: 'Rex', categoryId: 1 });
+  return new PetBuilder({ name: 'Rex' });
 }
 
 /** Creates things through the interface and fails loudly when that does not work. */
@@ -64,10 +65,10 @@ export class Arrange {
     return this.created<Category>('/categories', { name });
   }
 
-  /** A pet in a category of its own; with this stock when given. */
+  /** A pet, in a category of its own unless it has one; with this stock when given. */
   async pet(builder: PetBuilder = aPet(), stock?: number): Promise<Pet> {
     const { id: categoryId } = await this.category();
-    const pet = await this.created<Pet>('/pets', builder.inCategory(categoryId).build());
+    const pet = await this.created<Pet>('/pets', builder.build(categoryId));
     if (stock !== undefined) {
       await this.caller.put(`/store/inventory/${pet.id}`, { quantity: stock });
     }

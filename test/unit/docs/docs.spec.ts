@@ -5,6 +5,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
 import { describeInterface } from '../../../src/cli/describe-interface';
 import { type GuideName, GUIDES } from '../../../src/http/document/guides';
+import { EVENT_TYPES } from '../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../src/modules/quotas/rules/limits';
 import { operationsOf } from '../../support/document';
 import { GUIDES_FOLDER, readGuide } from '../../support/guide-steps';
@@ -117,6 +118,11 @@ it('The limits guide has the current plans', () => {
       return [plan, perMinute, perDay];
     }),
   );
+});
+
+it('The events guide lists every type', () => {
+  const [table] = /^\| Type[^]*?\n\n/m.exec(readGuide('events'))!;
+  expect(table.match(/\w+\.\w+/g)).toEqual([...EVENT_TYPES]);
 });
 
 it('Every guide is served, and listed in the index in reading order', () => {
