@@ -25,6 +25,7 @@ export interface ServiceRequest {
   /** With its query. */
   path: string;
   body?: unknown;
+  headers?: Record<string, string>;
   /** By default the service of this machine. */
   url?: string;
 }
@@ -33,7 +34,7 @@ export interface ServiceRequest {
  * Sends a request to the running service, with the key in PETSTORE_KEY.
  * @throws CommandFailure if there is no key, or no service answers
  */
-export async function callService({ method, path, body, url = localService() }: ServiceRequest) {
+export async function callService({ method, path, body, headers, url = localService() }: ServiceRequest) {
   const key = process.env.PETSTORE_KEY;
   if (!key) {
     throw new UsageError(`PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue <client>`);
@@ -41,7 +42,11 @@ export async function callService({ method, path, body, url = localService() }: 
   try {
     return await fetch(`${url}${path}`, {
       method,
-      headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      headers: {
+        ...headers,
+        'X-API-Key': key,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
@@ -59,6 +64,14 @@ function field(text: string, name: string, before: Field[] = []): Field[] {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (key === undefined || value === undefined) {
     throw new UsageError(`${name} takes name=value, not "${text}".`);
+  }
+  return [...before, [key, value]];
+}
+
+function headerField(text: string, name: string, before: Field[] = []): Field[] {
+  const [, key, value] = /^([\w-]+): ?([ -~]*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) {
+    throw new UsageError(`${name} takes a header field such as 'If-Match: "3"', not "${text}".`);
   }
   return [...before, [key, value]];
 }
@@ -89,6 +102,7 @@ export class ApiCommand extends PetstoreCommand {
     'api GET /pets -f status=available -f limit=5',
     'api POST /store/orders -f petId=1 -f quantity=1',
     'api POST /webhooks -f url=https://shop.example/hook -f \'types=["order.placed"]\'',
+    'api PATCH /pets/1 -H \'If-Match: "the ETag of a response"\' -f status=sold',
     'api GET /rate-limit --include',
   ];
   protected override readonly explanation = `
@@ -98,12 +112,17 @@ quantity=2 is a number, name=2 too, and name='"2"' is a text.
 
   @Value('-f, --field <name=value>', 'a field of the query or body; several: repeat it', field)
   field?: Field[];
+  @Value('-H, --header <name:value>', 'a header field; several: repeat it', headerField) header?: Field[];
   @Value('--url <url>', 'address of the service (default: from HOST and PORT)', serviceUrl) url?: string;
   @Flag('-i, --include', 'print status and header fields as well') include?: boolean;
   @Flag('--json', 'on a terminal too, JSON in one line, and failures as JSON') json?: boolean;
 
   async run([method = '', path = '']: string[]): Promise<void> {
-    const response = await callService({ url: this.url, ...this.request(method.toUpperCase(), path) });
+    const response = await callService({
+      ...this.request(method.toUpperCase(), path),
+      headers: Object.fromEntries(this.header ?? []),
+      url: this.url,
+    });
     const text = await response.text();
     if (this.include) {
       print(`HTTP ${response.status}`);

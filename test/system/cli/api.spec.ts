@@ -44,6 +44,16 @@ describe('petstore api', () => {
     expect(stdout).toMatch(/^HTTP 404\n[^]*x-ratelimit-remaining: [^]*\n\n{"code":"pet_not_found"/);
   });
 
+  it('sends header fields, and refuses what is none', async () => {
+    const order = ['POST', '/categories', '-f', 'name=Once', '-H', 'Idempotency-Key: once'];
+    expect(await json<object>(...order)).toEqual(await json<object>(...order));
+    const { code, stderr } = await api('GET', '/pets', '-H', 'If-Match');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^petstore: --header takes .*, not "If-Match"\.\n$/) as string,
+    });
+  });
+
   it('refuses a method that no operation has', async () => {
     const { code, stderr } = await api('TRACE', '/pets');
     expect({ code, stderr }).toEqual({
