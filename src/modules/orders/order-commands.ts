@@ -91,25 +91,29 @@ function availablePet(state: State, petId: number): KnownPet {
 /** An order and its pet, read beforehand because the pet is what gets locked. An order never changes its pet. */
 export type OrderOfPet = Pick<Order, 'id' | 'petId'>;
 
-/** Completes or reschedules an order. If no stock and no open order is left, the pet becomes sold. */
-export function updateOrder(
+/** Reschedules an order. Neither its pet nor the stock matters, so it need not be read before to know the pet. */
+export function rescheduleOrder(
+  id: number,
+  patch: OrderPatchDto,
+  precondition: Precondition,
+): Command<OrderDto> {
+  return {
+    needs: [lockOrder(id)],
+    decide: (state) => toOrderDto(applyPatch(state, id, patch, precondition).after),
+  };
+}
+
+/** Completes an order, and may reschedule it. If no stock and no open order is left, the pet becomes sold. */
+export function completeOrder(
   { id, petId }: OrderOfPet,
   patch: OrderPatchDto,
   precondition: Precondition,
 ): Command<OrderDto> {
   return {
-    // Most changes do not complete the order, and counting costs more than the rest.
-    needs: patch.complete ? [...orderNeeds(id, petId), OpenOrders.count(petId)] : lockNeeds(id, petId),
+    needs: [...orderNeeds(id, petId), OpenOrders.count(petId)],
     decide: (state) => {
-      const order = foundOrder(state, id, precondition);
-      const { complete = order.complete } = patch;
-      if (!canTransition(statusOf(order), complete ? 'complete' : 'open')) {
-        throw new OrderAlreadyCompleteError(id);
-      }
-      const shipDate = patch.shipDate === undefined ? order.shipDate : parseDate(patch.shipDate);
-      const changed: Order = { ...order, complete, shipDate };
-      state.update(Order, id, changed);
-      if (complete && !order.complete) {
+      const { before, after } = applyPatch(state, id, patch, precondition);
+      if (!before.complete) {
         OpenOrders.closed(state, petId);
         const remainder = {
           stock: StockReservations.left(state, petId),
@@ -118,9 +122,26 @@ export function updateOrder(
         const pet = PetCatalog.find(state, petId)!;
         PetCatalog.setStatus(state, petId, petStatusAfterCompleting(pet.status, remainder));
       }
-      return toOrderDto(changed);
+      return toOrderDto(after);
     },
   };
+}
+
+function applyPatch(
+  state: State,
+  id: number,
+  patch: OrderPatchDto,
+  precondition: Precondition,
+): { before: Order; after: Order } {
+  const before = foundOrder(state, id, precondition);
+  const { complete = before.complete } = patch;
+  if (!canTransition(statusOf(before), complete ? 'complete' : 'open')) {
+    throw new OrderAlreadyCompleteError(id);
+  }
+  const shipDate = patch.shipDate === undefined ? before.shipDate : parseDate(patch.shipDate);
+  const after: Order = { ...before, complete, shipDate };
+  state.update(Order, id, after);
+  return { before, after };
 }
 
 /** Cancels an open order and returns its units to the stock. */
@@ -143,11 +164,11 @@ export function cancelOrder({ id, petId }: OrderOfPet, precondition: Preconditio
 }
 
 function orderNeeds(id: number, petId: number): Need[] {
-  return [...lockNeeds(id, petId), StockReservations.load(petId)];
+  return [PetCatalog.lock(petId), StockReservations.load(petId), lockOrder(id)];
 }
 
-function lockNeeds(id: number, petId: number): Need[] {
-  return [PetCatalog.lock(petId), { row: Order, id }];
+function lockOrder(id: number): Need {
+  return { row: Order, id, lock: 'FOR NO KEY UPDATE' };
 }
 
 function foundOrder(state: State, id: number, precondition: Precondition): Order {

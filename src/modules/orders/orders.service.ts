@@ -13,7 +13,7 @@ import type { Page, Precondition } from '#libs/http';
 import { AuditTrail, type OrderAction } from '../audit';
 import { EventLog, type Occurrence } from '../events';
 import { PetHasOpenOrdersError, PetLifecycle } from '../pets';
-import { cancelOrder, OpenOrders, placeOrder, updateOrder } from './order-commands';
+import { cancelOrder, completeOrder, OpenOrders, placeOrder, rescheduleOrder } from './order-commands';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
@@ -74,8 +74,11 @@ export class OrdersService {
     precondition: Precondition,
     origin: Origin,
   ): Promise<OrderDto> {
+    if (patch.complete !== true) {
+      return this.commands.run(rescheduleOrder(id, patch, precondition), origin);
+    }
     const order = await this.get(id, origin.owner);
-    return this.change(order, updateOrder(order, patch, precondition), 'order.completed', origin);
+    return this.change(order, completeOrder(order, patch, precondition), 'order.completed', origin);
   }
 
   async cancel(id: number, precondition: Precondition, origin: Origin): Promise<void> {

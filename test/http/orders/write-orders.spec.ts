@@ -1,4 +1,5 @@
 import { type InventoryItem, type Order, aPet } from '../../support/builders';
+import { until } from '../../support/eventually';
 import { useStore } from '../../support/use-service';
 
 const { service, caller, arrange } = useStore();
@@ -183,6 +184,20 @@ describe('concurrent requests', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => caller.delete(`/store/orders/${id}`)));
     expect(tally(answers)).toEqual({ 204: 1, '404 order_not_found': 9 });
     expect(await inventory(petId)).toEqual({ petId, quantity: 3, status: 'available' });
+  });
+
+  it('complete an order that another instance reschedules, and keep its date', async () => {
+    const { id: petId } = await arrange.pet();
+    const { id } = await arrange.order(petId);
+    const other = await service.database.pool.connect();
+    await other.query('BEGIN');
+    await other.query(`UPDATE orders SET ship_date = '2099-01-01Z' WHERE id = $1`, [id]);
+    const completed = caller.patch<Order>(`/store/orders/${id}`, { complete: true });
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await service.database.pool.query(waiting)).rowCount === 1);
+    await other.query('COMMIT');
+    other.release();
+    expect((await completed).body).toMatchObject({ complete: true, shipDate: '2099-01-01T00:00:00.000Z' });
   });
 
   it('to complete and to cancel an order: exactly one succeeds', async () => {
