@@ -321,6 +321,8 @@ describe('On a guide', () => {
     await page.keyboard.type('daily_quota_exceeded');
     await page.locator('dialog.search li').first().waitFor();
     await page.keyboard.press('ArrowDown');
+    expect(await page.evaluate(`document.activeElement.matches('li:nth-child(2) a')`)).toBe(true);
+    await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/guides/errors#daily_quota_exceeded');
     await comesIntoView(page.locator('#daily_quota_exceeded'));

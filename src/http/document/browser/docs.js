@@ -89,7 +89,9 @@ dialog.addEventListener('keydown', (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step) {
     event.preventDefault();
-    stops.at((stops.indexOf(document.activeElement) + step) % stops.length).focus();
+    // In the field, the first result is the one that Enter opens, so the next is the second.
+    const from = stops.indexOf(document.activeElement) || (step === 1 ? 1 : 0);
+    stops.at((from + step) % stops.length).focus();
   } else if (event.key === 'Enter' && document.activeElement === field) {
     stops[1]?.click();
   } else if (event.key === 'Escape') {
