@@ -1,7 +1,11 @@
-import { type StoredEvent, BEGINNING } from '../../../src/modules/events/event-blocks';
+import { type StoredEvent, BEGINNING, EVENT_TYPES } from '../../../src/modules/events/event-blocks';
 import { EventWatch } from '../../../src/modules/events/event-tail';
 
 const event = (position: number) => ({ position, type: 'pet.updated', petId: 1 }) as StoredEvent;
+
+it('Every type has a bit of its own', () => {
+  expect(EVENT_TYPES.length).toBeLessThanOrEqual(31);
+});
 
 it('What happens while a response is prepared is not added to it: the next page has it', async () => {
   const watch = new EventWatch({ after: BEGINNING, filter: {}, most: 10, client: 1 }, () => undefined);

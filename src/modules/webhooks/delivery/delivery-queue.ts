@@ -30,10 +30,9 @@ export interface Finished {
 /**
  * Claims due deliveries, oldest first, up to the allowance of each webhook. A webhook on probation gets one at a time, of all
  * instances: its row has a lease as well. It is the first one that is due, so that a failed one is tried again before
- * others. Finds the webhooks with pending deliveries by a
- * loose index scan, so that the size of any backlog does not matter. A claimed delivery becomes due again when its lease
- * ends, so that a process that dies loses nothing. Pending deliveries of deleted webhooks are removed on the way, some at a
- * time, because there may be very many.
+ * others. Finds the webhooks with pending deliveries by a loose index scan, so that the size of any backlog does not matter.
+ * A claimed delivery becomes due again when its lease ends, so that a process that dies loses nothing. Pending deliveries of
+ * deleted webhooks are removed on the way, some at a time, because there may be very many.
  */
 const TAKE = {
   text: `WITH RECURSIVE waiting (webhook_id) AS (

@@ -110,11 +110,11 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     const { signal } = this.stopping;
     for (let more = true; more && !signal.aborted; ) {
       const { hasMore, full } = await this.database.transaction((transaction) => this.dispatch(transaction));
+      this.worker.wake();
       for (const id of full) {
         await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
         await this.queue.giveUp(id);
       }
-      this.worker.wake();
       more = hasMore;
     }
     await pause(this.pauseMs, undefined, { signal }).catch(() => undefined);
