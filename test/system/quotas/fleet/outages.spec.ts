@@ -138,7 +138,8 @@ test('a change that cannot be applied at once is retried', async () => {
   reading.mockRejectedValueOnce(new Error('busy')).mockRejectedValueOnce(new Error('busy'));
   await quotas().ban(keyId, HOUR);
   await bothAnswer(callers, 403);
-  expect(reading.mock.calls.length).toBeGreaterThanOrEqual(4);
+  // The instance that succeeds first tells Redis, and with it the other.
+  expect(reading.mock.calls.length).toBeGreaterThanOrEqual(3);
   reading.mockRestore();
 });
 
