@@ -60,6 +60,7 @@ test('they count their shares while the node of a client is down, and together a
   }
 
   await node.start();
+  await cluster.untilWhole();
   await until(() => !pair.degraded.some(Boolean));
   expect(await outcomes(further[1], LIMIT + 8)).toEqual({ 200: LIMIT, 429: 8 });
 });

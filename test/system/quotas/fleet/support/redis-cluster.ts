@@ -37,6 +37,13 @@ export class RedisCluster {
     return this.nodes[Math.floor((slot * NODES) / SLOTS)]!;
   }
 
+  /** Waits until every node serves: for some seconds after a node is back, the others refuse all requests. */
+  async untilWhole(): Promise<void> {
+    for (const node of this.nodes) {
+      await withClient(node, (client) => until(async () => isComplete(await client.cluster('INFO'))));
+    }
+  }
+
   async close(): Promise<void> {
     for (const node of this.nodes) {
       await node.close();
@@ -52,9 +59,7 @@ export class RedisCluster {
         await client.call('CLUSTER', 'MEET', '127.0.0.1', this.nodes[0]!.port, busPorts[0]!);
       });
     }
-    for (const node of this.nodes) {
-      await withClient(node, (client) => until(async () => isComplete(await client.cluster('INFO'))));
-    }
+    await this.untilWhole();
   }
 }
 
