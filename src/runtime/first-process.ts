@@ -1,4 +1,4 @@
-import cluster, { type Worker } from 'node:cluster';
+import type { Worker } from 'node:cluster';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Logger } from 'pino';
@@ -39,8 +39,6 @@ export class FirstProcess implements Running {
       { ...NEST_OPTIONS, logger: nestLogger(this.logger) },
     );
     this.context = context;
-    // Keeps types (Infinity, undefined) that JSON would change.
-    cluster.setupPrimary({ serialization: 'advanced' });
     const counter = context.get(WorkerQuotaServer);
     const onStart = (worker: Worker) => worker.once('exit', counter.serve(worker));
     this.workers = new WorkerProcesses(this.count, this.workerEnvironment(), onStart, this.logger);

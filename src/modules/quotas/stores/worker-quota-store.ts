@@ -25,7 +25,7 @@ interface Call {
 }
 
 /** Its result, or why it failed; `unavailable` if the database was. */
-type Reply = { id: number } & ({ result: unknown } | { failure: string; unavailable: boolean });
+type Reply = { id: number } & ({ result?: unknown } | { failure: string; unavailable: boolean });
 
 interface Question {
   quotaCalls: Call[];
@@ -111,10 +111,10 @@ export class WorkerQuotaStore extends QuotaStore {
     for (const reply of quotaReplies) {
       const { resolve, reject } = this.waiting.get(reply.id)!;
       this.waiting.delete(reply.id);
-      if ('result' in reply) {
-        resolve(reply.result as never);
-      } else {
+      if ('failure' in reply) {
         reject(reply.unavailable ? new ServiceUnavailableError() : new Error(reply.failure));
+      } else {
+        resolve(reply.result as never);
       }
     }
   }
@@ -135,25 +135,34 @@ export class WorkerQuotaServer {
     this.replies.set(worker, []);
     worker.on('message', (message) => {
       const { quotaCalls = [] } = message as Partial<Question>;
-      quotaCalls.forEach((call) => void this.answer(worker, call));
+      quotaCalls.forEach((call) => this.answer(worker, call));
     });
     return () => this.replies.delete(worker);
   }
 
-  private async answer(worker: Channel, { id, method, parameters }: Call): Promise<void> {
-    const reply = await this.run(method, parameters).then(
-      (result): Reply => ({ id, result }),
-      (error): Reply => ({ id, failure: String(error), unavailable: isDatabaseUnavailable(error) }),
-    );
+  /** Most results are there at once: a promise for each would cost more than the counting. */
+  private answer(worker: Channel, { id, method, parameters }: Call): void {
+    const reply = (result: unknown) => this.reply(worker, { id, result });
+    const fail = (error: unknown) =>
+      this.reply(worker, { id, failure: String(error), unavailable: isDatabaseUnavailable(error) });
+    try {
+      const call = this.store[method] as (...all: unknown[]) => unknown;
+      const result = call.apply(this.store, parameters);
+      if (result instanceof Promise) {
+        result.then(reply, fail);
+      } else {
+        reply(result);
+      }
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  private reply(worker: Channel, reply: Reply): void {
     const replies = this.replies.get(worker);
     if (replies?.push(reply) === 1) {
       setImmediate(() => this.send(worker));
     }
-  }
-
-  private async run(method: Method, parameters: unknown[]): Promise<unknown> {
-    const call = this.store[method] as (...all: unknown[]) => unknown;
-    return call.apply(this.store, parameters);
   }
 
   private send(worker: Channel): void {
