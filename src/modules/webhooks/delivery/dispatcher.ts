@@ -112,8 +112,9 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       const { hasMore, full } = await this.database.transaction((transaction) => this.dispatch(transaction));
       this.worker.wake();
       for (const id of full) {
-        await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
+        // In this order: after a crash in between, a disabled webhook would keep its backlog.
         await this.queue.giveUp(id);
+        await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
       }
       more = hasMore;
     }
