@@ -88,7 +88,7 @@ export class PageReader<Row extends object, Query extends PageQuery> {
       const statement = { text: sharedPagesStatement(this.listOf(selection), this.table.json, types) };
       shared = {
         maxBatch: MAX_BATCH,
-        statementFor: (pages) => ({ ...statement, values: columnsOf([...new Set(pages)]) }),
+        statementFor: (pages) => ({ ...statement, values: columnsOf(pages) }),
         resultsOf: (rows, pages) => this.pagesOf(rows, pages),
       };
       this.shared.set(filters, shared);
@@ -96,19 +96,18 @@ export class PageReader<Row extends object, Query extends PageQuery> {
     return shared;
   }
 
-  /** @param stored the number of each different page, from 1, and its rows as JSON */
+  /** @param stored the number of each page, from 1, and its rows as JSON */
   private pagesOf(stored: readonly StoredRow[], pages: readonly string[]): Row[][] {
     const { table } = this;
-    const rows = new Map([...new Set(pages)].map((page): [string, Row[]] => [page, []]));
-    const different = [...rows.values()];
+    const results = pages.map((): Row[] => []);
     for (const [number, entries] of stored as [number, string | null][]) {
       const page = JSON.parse(entries ?? '[]') as StoredRow[];
       // They arrive sorted, but SQL does not promise it for an aggregate.
-      different[number - 1]!.push(
+      results[number - 1]!.push(
         ...page.map((entry) => table.rowOf(entry, 'fromJson')).sort((a, b) => table.idOf(a) - table.idOf(b)),
       );
     }
-    return pages.map((page) => rows.get(page)!);
+    return results;
   }
 
   private listOf({ conditions, within }: Selection): List {
@@ -121,7 +120,7 @@ export class PageReader<Row extends object, Query extends PageQuery> {
   }
 }
 
-/** An array of values for each parameter. @param pages each once, its values as JSON */
+/** An array of values for each parameter. @param pages their values as JSON */
 function columnsOf(pages: readonly string[]): unknown[][] {
   const given = pages.map((page) => JSON.parse(page) as Values);
   const [first] = given as [Values];

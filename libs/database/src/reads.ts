@@ -8,7 +8,7 @@ import { type Session, type Statement, type StoredRow, withRetries } from './ses
 export interface SharedRead<Key, Result> {
   /** Maximum keys of a statement. */
   readonly maxBatch: number;
-  /** @param keys of the requests; a key may occur more than once */
+  /** @param keys of the requests, each once */
   statementFor(keys: readonly Key[]): Statement & { values: unknown[] };
   /** @returns the result for each key, in the order of the keys */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
@@ -132,11 +132,11 @@ export class Reads {
   private async load(session: Session, group: Group): Promise<void> {
     try {
       const { read } = group[0]!;
-      const keys = group.map(({ key }) => key);
+      const keys = [...new Set(group.map(({ key }) => key))];
       const { values, ...statement } = read.statementFor(keys);
       const rows = await withRetries(() => session.read(statement, values));
-      const results = read.resultsOf(rows, keys);
-      group.forEach(({ resolve }, index) => resolve(results[index]));
+      const results = new Map(read.resultsOf(rows, keys).map((result, index) => [keys[index], result]));
+      group.forEach(({ key, resolve }) => resolve(results.get(key)));
     } catch (error) {
       group.forEach(({ reject }) => reject(error));
     }

@@ -64,7 +64,7 @@ describe('reads', () => {
     await aReadUnderWay();
     const results = Promise.all([read('a'), read('b'), read('a', 2)]);
     await aTurn();
-    expect(texts()).toEqual(['shared a a b']);
+    expect(texts()).toEqual(['shared a b']);
     sent[0]!.succeed([['a', 1]]);
     expect(await results).toEqual([1, null, 1]);
   });
