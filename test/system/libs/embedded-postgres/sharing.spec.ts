@@ -88,6 +88,7 @@ describe('a killed process', () => {
       process.kill(-holder.child.pid!, signal);
       await until(() => holder.child.signalCode !== null);
       expect(await isRunning()).toBe(true);
+      await until(async () => (await countOfLeases()) === 0);
       const next = hold();
       expect(await next.report).toMatchObject({ adopted: true });
       await next.stop();
@@ -99,6 +100,8 @@ describe('a killed process', () => {
     const [killed, other] = [hold(), hold()];
     await Promise.all([killed.report, other.report]);
     await killed.kill();
+    // Its session notices a moment later.
+    await until(async () => (await countOfLeases()) === 1);
     await other.stop();
     expect(postmasterPid(cluster)).toBeUndefined();
   });
