@@ -1,7 +1,8 @@
+import { Redis } from 'ioredis';
 import type { Answer, ApiClient, ErrorBody } from '../../support/api-client';
 import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
-import { COUNTED, MINUTE, limitsIn, standing } from '../../support/limits';
+import { COUNTED, HOUR, MINUTE, limitsIn, standing } from '../../support/limits';
 import { spread, tally } from '../../support/spread';
 import { whileLocked } from '../../support/while-locked';
 import { Books } from '../faults/support/books';
@@ -63,6 +64,17 @@ test('three instances allow 60 requests of a burst, count each once, and refuse 
   expectExactLimit(answers, 60, end);
   // None ever had to count alone.
   expect(fleet.complaints).toEqual([]);
+});
+
+test('a step of the clock by an hour does not expire what Redis stores about a client', async () => {
+  const { key: stored } = await fleet.issueKey();
+  await fleet.callers(stored)[0]!.get(COUNTED);
+  const connection = new Redis(fleet.redis.url);
+  const names = await connection.keys('petstore:{client:*');
+  const lives = await Promise.all(names.map((name) => connection.pttl(name)));
+  connection.disconnect();
+  expect(lives.length).toBeGreaterThan(0);
+  expect(Math.min(...lives)).toBeGreaterThan(25 * HOUR);
 });
 
 test('they allow exactly the daily limit of a plan', async () => {

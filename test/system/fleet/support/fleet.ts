@@ -12,7 +12,7 @@ const SIZE = 3;
 export class Fleet {
   private constructor(
     private readonly bench: ServiceBench,
-    private readonly redis: RedisServer,
+    readonly redis: RedisServer,
     readonly database: TestDatabase,
     /** Makes clients and keys, and has the document; no request of a test goes there. */
     private readonly office: TestService,
