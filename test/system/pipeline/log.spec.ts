@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { createLogger, endLog } from '../../../src/runtime/logging';
 import { freePort } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
+import { createTestDatabase } from '../../support/test-database';
 import { until } from '../../support/eventually';
 
 const bench = new ServiceBench();
@@ -99,8 +100,9 @@ describe('a log', () => {
 
 test('a service whose output cannot be written keeps serving, and stops on SIGTERM', async () => {
   const port = await freePort();
+  const database = await createTestDatabase();
   const service = bench.launch(
-    { ...bench.embedded(), PORT: String(port), METRICS_PORT: 'off', LOG_LEVEL: 'info' },
+    { DATABASE_URL: database.url, PORT: String(port), LOG_LEVEL: 'info' },
     { within: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
   );
   const live = () =>
@@ -115,6 +117,7 @@ test('a service whose output cannot be written keeps serving, and stops on SIGTE
   }
   expect(await service.end()).toEqual({ code: 0, signal: null });
   expect(service.stderr).toBe('');
+  await database.drop();
 });
 
 test('an unread log takes at most 8 MB, and reports once how many lines it lost when it is read again', async () => {

@@ -3,7 +3,7 @@ import { chownSync, existsSync, lchownSync, readFileSync, symlinkSync, writeFile
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { settingNames } from '../../../src/settings';
-import { complaint, petstoreProcess } from '../../support/command-line';
+import { complaint, petstore, petstoreProcess } from '../../support/command-line';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
@@ -61,31 +61,23 @@ describe('a start that is not possible ends with one line:', () => {
 });
 
 describe('.env', () => {
-  it('is read from the working directory, and the environment wins', async () => {
-    const cwd = bench.folder('configured');
-    writeFileSync(join(cwd, '.env'), `DATABASE_URL=${database.url}\nLOG_LEVEL=loud\nAFTER_SUNSET=serve\n`);
-    expect(await petstoreProcess(['serve'], {}, { cwd })).toEqual(complaint(1, /LOG_LEVEL takes/));
-    const service = await bench.serve({ LOG_LEVEL: 'error' }, { cwd });
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-    expect(await service.end()).toEqual({ code: 0, signal: null });
-  });
-
   it('does not matter for DATABASE_URL_FILE if the environment has DATABASE_URL', async () => {
     const cwd = bench.folder('with-secret');
     writeFileSync(join(cwd, '.env'), 'DATABASE_URL_FILE=/nowhere\n');
-    const outcome = await petstoreProcess(['db', 'status'], { DATABASE_URL: database.url }, { cwd });
+    const outcome = await petstore(['db', 'status'], { DATABASE_URL: database.url }, { cwd });
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('sets nothing but settings: other names are ignored with a warning, also in worker processes', async () => {
+  it('is read from the working directory, and the environment wins; other names are ignored with a warning, also in worker processes', async () => {
     const cwd = bench.folder('hostile');
     const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
     writeFileSync(join(cwd, 'code.js'), code);
     writeFileSync(
       join(cwd, '.env'),
-      `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nPETSTORE_SERVICE_ID=7\nPATH=${cwd}\nDATABASE_URL=${database.url}\n`,
+      `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nPETSTORE_SERVICE_ID=7\nPATH=${cwd}\nDATABASE_URL=${database.url}\nLOG_LEVEL=loud\n`,
     );
-    const service = await bench.serve({}, { cwd });
+    const service = await bench.serve({ LOG_LEVEL: 'error' }, { cwd });
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     expect(service.stderr).toBe(
       'petstore: .env: ignored, because they are no settings: NODE_OPTIONS, PATH, PETSTORE_SERVICE_ID.\n',
@@ -99,10 +91,10 @@ describe('.env', () => {
     const [cwd, shared] = [bench.folder('of-nobody'), bench.folder('shared')];
     writeFileSync(join(cwd, '.env'), 'LOG_LEVEL=info\n');
     symlinkSync(join(cwd, '.env'), join(shared, '.env'));
-    expect(await petstoreProcess(['version'], {}, { cwd: shared })).toMatchObject({ code: 0, stderr: '' });
+    expect(await petstore(['version'], {}, { cwd: shared })).toMatchObject({ code: 0, stderr: '' });
     lchownSync(join(shared, '.env'), 65_534, 65_534);
     const refused = complaint(1, /\.env belongs to user 65534, and root reads only its own/);
-    expect(await petstoreProcess(['version'], {}, { cwd: shared })).toEqual(refused);
+    expect(await petstore(['version'], {}, { cwd: shared })).toEqual(refused);
     chownSync(join(cwd, '.env'), 65_534, 65_534);
     expect(await petstoreProcess(['serve'], {}, { cwd })).toEqual(refused);
   });
@@ -110,7 +102,7 @@ describe('.env', () => {
   it('that is no file is refused', async () => {
     const cwd = bench.folder('odd');
     execFileSync('mkfifo', [join(cwd, '.env')]);
-    expect(await petstoreProcess(['version'], {}, { cwd })).toEqual(complaint(1, /\.env is not a file/));
+    expect(await petstore(['version'], {}, { cwd })).toEqual(complaint(1, /\.env is not a file/));
   });
 
   it('has an example that lists every setting, and no other', () => {
