@@ -1,10 +1,9 @@
-// Installs the client's package as its users would, and tries it: `npm run test:client -- [Nodes, such as 20 22 24]`.
-// Compiles a program against it with TypeScript 5 and 6, and loads it with each Node by import and by require. Needs the npm registry.
+// Installs the client's package as its users would, and compiles a program against it with TypeScript 5 and 6: `npm run test:client`.
+// Needs the npm registry.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { nodeOf } from './other-nodes.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'petstore-client-matrix-'));
@@ -15,45 +14,21 @@ const packed = join(folder, 'client');
 run(process.execPath, join(ROOT, 'libs/client/scripts/build.mjs'), packed);
 const tarball = run('npm', 'pack', '--silent', packed).trim().split('\n').at(-1);
 
-const USE = `
-const store = createPetStoreClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'psk_live_none', maxAttempts: 1 });
-store.pets.get(1).catch((error) => error instanceof PetStoreError && console.log(error.code));`;
 writeFileSync(join(folder, 'package.json'), '{ "private": true }');
 writeFileSync(
   join(folder, 'use.mts'),
-  `import { PetStoreError, createPetStoreClient } from '@petstore/client';${USE}`,
-);
-writeFileSync(
-  join(folder, 'use.cjs'),
-  `const { PetStoreError, createPetStoreClient } = require('@petstore/client');${USE}`,
+  `import { PetStoreError, createPetStoreClient } from '@petstore/client';
+   const store = createPetStoreClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'psk_live_none', maxAttempts: 1 });
+   store.pets.get(1).catch((error) => error instanceof PetStoreError && console.log(error.code));`,
 );
 
 for (const major of ['5', '6']) {
-  run(
-    'npm',
-    'install',
-    '--silent',
-    '--no-audit',
-    '--no-fund',
-    join(folder, tarball),
-    `typescript@${major}`,
-    '@types/node@20',
-  );
+  const packages = [join(folder, tarball), `typescript@${major}`, '@types/node@20'];
+  run('npm', 'install', '--silent', '--no-audit', '--no-fund', ...packages);
   const tsc = join(folder, 'node_modules/typescript/bin/tsc');
   for (const module of [['nodenext'], ['esnext', '--moduleResolution', 'bundler']]) {
     const options = '--strict --target es2022 --types node --skipLibCheck false'.split(' ');
     run(process.execPath, tsc, ...options, '--module', ...module, 'use.mts');
     console.log(`${run(process.execPath, tsc, '--version').trim()}, module ${module[0]}: compiled`);
   }
-}
-const majors = process.argv.slice(2);
-for (const major of majors.length > 0 ? majors : ['20', '22', '24']) {
-  const node = nodeOf(major, folder);
-  for (const program of ['use.mjs', 'use.cjs']) {
-    const output = run(node, program).trim();
-    if (output !== 'no_answer') {
-      throw new Error(`Node ${major}, ${program}: ${output}`);
-    }
-  }
-  console.log(`Node ${run(node, '--version').trim()}: import and require`);
 }

@@ -1,14 +1,17 @@
 import { build } from 'esbuild';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
-import { useService } from '../../../support/use-service';
+import { eventually, until } from '../../../support/eventually';
+import { blocksOf, readGuide } from '../../../support/guide-steps';
+import { freePort } from '../../../support/redis-server';
+import { useStore } from '../../../support/use-service';
 
 const ROOT = resolve(__dirname, '../../../..');
-const service = useService();
+const { service, caller, arrange } = useStore();
 let project: string;
 /** What the compiler says of the project. */
 let complaints: string;
@@ -129,6 +132,42 @@ it('The receiver of the README accepts exactly what is signed with the secret', 
   );
   const output = await run(['deliveries.mjs'], { PETSTORE_URL: service.url, PETSTORE_KEY: key });
   expect(output.split('\n').slice(1)).toEqual(['order.placed { petId: 7 }', '204', '400', '']);
+});
+
+it('The receiver of the guide on webhooks, run as written, accepts signed deliveries and rejects all others', async () => {
+  const [receiver] = blocksOf(readGuide('webhooks')).filter(({ language }) => language === 'js');
+  writeFileSync(join(project, 'receiver.mjs'), receiver!.text);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const { body } = await caller.post<{ secret: string }>('/webhooks', { url, types: ['pet.created'] });
+  const child = spawn(process.execPath, ['receiver.mjs'], {
+    cwd: project,
+    env: { PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRET: body.secret },
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  try {
+    const forged = {
+      method: 'POST',
+      headers: {
+        'webhook-id': 'evt_1',
+        'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+        'webhook-signature': 'v1,AAAA',
+      },
+      body: '{"id":"evt_1","type":"pet.created","data":{}}',
+    };
+    // Until the receiver listens, nobody answers.
+    const { status } = await eventually(() => fetch(url, forged));
+    expect(status).toBe(400);
+    // The receiver has the system's clock, and refuses what is older than five minutes by it.
+    service.clock.set(Date.now());
+    const pet = await arrange.pet();
+    await until(() => output !== '');
+    expect(output).toBe(`pet.created ${JSON.stringify(pet)}\n`);
+  } finally {
+    child.kill('SIGKILL');
+  }
 });
 
 it('A bundle of it needs only what browsers provide', async () => {
