@@ -8,7 +8,6 @@ export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
   private port = 0;
-  private hangsUp = false;
   private silent = false;
   private bytesLeft = Infinity;
   private whenSent: () => void = () => undefined;
@@ -35,12 +34,6 @@ export class TcpProxy {
     this.whenSent = whenSent;
   }
 
-  /** Breaks every connection, and hangs up on new ones as soon as they are made. */
-  cut(): void {
-    this.hangsUp = true;
-    this.breakConnections();
-  }
-
   /** Breaks every connection, and listens no more: connections are refused. */
   async refuse(): Promise<void> {
     const { server } = this;
@@ -65,7 +58,6 @@ export class TcpProxy {
       this.breakConnections();
     }
     this.silent = false;
-    this.hangsUp = false;
     if (!this.server) {
       await this.listen();
     }
@@ -94,10 +86,6 @@ export class TcpProxy {
   }
 
   private join(client: Socket): void {
-    if (this.hangsUp) {
-      client.destroy();
-      return;
-    }
     client.on('data', ({ length }: Buffer) => this.count(length));
     const upstream = connect(databaseAddress(this.target));
     for (const [socket, other] of [
