@@ -171,7 +171,7 @@ export class HealthController {
   /** The process responds. */
   @Get('live')
   @Public()
-  @SkipThrottle({ minute: true, day: true })
+  @SkipThrottle()
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
@@ -182,7 +182,7 @@ export class HealthController {
    */
   @Get('ready')
   @Public()
-  @SkipThrottle({ minute: true, day: true })
+  @SkipThrottle()
   ready(): Promise<Ready> {
     return this.readiness.check();
   }

@@ -13,8 +13,6 @@ export interface WriteBehindOptions<Entry> {
   /** How often collected entries are written, in milliseconds. */
   intervalMs: number;
   write: BatchWriter<Entry>;
-  /** Called before each batch is assembled, to add() what was collected elsewhere. */
-  collect?: () => void;
   /** Merges a pending entry with a later one of the same key. */
   merge: (earlier: Entry, later: Entry) => Entry;
 }
@@ -64,7 +62,6 @@ export class WriteBehind<Entry> {
   }
 
   private async write(): Promise<void> {
-    this.options.collect?.();
     this.hasSucceeded = true;
     if (this.waiting.size === 0) {
       return;

@@ -21,6 +21,9 @@ class Records {
   saveBan(keyId: number, bans: BanState): void {
     this.bans.set(keyId, { ...bans });
   }
+  hasUnsavedBan(): boolean {
+    return false;
+  }
   read(clientId: number, keyId: number): ReturnType<QuotaRecords['read']> {
     this.lookUps += 1;
     const requests = this.counts.get(clientId) ?? 0;

@@ -53,8 +53,6 @@ export function shareRead<Value>(
 /** Persists daily counts and bans: written every second and at shutdown. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
-  /** By client, because this is added to with every request; passed on when it is written. */
-  private readonly counting = new Map<number, DayCount>();
   private readonly counts: WriteBehind<DayCount>;
   /** By key, oldest first: the last one is in force, but each gets an audit entry. */
   private readonly bansEarned: WriteBehind<EarnedBan[]>;
@@ -70,7 +68,6 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.counts = new WriteBehind<DayCount>({
       name: 'Saving counts',
       intervalMs: INTERVAL_MS,
-      collect: () => this.collect(),
       merge: (earlier, later) => ({ ...later, requests: earlier.requests + later.requests }),
       write: (batch) => this.writeCounts([...batch.values()]),
     });
@@ -88,17 +85,7 @@ export class QuotaRecords implements OnApplicationShutdown {
    */
   count(clientId: number, windows: WindowState, requests: number): void {
     const { day, minuteStart, minuteCount } = windows;
-    const counted = this.counting.get(clientId);
-    if (counted?.day === day) {
-      counted.requests += requests;
-      counted.minuteStart = minuteStart;
-      counted.minuteCount = minuteCount;
-      return;
-    }
-    if (counted !== undefined) {
-      this.passOn(counted);
-    }
-    this.counting.set(clientId, { clientId, day, requests, minuteStart, minuteCount });
+    this.counts.add(`${clientId}/${day}`, { clientId, day, requests, minuteStart, minuteCount });
   }
 
   /**
@@ -183,15 +170,6 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.counts.close(), this.bansEarned.close()]);
-  }
-
-  private collect(): void {
-    this.counting.forEach((counted) => this.passOn(counted));
-    this.counting.clear();
-  }
-
-  private passOn(counted: DayCount): void {
-    this.counts.add(`${counted.clientId}/${counted.day}`, counted);
   }
 
   private async writeCounts(counts: DayCount[]): Promise<void> {
