@@ -9,6 +9,8 @@ interface Item {
 describe('A fair queue', () => {
   let queue: FairQueue<Item>;
   beforeEach(() => {
+    // For all tests: the real timer of a queue that keeps items could end among those of the next test.
+    jest.useFakeTimers();
     const refusal = () => new Error('refused');
     queue = new FairQueue('Test', { max: 6, maxOfOwner: 4, timeoutMs: 5_000, refusal });
   });
@@ -80,7 +82,6 @@ describe('A fair queue', () => {
   });
 
   it('refuses what waits too long, even if nobody takes anything', async () => {
-    jest.useFakeTimers();
     const early = expect(queue.add(1, { name: 'a1', subjects: [] })).rejects.toThrow('refused');
     await jest.advanceTimersByTimeAsync(4_000);
     add(1, 'a2');
