@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { DAY_MS } from '#libs/clock';
 import { type KeyDescription, KeysService, SCOPES, type Scope, describeKey } from '../../modules/auth';
-import { QuotaAdministration } from '../../modules/quotas';
+import { QuotasService } from '../../modules/quotas';
 import { WebhookAdministration } from '../../modules/webhooks';
 import { ChangingCommand, CommandGroup, ListingCommand, ResultCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
@@ -76,7 +76,7 @@ export class ListKeysCommand extends ListingCommand {
     'keys list --output csv --columns id,client,state',
   ];
   @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly quotas!: QuotaAdministration;
+  @Inject() private readonly quotas!: QuotasService;
 
   @Value('--client <name>', 'only keys of this client', anyText) client?: string;
 
@@ -100,7 +100,7 @@ export class ListKeysCommand extends ListingCommand {
 export class ShowKeyCommand extends ResultCommand {
   protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
   @Inject() private readonly keys!: KeysService;
-  @Inject() private readonly quotas!: QuotaAdministration;
+  @Inject() private readonly quotas!: QuotasService;
 
   async run([text = '']: string[]): Promise<void> {
     const reference = keyReference(text);
@@ -119,7 +119,7 @@ export class ShowKeyCommand extends ResultCommand {
 /** A command that changes a key. */
 abstract class KeyChangeCommand extends ChangingCommand {
   @Inject() protected readonly keys!: KeysService;
-  @Inject() protected readonly quotas!: QuotaAdministration;
+  @Inject() protected readonly quotas!: QuotasService;
 
   protected async find(text: string): Promise<Key> {
     const reference = keyReference(text);

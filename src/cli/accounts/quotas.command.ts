@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../../modules/auth';
-import { QuotaAdministration, QuotaOverview } from '../../modules/quotas';
+import { QuotasService, QuotaOverview } from '../../modules/quotas';
 import { PETSTORE } from '../../runtime/messages';
 import { CommandGroup, ConfirmedCommand, ListingCommand, ResultCommand } from '../command/command';
 import { confirm } from '../command/operator';
@@ -50,7 +50,7 @@ export class ResetQuotaCommand extends ConfirmedCommand {
     'quotas reset acme --yes --reason "load test agreed"',
   ];
   @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly quotas!: QuotaAdministration;
+  @Inject() private readonly quotas!: QuotasService;
 
   async run([name = '']: string[]): Promise<void> {
     await this.store.open(this.reason);
@@ -69,7 +69,7 @@ export class TopQuotasCommand extends ListingCommand {
     'quotas top --limit 3 --days 30',
     'quotas top --sort -usedPercent',
   ];
-  @Inject() private readonly quotas!: QuotaAdministration;
+  @Inject() private readonly quotas!: QuotasService;
 
   @Limit('clients', 1_000, 10) limit!: number;
   @Days(1) days!: number;
@@ -91,7 +91,7 @@ const BAR = 40;
 export class UsageCommand extends ResultCommand {
   protected override readonly examples = ['quotas usage acme', 'quotas usage acme --days 90 --output csv'];
   @Inject() private readonly clients!: ClientsService;
-  @Inject() private readonly quotas!: QuotaAdministration;
+  @Inject() private readonly quotas!: QuotasService;
 
   @Days(30) days!: number;
 

@@ -4,9 +4,9 @@ import type { FastifyRequest } from 'fastify';
 import { Operation } from '#libs/http';
 import { type KeyHolder, ScopeByMethod } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/decision';
-import { CountedOnlyWithoutKey } from './request-limiter';
+import { CountedOnlyWithoutKey, subjectOf } from './request-limiter';
 import type { WindowStanding } from './rules/limits';
-import type { Standing } from './stores/quota-store';
+import { QuotaStore, type Standing } from './stores/quota-store';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
 import { QuotasService } from './quotas.service';
 
@@ -26,7 +26,10 @@ const BANNED: RateLimitStatusDto = {
 @Controller()
 @ScopeByMethod()
 export class AccountController {
-  constructor(private readonly quotas: QuotasService) {}
+  constructor(
+    private readonly store: QuotaStore,
+    private readonly quotas: QuotasService,
+  ) {}
 
   @Get('rate-limit')
   @CountedOnlyWithoutKey()
@@ -46,8 +49,8 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    const holder = holderOf(request);
-    return toStatus(holder.plan, await this.quotas.standingOf(holder));
+    const standing = await this.store.look(subjectOf(request.caller, request.ip));
+    return toStatus(holderOf(request).plan, standing);
   }
 
   @Get('usage')
@@ -68,7 +71,8 @@ export class AccountController {
     stability: 'experimental',
   })
   async getUsage(@Req() request: FastifyRequest, @Query() query: UsageQuery): Promise<UsageDto> {
-    return { days: await this.quotas.usageOf(holderOf(request), query.days) };
+    await this.store.flush();
+    return { days: await this.quotas.usageOf(holderOf(request).clientId, query.days) };
   }
 }
 

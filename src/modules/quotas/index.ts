@@ -1,4 +1,4 @@
-export { QuotaAdministration } from './quota-administration';
+export { QuotasService } from './quotas.service';
 export { QuotaOverview } from './quota-overview';
 export {
   AGREED_PLANS,

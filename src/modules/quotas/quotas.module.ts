@@ -11,7 +11,6 @@ import { AccountController } from './account.controller';
 import { ChangesListener } from './changes-listener';
 import { InstanceWatch } from './instances';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
-import { QuotaAdministration } from './quota-administration';
 import { QuotaOverview } from './quota-overview';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
@@ -67,8 +66,8 @@ const REPOSITORIES = TypeOrmModule.forFeature([UsageDay, QuotaReset, KeyBan]);
 /** Bans, resets and reports for operators, without the counting that requests need. */
 @Module({
   imports: [REPOSITORIES, AdministrationModule],
-  providers: [QuotaRecords, QuotaAdministration, QuotaOverview],
-  exports: [QuotaRecords, QuotaAdministration, QuotaOverview],
+  providers: [QuotaRecords, QuotasService, QuotaOverview],
+  exports: [QuotaRecords, QuotasService, QuotaOverview],
 })
 export class QuotaAdministrationModule {}
 
@@ -82,14 +81,7 @@ export class QuotaAdministrationModule {}
     ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: 1 }]),
   ],
   controllers: [AccountController],
-  providers: [
-    QuotasService,
-    RequestLimiter,
-    PlanThrottlerGuard,
-    ...QUOTA_STORE,
-    InstanceWatch,
-    ChangesListener,
-  ],
+  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE, InstanceWatch, ChangesListener],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
 })
 export class QuotasModule {}

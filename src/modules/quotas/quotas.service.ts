@@ -1,26 +1,170 @@
 import { Injectable } from '@nestjs/common';
-import { type KeyHolder } from '../auth';
-import { QuotaAdministration } from './quota-administration';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Between, MoreThan, Repository } from 'typeorm';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
+import { Database, type Transaction, int8ToNumber } from '#libs/database';
+import { AuditTrail } from '../audit';
+import { KeyBan, QuotaReset, UsageDay, toStoredBan } from './quotas.entity';
+import { type BanState, ban, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf } from './rules/limits';
-import { QuotaStore, type Standing } from './stores/quota-store';
 
-/** What callers ask about their own limits. */
+interface RankedRow {
+  client: string;
+  plan: string;
+  perMinute: number | null;
+  perDay: number | null;
+  requests: string;
+  forgiven: string;
+}
+
+export type RankedClient = {
+  client: string;
+  plan: string;
+  requests: number;
+  perDay: number;
+  /** Share of the day's limit that is used, minus resets; only for a single day. */
+  usedPercent?: number;
+};
+
+/** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
 @Injectable()
 export class QuotasService {
   constructor(
-    private readonly store: QuotaStore,
-    private readonly administration: QuotaAdministration,
+    @InjectRepository(KeyBan) private readonly bans: Repository<KeyBan>,
+    @InjectRepository(UsageDay) private readonly usage: Repository<UsageDay>,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly trail: AuditTrail,
   ) {}
 
-  /** Both windows and the bans of the key, as the counter has them. */
-  async standingOf(holder: KeyHolder): Promise<Standing> {
-    const { clientId, keyId } = holder;
-    return this.store.look({ kind: 'client', clientId, keyId, limits: limitsOf(holder) });
+  /**
+   * Bans a key, starting now. It raises the key's ban level like an automatic ban.
+   * @param durationMs default: as long as the key's next automatic ban
+   * @returns the end of the ban
+   */
+  ban(keyId: number, durationMs?: number): Promise<Date> {
+    return this.database.transaction(async (transaction) => {
+      const bans = await lockedBans(keyId, transaction);
+      ban(bans, this.clock.now(), { durationMs, byOperator: true });
+      await save(keyId, bans, transaction);
+      const details = { level: bans.level, bannedUntil: toText(bans) };
+      await this.trail.record(transaction, { action: 'key.banned', keyId, details });
+      return new Date(bans.bannedUntil);
+    });
   }
 
-  /** The client's requests of the last `days` UTC days, including the latest ones. */
-  async usageOf({ clientId }: KeyHolder, days: number): Promise<{ date: string; requests: number }[]> {
-    await this.store.flush();
-    return this.administration.usageOf(clientId, days);
+  /** Lifts a ban and reverts its level. Has no effect on a key that is not banned. */
+  unban(keyId: number): Promise<void> {
+    return this.database.transaction(async (transaction) => {
+      const bans = await lockedBans(keyId, transaction);
+      const now = this.clock.now();
+      const wasBanned = isBanned(bans, now);
+      const before = { level: bans.level, bannedUntil: toText(bans) };
+      unban(bans, now);
+      // Always written, because an instance may hold a ban that has not reached the database; this notifies it.
+      await save(keyId, bans, transaction);
+      if (!wasBanned) {
+        return;
+      }
+      const details = {
+        level: { before: before.level, after: bans.level },
+        bannedUntil: { before: before.bannedUntil, after: toText(bans) },
+      };
+      await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
+    });
   }
+
+  /** When the active bans end, by key id. Bans of the last second may be missing. */
+  async activeBans(): Promise<Map<number, Date>> {
+    const active = await this.bans.findBy({ bannedUntil: MoreThan(new Date(this.clock.now())) });
+    return new Map(active.map(({ keyId, bannedUntil }) => [keyId, bannedUntil]));
+  }
+
+  /** Copies a ban to the key that replaces the banned one; otherwise rotation would lift bans. */
+  async inheritBan(transaction: Transaction, fromKeyId: number, toKeyId: number): Promise<void> {
+    const inherited = await transaction.findOneBy(KeyBan, { keyId: fromKeyId });
+    if (inherited) {
+      await transaction.insert(KeyBan, { ...inherited, keyId: toKeyId });
+    }
+  }
+
+  /**
+   * Restarts a client's windows; bans stay. Past requests stay in the client's usage. Requests that an instance has not
+   * written yet (up to a second) count against the day again after a restart.
+   * @param clientId id of an existing client
+   */
+  reset(clientId: number): Promise<void> {
+    const now = this.clock.now();
+    const day = utcDate(now);
+    return this.database.transaction(async (transaction) => {
+      const lock = { mode: 'pessimistic_write' } as const;
+      const last = await transaction.findOne(QuotaReset, { where: { clientId }, lock });
+      const used = await transaction.findOneBy(UsageDay, { clientId, day });
+      // Later than the last one: instances apply each reset once.
+      const resetAt = new Date(Math.max(now, (last?.resetAt.getTime() ?? 0) + 1));
+      await transaction.upsert(QuotaReset, { clientId, day, requests: used?.requests ?? 0, resetAt }, [
+        'clientId',
+      ]);
+      await this.trail.record(transaction, { action: 'quota.reset', clientId, details: {} });
+    });
+  }
+
+  /** The requests of the last `days` UTC days, oldest first. Counts that are not written yet are missing. */
+  async usageOf(clientId: number, days: number): Promise<{ date: string; requests: number }[]> {
+    const since = this.clock.now() - (days - 1) * DAY_MS;
+    const dates = Array.from({ length: days }, (_, index) => utcDate(since + index * DAY_MS));
+    const used = await this.usage.findBy({ clientId, day: Between(dates[0]!, dates.at(-1)!) });
+    const requests = new Map(used.map((one) => [one.day, Math.max(0, one.requests)]));
+    return dates.map((date) => ({ date, requests: requests.get(date) ?? 0 }));
+  }
+
+  /**
+   * The clients with the most requests. Up to a second behind.
+   * @param days number of UTC days, including today
+   */
+  async top(limit: number, days: number): Promise<RankedClient[]> {
+    const rows = await this.usage
+      .createQueryBuilder('used')
+      .innerJoin('clients', 'client', 'client.id = used.clientId')
+      .leftJoin(QuotaReset, 'reset', 'reset.clientId = used.clientId AND reset.day = used.day')
+      .select('client.name', 'client')
+      .addSelect('client.plan', 'plan')
+      .addSelect('client.per_minute', 'perMinute')
+      .addSelect('client.per_day', 'perDay')
+      .addSelect('sum(used.requests)::bigint', 'requests')
+      .addSelect('coalesce(max(reset.requests), 0)', 'forgiven')
+      .where('used.day >= :since', { since: utcDate(this.clock.now() - (days - 1) * DAY_MS) })
+      .groupBy('client.id')
+      .having('sum(used.requests) > 0')
+      .orderBy('sum(used.requests)', 'DESC')
+      .addOrderBy('client.id')
+      .limit(limit)
+      .getRawMany<RankedRow>();
+    return rows.map((row) => rank(row, days === 1));
+  }
+}
+
+async function lockedBans(keyId: number, transaction: Transaction): Promise<BanState> {
+  const stored = await transaction.findOne(KeyBan, { where: { keyId }, lock: { mode: 'pessimistic_write' } });
+  return { ...newBanState(), ...(stored ? toStoredBan(stored) : {}) };
+}
+
+async function save(keyId: number, bans: BanState, transaction: Transaction): Promise<void> {
+  const { level, bannedUntil, byOperator } = bans;
+  await transaction.upsert(KeyBan, { keyId, level, bannedUntil: new Date(bannedUntil), byOperator }, [
+    'keyId',
+  ]);
+}
+
+function toText({ bannedUntil }: BanState): string {
+  return new Date(bannedUntil).toISOString();
+}
+
+function rank(row: RankedRow, oneDay: boolean): RankedClient {
+  const perDay = limitsOf(row).perDay!;
+  const requests = int8ToNumber(row.requests);
+  const ranked = { client: row.client, plan: row.plan, requests, perDay };
+  const used = Math.max(0, requests - int8ToNumber(row.forgiven));
+  // To one decimal.
+  return oneDay ? { ...ranked, usedPercent: Math.round((used / perDay) * 1_000) / 10 } : ranked;
 }

@@ -1,5 +1,5 @@
 import { ClientsService, KeysService } from '../../../src/modules/auth';
-import { QuotaAdministration, agreedPlan } from '../../../src/modules/quotas';
+import { QuotasService, agreedPlan } from '../../../src/modules/quotas';
 import { DEMO_CLIENT, SeedService } from '../../../src/runtime/seed';
 import { without } from '../../support/limits';
 import { useService } from '../../support/use-service';
@@ -8,7 +8,7 @@ import { type AuditFilter, AuditTrail, type RecordedEntry } from '../../../src/m
 const service = useService();
 const clients = () => service.app.get(ClientsService);
 const keys = () => service.app.get(KeysService);
-const bans = () => service.app.get(QuotaAdministration);
+const bans = () => service.app.get(QuotasService);
 const inherit =
   (from: number): Parameters<KeysService['rotate']>[2] =>
   (transaction, to) =>
@@ -87,7 +87,7 @@ describe('exactly one correct entry is written for', () => {
 
   test('a reset of windows', async () => {
     const { client, clientId } = await aKey();
-    const resets = service.app.get(QuotaAdministration);
+    const resets = service.app.get(QuotasService);
     expect(await added(() => resets.reset(clientId))).toEqual([
       entry('quota.reset', { clientId, clientName: client }),
     ]);

@@ -108,12 +108,6 @@ describe('a request is refunded, and the headers of the response show it', () =>
       [429, 0],
     ]);
   });
-
-  it('and 5xx likewise', async () => {
-    const caller = await service.caller({ perMinute: 2, perDay: 100 });
-    const failed = await without(service, 'categories', () => statuses(caller, 5));
-    expect(failed).toEqual([500, 500, 500, 500, 429]);
-  });
 });
 
 describe('never counted, with or without a key:', () => {
@@ -278,16 +272,13 @@ test('malformed HTTP names no caller: it is limited, but not at the expense of r
   expect(limitsIn(await proxied.anonymous().get(COUNTED)).remaining).toBe(59);
 });
 
-describe.each([
+test.each([
   ['without a trusted proxy', service, FIELDS],
   ['behind a trusted one', proxied, FIELDS.filter((field) => field !== 'X-Forwarded-For')],
-])('a forged address %s', (_where, where, fields) => {
-  it.each(fields)('does not get a separate quota: %s', async (field) => {
-    freshMinute(where);
-    const left: number[] = [];
-    for (const index of [1, 2, 3]) {
-      left.push(limitsIn(await where.anonymous().with(forged(field, index)).get(COUNTED)).remaining);
-    }
-    expect(left).toEqual([59, 58, 57]);
-  });
+])('a forged address %s does not get a separate quota, in whatever field', async (_where, where, fields) => {
+  const left: number[] = [];
+  for (const [index, field] of fields.entries()) {
+    left.push(limitsIn(await where.anonymous().with(forged(field, index)).get(COUNTED)).remaining);
+  }
+  expect(left).toEqual(fields.map((_field, index) => 59 - index));
 });

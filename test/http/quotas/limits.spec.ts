@@ -122,17 +122,6 @@ describe('a 429 to a key', () => {
     expect(counted).toEqual(['11', '11', '10', '9', '8', '7', '6', '5', '4', '3', '2', '1']);
     expect(answers.every(({ body }) => body.message.includes('for 120 seconds'))).toBe(true);
   });
-
-  it('never leads to a ban when Retry-After is waited for', async () => {
-    const caller = await anExhaustedCaller();
-    for (let minute = 0; minute < 3; minute += 1) {
-      await statuses(caller, 1);
-      service.clock.advance(1_000);
-      expect(await statuses(caller, 10)).not.toContain(403);
-      service.clock.advance(MINUTE - 1_000);
-      expect(await statuses(caller, 1)).toEqual([200]);
-    }
-  });
 });
 
 describe('a ban', () => {
@@ -163,15 +152,6 @@ describe('a ban', () => {
     }
     service.clock.advance(1);
     expect(limitsIn((await call(caller, 1))[0]!).state).toMatch(/"day";r=998;/);
-  });
-
-  it('is longer the next time, and says so', async () => {
-    const caller = await anExhaustedCaller();
-    await earnBan(caller, service);
-    service.clock.advance(2 * MINUTE);
-    const [, refused] = await call<ErrorBody>(caller, 2);
-    expect(refused!.body.message).toContain('will ban the key for 600 seconds');
-    expect(limitsIn(await earnBan(caller, service)).retryAfter).toBe(600);
   });
 
   it('is of the key that sent the requests: another key of the client is refused, but not banned', async () => {

@@ -1,6 +1,6 @@
 import { AuditTrail } from '../../../src/modules/audit';
 import { KeysService } from '../../../src/modules/auth';
-import { QuotaAdministration, QuotaStore } from '../../../src/modules/quotas';
+import { QuotasService, QuotaStore } from '../../../src/modules/quotas';
 import { newBanState } from '../../../src/modules/quotas/rules/decision';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient, ErrorBody } from '../../support/api-client';
@@ -37,7 +37,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     for (const caller of callers) {
       await becomes(caller, 200);
     }
-    const end = await here.app.get(QuotaAdministration).ban(keyId, 7_200_000);
+    const end = await here.app.get(QuotasService).ban(keyId, 7_200_000);
     expect(end.getTime()).toBe(here.clock.now() + 7_200_000);
     for (const caller of callers) {
       await becomes(caller, 403);
@@ -49,7 +49,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
       });
       expect(banned.body.message).toMatch(/^An operator of this service has banned the API key/);
     }
-    await there.app.get(QuotaAdministration).unban(keyId);
+    await there.app.get(QuotasService).unban(keyId);
     for (const caller of callers) {
       await becomes(caller, 200);
     }
@@ -66,7 +66,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
 
   test('a key that replaces a banned one inherits the ban, and the old one ends after the overlap', async () => {
     const { key, keyId } = await here.issueKey();
-    const bans = here.app.get(QuotaAdministration);
+    const bans = here.app.get(QuotasService);
     await bans.ban(keyId, 600_000);
     const rotated = await here.app
       .get(KeysService)
@@ -100,7 +100,7 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
     async function reset(clientId: number): Promise<void> {
       here.clock.advance(1_000);
       there.clock.advance(1_000);
-      await here.app.get(QuotaAdministration).reset(clientId);
+      await here.app.get(QuotasService).reset(clientId);
     }
 
     async function hasAllOfItsMinute(caller: ApiClient): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { QuotaAdministration, QuotaStore } from '../../../../src/modules/quotas';
+import { QuotasService, QuotaStore } from '../../../../src/modules/quotas';
 import { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
 import type { ApiClient } from '../../../support/api-client';
 import { until } from '../../../support/eventually';
@@ -29,7 +29,7 @@ async function bothAnswer(callers: ApiClient[], status: number): Promise<void> {
   await until(async () => (await statusesOf(callers)).every((one) => one === status));
 }
 
-const quotas = () => pair.services[0].app.get(QuotaAdministration);
+const quotas = () => pair.services[0].app.get(QuotasService);
 
 /** Writes down what was counted. */
 const flush = () => Promise.all(pair.services.map(({ app }) => app.get(QuotaRecords).flush()));

@@ -1,24 +1,12 @@
 import { ClientsService, KeysService } from '../../../src/modules/auth';
-import { QuotaAdministration, QuotaOverview } from '../../../src/modules/quotas';
+import { QuotasService, QuotaOverview } from '../../../src/modules/quotas';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import { MINUTE, statuses } from '../../support/limits';
-import { RedisServer } from '../../support/redis-server';
-import { type TestService, startService } from '../../support/service';
-import { Pair } from './fleet/support/pair';
+import { useService } from '../../support/use-service';
 
-let service: TestService;
-let redis: RedisServer;
-
-beforeAll(async () => {
-  service = await startService();
-  redis = await RedisServer.start();
-});
-afterAll(async () => {
-  await Promise.all([service.close(), redis.close()]);
-});
-
+const service = useService();
 const overview = () => service.app.get(QuotaOverview);
-const written = ({ app } = service) => app.get(QuotaRecords).flush();
+const written = () => service.app.get(QuotaRecords).flush();
 const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
 
 describe('what a client has used, read from outside the server', () => {
@@ -31,8 +19,8 @@ describe('what a client has used, read from outside the server', () => {
     await service.database.pool.query(`UPDATE api_keys SET expires_at = '2026-01-01' WHERE id = $1`, [
       expired,
     ]);
-    await service.app.get(QuotaAdministration).ban(banned);
-    await service.app.get(QuotaAdministration).ban(revoked);
+    await service.app.get(QuotasService).ban(banned);
+    await service.app.get(QuotasService).ban(revoked);
     await statuses(callerWith(key), 4);
     await written();
     const until = new Date(service.clock.now() + 2 * MINUTE).toISOString();
@@ -67,7 +55,7 @@ describe('what a client has used, read from outside the server', () => {
     await statuses(callerWith(key), 4);
     await written();
     expect((await overview().of(client)).day).toMatchObject({ used: 3, remaining: 0 });
-    await service.app.get(QuotaAdministration).reset(id);
+    await service.app.get(QuotasService).reset(id);
     expect(await overview().of(client)).toMatchObject({
       minute: { used: 0, remaining: 100, resetAt: null },
       day: { used: 0, remaining: 3 },
@@ -76,33 +64,6 @@ describe('what a client has used, read from outside the server', () => {
 
   it('is an error for a client that does not exist', async () => {
     await expect(overview().of('nobody')).rejects.toThrow('There is no client named nobody.');
-  });
-});
-
-describe('with Redis', () => {
-  let pair: Pair;
-  beforeAll(async () => (pair = await Pair.start(redis.url)));
-  afterAll(() => pair?.close());
-
-  const seenBy = ({ app }: TestService) => app.get(QuotaOverview);
-
-  it('is what all instances have counted together, and reading does not count', async () => {
-    const { clientId, keyId, callers } = await pair.client({ perMinute: 9, perDay: 50 });
-    const [here, there] = pair.services;
-    const { name } = (await here.app.get(ClientsService).list()).find(({ id }) => id === clientId)!;
-    expect(await seenBy(here).of(name)).toMatchObject({
-      minute: { limit: 9, used: 0, remaining: 9, resetAt: null },
-      day: { limit: 50, used: 0, remaining: 50 },
-      keys: [{ id: keyId, state: 'active', banLevel: 0 }],
-    });
-    for (const caller of callers) await statuses(caller, 1);
-    await Promise.all([written(here), written(there)]);
-    const counted = {
-      minute: { used: 2, remaining: 7, resetAt: new Date(here.clock.now() + MINUTE).toISOString() },
-      day: { used: 2, remaining: 48 },
-    };
-    expect(await seenBy(here).of(name)).toMatchObject(counted);
-    expect(await seenBy(there).of(name)).toMatchObject(counted);
   });
 });
 
@@ -126,7 +87,7 @@ describe('the top clients', () => {
       );
     }
     const [full, most, earlier] = names as [string, string, string];
-    const ranking = service.app.get(QuotaAdministration);
+    const ranking = service.app.get(QuotasService);
     const plan = 'enterprise';
     expect(await ranking.top(10, 1)).toEqual([
       { client: most, plan, requests: 50, perDay: 1_000, usedPercent: 5 },
@@ -137,7 +98,7 @@ describe('the top clients', () => {
       { client: most, plan, requests: 50, perDay: 1_000 },
     ]);
     const { id } = await service.app.get(ClientsService).named(full);
-    await service.app.get(QuotaAdministration).reset(id);
+    await service.app.get(QuotasService).reset(id);
     expect((await ranking.top(10, 1))[1]).toMatchObject({ client: full, requests: 30, usedPercent: 0 });
   });
 });
