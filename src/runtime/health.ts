@@ -171,7 +171,7 @@ export class HealthController {
   /** The process responds. */
   @Get('live')
   @Public()
-  @SkipThrottle()
+  @SkipThrottle({ minute: true, day: true })
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
@@ -182,7 +182,7 @@ export class HealthController {
    */
   @Get('ready')
   @Public()
-  @SkipThrottle()
+  @SkipThrottle({ minute: true, day: true })
   ready(): Promise<Ready> {
     return this.readiness.check();
   }

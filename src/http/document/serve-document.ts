@@ -52,7 +52,7 @@ export function serveDocument(app: NestFastifyApplication, settings: Settings): 
 
 /** Marks a handler outside of Nest, as the decorator does in a controller. */
 function uncounted(handler: RouteHandlerMethod): RouteHandlerMethod {
-  SkipThrottle()(handler);
+  SkipThrottle({ minute: true, day: true })(handler);
   return handler;
 }
 

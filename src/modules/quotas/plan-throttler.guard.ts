@@ -1,7 +1,22 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { ThrottlerGuard } from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import type { ApiError } from '#libs/http';
+import type { Verdict } from './request-limiter';
+import { DAY_MS, type Limits, MINUTE_MS } from './rules/limits';
+
+/** The two windows, with the limits of the caller's plan. */
+export const THROTTLERS: ThrottlerModuleOptions = {
+  throttlers: [
+    { name: 'minute', ttl: MINUTE_MS, limit: (context) => limitsOf(context).perMinute },
+    {
+      name: 'day',
+      ttl: DAY_MS,
+      limit: (context) => limitsOf(context).perDay!,
+      // Addresses have no daily limit.
+      skipIf: (context) => limitsOf(context).perDay === null,
+    },
+  ],
+};
 
 const YES = Promise.resolve(true);
 const NO = Promise.resolve(false);
@@ -13,15 +28,29 @@ const NO = Promise.resolve(false);
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
+  /** Nothing is left to decide unless the request is refused: 0.3 µs instead of 3 for both windows. */
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return refusalOf(context) === null ? YES : NO;
+    return verdictOf(context)?.refusal ? NO : YES;
   }
 
-  protected override handleRequest({ context }: { context: ExecutionContext }): Promise<boolean> {
-    throw refusalOf(context)!;
+  /** Refuses in the exhausted window; a ban refuses in the first one. */
+  protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
+    const { exhausted } = verdictOf(context)!.decision;
+    if (exhausted === null || exhausted === throttler.name) {
+      await this.throwThrottlingException(context);
+    }
+    return true;
+  }
+
+  protected override throwThrottlingException(context: ExecutionContext): Promise<void> {
+    throw verdictOf(context)!.refusal!;
   }
 }
 
-function refusalOf(context: ExecutionContext): ApiError | null {
-  return context.switchToHttp().getRequest<FastifyRequest>().verdict?.refusal ?? null;
+function verdictOf(context: ExecutionContext): Verdict | undefined {
+  return context.switchToHttp().getRequest<FastifyRequest>().verdict;
+}
+
+function limitsOf(context: ExecutionContext): Limits {
+  return verdictOf(context)!.subject.limits;
 }

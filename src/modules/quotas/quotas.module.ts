@@ -10,12 +10,11 @@ import { AdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { ChangesListener } from './changes-listener';
 import { InstanceWatch } from './instances';
-import { PlanThrottlerGuard } from './plan-throttler.guard';
+import { PlanThrottlerGuard, THROTTLERS } from './plan-throttler.guard';
 import { QuotaOverview } from './quota-overview';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
-import { MINUTE_MS } from './rules/limits';
 import { FleetQuotaStore } from './stores/fleet-quota-store';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
 import { QuotaRecords } from './stores/quota-records';
@@ -77,8 +76,7 @@ export class QuotaAdministrationModule {}
     AuthModule,
     QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', expired: olderThan(USAGE_DAYS) }),
-    // The guard needs one; what it allows is what `RequestLimiter` decided.
-    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: 1 }]),
+    ThrottlerModule.forRoot(THROTTLERS),
   ],
   controllers: [AccountController],
   providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE, InstanceWatch, ChangesListener],

@@ -234,7 +234,7 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
  * wraps the handlers of paths with parameters; these are always counted.
  */
 export function noteSkipped(route: RouteOptions): void {
-  if (Reflect.getMetadata(`${THROTTLER_SKIP}default`, route.handler) === true) {
+  if (Reflect.getMetadata(`${THROTTLER_SKIP}minute`, route.handler) === true) {
     route.config = { ...route.config, counted: 'never' } as CountingConfig;
   }
 }
