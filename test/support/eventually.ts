@@ -28,8 +28,8 @@ export async function within<Result>(what: string, event: Promise<Result>): Prom
 }
 
 /** Waits, in real time, until this is so; fails where an attempt to find out does. */
-export async function until(condition: () => boolean | Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
-  for (const end = performance.now() + limitMs; !(await condition()); await sleep(PAUSE_MS)) {
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + LIMIT_MS; !(await condition()); await sleep(PAUSE_MS)) {
     if (performance.now() > end) throw new Error(`It never came to pass: ${String(condition)}`);
   }
 }

@@ -9,9 +9,6 @@ export interface RawAnswer {
   text: string;
 }
 
-/** It only ends a hang. */
-const WAIT_MS = 60_000;
-
 /** A connection on which a test writes every byte itself, and reads one answer after the other. */
 export class RawConnection {
   private received = Buffer.alloc(0);
@@ -68,24 +65,16 @@ export class RawConnection {
   }
 
   private async until<Result>(take: () => Result | null, what: string): Promise<Result> {
-    const deadline = Date.now() + WAIT_MS;
     for (;;) {
       const result = take();
       if (result !== null) {
         return result;
       }
-      const left = deadline - Date.now();
-      if (left <= 0 || this.ended) {
+      if (this.ended) {
         const got = JSON.stringify(this.received.toString('latin1'));
-        throw new Error(`Waited for ${what}, got ${got}${this.ended ? ' and the connection closed' : ''}`);
+        throw new Error(`Waited for ${what}, got ${got} and the connection closed`);
       }
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        this.wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      await within(what, new Promise<void>((resolve) => (this.wake = resolve)));
     }
   }
 

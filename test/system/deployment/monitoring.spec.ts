@@ -59,7 +59,7 @@ describe('Dashboard and alerts', () => {
     await until(async () => {
       await scrape(url);
       return exposed.get('petstore_idempotent_replays_total')?.has('operation') === true;
-    }, 10_000);
+    });
   });
 
   afterAll(async () => {

@@ -74,7 +74,7 @@ it(
     expect([await shared(first), warningsOf(first)]).toEqual([[true], []]);
 
     const other = bench.launch({ DATABASE_URL: database.url });
-    await until(() => other.log.some((line) => line.includes('Limits are not shared')), START_MS);
+    await until(() => other.log.some((line) => line.includes('Limits are not shared')));
     const lines = other.log.map((line) => JSON.parse(line) as object);
     expect(lines).toEqual([
       expect.objectContaining({ level: WARN, msg: expect.stringMatching(WARNING) as string }),

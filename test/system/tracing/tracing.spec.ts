@@ -163,7 +163,7 @@ describe('The environment', () => {
 test('Invalid variables and an unavailable collector are reported in one line each; it delays neither requests nor the shutdown', async () => {
   service = await serve({
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-    OTEL_EXPORTER_OTLP_TIMEOUT: '300',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
     OTEL_BSP_MAX_QUEUE_SIZE: 'many',
     OTEL_TRACES_SAMPLER: 'allways_off',
     OTEL_BSP_SCHEDULE_DELAY: '100',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** It only ends a hang. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 const PAUSE_MS = 10;
 
 export interface Request {
@@ -31,7 +31,7 @@ export class InsistentClient {
     private readonly apiKey: string,
   ) {}
 
-  /** Rejects when nobody has answered for a minute. */
+  /** Rejects when nobody has answered for so long. */
   async settle(request: Request): Promise<Settled> {
     const deadline = performance.now() + PATIENCE_MS;
     for (let again = false; performance.now() < deadline; again = true) {
