@@ -1,6 +1,93 @@
 import { Check, Column, Entity, Index } from 'typeorm';
 import { GeneratedId, int8 } from '#libs/database';
-import type { ActorKind } from './audit-entry';
+
+export type ActorKind = 'cli' | 'key' | 'service';
+
+/** Who is recorded as the author of changes: the person at the command line, or the running service. */
+export abstract class Actor {
+  abstract readonly kind: ActorKind;
+  abstract readonly name: string;
+  /** The reason that a person gave, if any. The command line knows it once it has read its arguments. */
+  reason?: string;
+}
+
+export interface Change<Value> {
+  before: Value;
+  after: Value;
+}
+
+export interface PlanTerms {
+  plan: string;
+  perMinute: number | null;
+  perDay: number | null;
+}
+
+interface OfClient {
+  clientId: number;
+}
+
+interface OfKey {
+  keyId: number;
+}
+
+/** What operators do to orders. */
+export type OrderAction = 'order.completed' | 'order.cancelled';
+
+/** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
+export type AuditEntry =
+  | (OfClient & { action: 'client.created'; details: PlanTerms })
+  | (OfClient & {
+      action: 'client.plan_changed';
+      details: { [Term in keyof PlanTerms]: Change<PlanTerms[Term]> };
+    })
+  | (OfClient & { action: 'client.renamed'; details: { name: Change<string> } })
+  /** `keys`: number of keys deleted with the client. */
+  | (OfClient & { action: 'client.deleted'; details: { plan: string; keys: number } })
+  | (OfKey & {
+      action: 'key.issued';
+      details: { name: string | null; scopes: readonly string[]; expiresAt: string | null };
+    })
+  | (OfKey & {
+      /** The entry of the old key; the new one has the same scopes. */
+      action: 'key.rotated';
+      details: {
+        newKeyId: number;
+        scopes: readonly string[];
+        overlapSeconds: number;
+        expiresAt: Change<string | null>;
+      };
+    })
+  | (OfKey & { action: 'key.revoked'; details: Record<string, never> })
+  | (OfKey & { action: 'key.banned'; details: { level: number; bannedUntil: string } })
+  | (OfKey & { action: 'key.unbanned'; details: { level: Change<number>; bannedUntil: Change<string> } })
+  | (OfClient & { action: 'webhook.enabled'; details: { webhookId: number } })
+  | (OfClient & { action: 'webhook.disabled'; details: { webhookId: number; reason: string } })
+  | (OfClient & { action: 'webhook.deliveries_retried'; details: { webhookId: number; deliveries: number } })
+  | (OfClient & { action: 'quota.reset'; details: Record<string, never> })
+  | { action: OrderAction; details: { orderId: number; petId: number; quantity: number } }
+  | { action: 'catalogue.imported'; details: { categories: number; pets: number; linesLeftOut: number } };
+
+export interface RecordedEntry {
+  id: number;
+  at: Date;
+  actor: Actor;
+  action: string;
+  clientId: number | null;
+  clientName: string | null;
+  keyId: number | null;
+  details: Record<string, unknown>;
+}
+
+export interface AuditFilter {
+  /** The client's name at the time of the entry. */
+  client?: string;
+  /** A key's id. Includes the rotation that created the key. */
+  keyId?: number;
+  /** For example `key.` for all actions on keys. */
+  actionPrefix?: string;
+  since?: Date;
+  limit: number;
+}
 
 /** Has no foreign keys, so that later changes to a client or a key do not affect it. */
 @Entity('audit_entries')

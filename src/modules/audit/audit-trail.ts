@@ -3,8 +3,13 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { type Journal, namePrefix, type State, type Transaction } from '#libs/database';
-import { AuditRecord } from './audit-entry.entity';
-import { Actor, type AuditEntry, type AuditFilter, type RecordedEntry } from './audit-entry';
+import {
+  Actor,
+  type AuditEntry,
+  type AuditFilter,
+  AuditRecord,
+  type RecordedEntry,
+} from './audit-entry.entity';
 
 /** For entries written after the fact: who did it, and when (unix milliseconds). */
 export interface Circumstances {

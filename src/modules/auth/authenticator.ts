@@ -1,13 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type BeforeApplicationShutdown,
-  createParamDecorator,
-  type ExecutionContext,
-  Injectable,
-  Logger,
-  type OnModuleInit,
-  type PipeTransform,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
@@ -259,22 +251,6 @@ export class Authenticator {
     return { holder, refusal: null };
   }
 }
-
-@Injectable()
-class KeyConfirmation implements PipeTransform<FastifyRequest> {
-  constructor(private readonly authenticator: Authenticator) {}
-
-  transform(request: FastifyRequest): () => Promise<void> {
-    return () => this.authenticator.confirm(request);
-  }
-}
-
-const RequestOfCaller = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  context.switchToHttp().getRequest<FastifyRequest>(),
-);
-
-/** Parameter decorator: `Authenticator.confirm` for this request. */
-export const ConfirmKey = (): ParameterDecorator => RequestOfCaller(KeyConfirmation);
 
 function keyOrRefusal(request: FastifyRequest): string | ApiError {
   try {

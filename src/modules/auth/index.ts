@@ -9,6 +9,5 @@ export {
   RequiresKey,
   ScopeByMethod,
 } from './api-key.guard';
-export { Authenticator, ConfirmKey } from './authenticator';
+export { Authenticator, KeyDirectory } from './authenticator';
 export { type Caller, type KeyHolder, type Scope, SCOPES } from './api-key';
-export { KeyDirectory } from './authenticator';

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { type Origin, SentBy } from '#libs/database';
 import { ClientDisconnected, type FeedPage, Operation, nextLink } from '#libs/http';
-import { ConfirmKey, ScopeByMethod } from '../auth';
+import { Authenticator, ScopeByMethod } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, EventsLostError, EXAMPLE_CURSOR, ListEventsQuery } from './events.dto';
 import { EventsService } from './events.service';
@@ -12,7 +12,10 @@ import { EventsService } from './events.service';
 @Controller('events')
 @ScopeByMethod()
 export class EventsController {
-  constructor(private readonly events: EventsService) {}
+  constructor(
+    private readonly events: EventsService,
+    private readonly authenticator: Authenticator,
+  ) {}
 
   @Get()
   @Operation({
@@ -40,9 +43,9 @@ export class EventsController {
     @Query() query: ListEventsQuery,
     @SentBy() { owner }: Origin,
     @ClientDisconnected() hungUp: AbortSignal,
-    @ConfirmKey() confirmKey: () => Promise<void>,
     @Req() request: FastifyRequest,
   ): Promise<FeedPage<EventDto>> {
+    const confirmKey = () => this.authenticator.confirm(request);
     const linkTo = (cursor: string) => nextLink(request, cursor);
     return this.events.list(query, { client: owner, hungUp, confirmKey, linkTo });
   }

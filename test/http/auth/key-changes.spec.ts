@@ -47,10 +47,6 @@ async function allAnswer(callers: ApiClient[], status: number): Promise<boolean>
 describe('every instance soon refuses a key that was', () => {
   it.each([
     ['revoked', ({ keyId }: Known) => here.app.get(KeysService).revoke(keyId)],
-    [
-      'revoked with psql',
-      ({ keyId }: Known) => sql(`UPDATE api_keys SET revoked_at = now() WHERE id = $1`, keyId),
-    ],
     ['deleted with psql', ({ keyId }: Known) => sql(`DELETE FROM api_keys WHERE id = $1`, keyId)],
     [
       'made to expire',
@@ -74,11 +70,6 @@ describe('every instance soon applies a change', () => {
     [
       'of the plan',
       ({ client }: Known) => here.app.get(ClientsService).setPlan(client, agreedPlan('pro')),
-      300,
-    ],
-    [
-      'of the plan with psql',
-      ({ client }: Known) => sql(`UPDATE clients SET plan = 'pro' WHERE name = $1`, client),
       300,
     ],
     [

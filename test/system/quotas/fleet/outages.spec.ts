@@ -45,20 +45,6 @@ async function allowed(caller: ApiClient, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
 
-test('while Redis does not answer a client has its share, and the whole limit again afterwards', async () => {
-  const [{ callers }, { callers: later }] = [
-    await pair.client({ plan: 'free' }),
-    await pair.client({ plan: 'free' }),
-  ];
-  instances.redis.pause();
-  expect(await allowed(callers[0]!, SHARE + 3)).toBe(SHARE);
-  expect(pair.degraded[0]).toBe(true);
-
-  instances.redis.resume();
-  await until(() => !pair.degraded.some(Boolean));
-  expect(await allowed(later[0]!, LIMIT + 3)).toBe(LIMIT);
-});
-
 test('the share of the day is a share of what was left', async () => {
   const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 100 });
   expect(await allowed(callers[0]!, 60)).toBe(60);
