@@ -1,7 +1,7 @@
 import { RedisServer } from '../../../support/redis-server';
-import { COUNTED, MINUTE } from '../../../support/limits';
+import type { ApiClient } from '../../../support/api-client';
+import { COUNTED, MINUTE, statuses } from '../../../support/limits';
 import { Pair } from './support/pair';
-import { SteadyLoad } from './support/steady-load';
 import { until } from '../../../support/eventually';
 
 const LIMIT = 60;
@@ -20,65 +20,61 @@ afterAll(async () => {
   await redis?.close();
 });
 
+/** Requests of clients that keep within a share, on both instances, until `work` has ended. @returns their statuses */
+async function modestRequestsDuring(work: () => Promise<void>): Promise<Set<number>> {
+  const answered = new Set<number>();
+  let isOver = false;
+  const load = async (): Promise<void> => {
+    while (!isOver) {
+      const { callers } = await pair.client({ plan: 'free' });
+      for (let request = 0; request < SHARE / 2 && !isOver; request += 1) {
+        const answers = await Promise.all(callers.map((caller) => caller.get(COUNTED)));
+        answers.forEach(({ status }) => answered.add(status));
+      }
+    }
+  };
+  await Promise.all([load(), load(), work().finally(() => (isOver = true))]);
+  return answered;
+}
+
+const allSay = (degraded: boolean) =>
+  until(async () => (await pair.saysDegraded()).every((one) => one === degraded));
+
+async function allowed(caller: ApiClient, requests: number): Promise<number> {
+  return (await statuses(caller, requests)).filter((status) => status === 200).length;
+}
+
 const stop = [() => redis.stop(), () => redis.start()] as const;
 const pause = [() => Promise.resolve(redis.pause()), () => Promise.resolve(redis.resume())] as const;
 
-describe.each([
-  ['is restarted', stop, LIMIT],
+test.each([
+  ['is restarted, and starts a new minute', stop, LIMIT],
   ['does not answer for a while', pause, 0],
-])('while requests run and Redis %s', (_what, [leave, comeBack], begunAnew) => {
-  let load: SteadyLoad;
-  let allowedByReturn: number[];
-  const said: boolean[][] = [];
-
-  beforeAll(async () => {
+])(
+  'while Redis %s, no request fails, no client is refused within its share, and the minute allows the limit and the shares',
+  async (_what, [leave, comeBack], begunAnew) => {
     // An outage within a minute of another one would be taken for the same.
     pair.advance(2 * MINUTE);
-    load = new SteadyLoad(pair, SHARE / 2);
-    load.start();
-    await load.saturated();
-    said.push(await pair.saysDegraded());
-    await leave();
-    await until(() => pair.degraded.every(Boolean));
-    await load.saturated();
-    allowedByReturn = load.greedy.map(({ allowed }) => allowed);
-    await until(async () => (await pair.saysDegraded()).every(Boolean));
-    said.push(await pair.saysDegraded());
-    await comeBack();
-    await until(() => !pair.degraded.some(Boolean));
-    await load.saturated();
-    await load.stop();
-    await until(async () => !(await pair.saysDegraded()).some(Boolean));
-    said.push(await pair.saysDegraded());
-  });
-
-  test('no request fails, and the instances stay ready and report how they count', () => {
-    expect([...load.statuses.keys()].sort()).toEqual([200, 429]);
-    expect(said).toEqual([
-      [false, false],
-      [true, true],
-      [false, false],
-    ]);
-  });
-
-  test('no client is refused within its share', () => {
-    expect(load.statuses.get(200)).toBeGreaterThan(4 * LIMIT);
-    expect(load.unjust).toEqual([]);
-  });
-
-  test('an instance alone allows a client its share, and no more', () => {
-    for (const { allowedAlone } of load.greedy) {
-      expect(Math.max(...allowedAlone)).toBeLessThanOrEqual(SHARE);
-    }
-  });
-
-  test('a minute in which Redis fails allows the limit and the shares; a Redis that lost its memory starts a new one', () => {
-    const byReturn = LIMIT + SHARE + SHARE;
-    expect(Math.max(...allowedByReturn)).toBeLessThanOrEqual(byReturn);
-    const inAll = Math.max(...load.greedy.map(({ allowed }) => allowed));
-    expect(inAll).toBeLessThanOrEqual(byReturn + begunAnew);
-  });
-});
+    const answered = await modestRequestsDuring(async () => {
+      const { callers } = await pair.client({ plan: 'free' });
+      await allSay(false);
+      let total = await allowed(callers[0]!, LIMIT + 2);
+      await leave();
+      await allSay(true);
+      for (const caller of callers) {
+        const share = await allowed(caller, SHARE + 2);
+        expect(share).toBeLessThanOrEqual(SHARE);
+        total += share;
+      }
+      await comeBack();
+      await allSay(false);
+      total += await allowed(callers[1]!, LIMIT + 2);
+      expect(total).toBeGreaterThanOrEqual(LIMIT);
+      expect(total).toBeLessThanOrEqual(LIMIT + SHARE + SHARE + begunAnew);
+    });
+    expect(answered).toEqual(new Set([200]));
+  },
+);
 
 test('a burst during an outage of Redis gets no more than the share', async () => {
   pair.advance(2 * MINUTE);
