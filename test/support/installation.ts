@@ -3,6 +3,7 @@ import { cpSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { files } from '../../package.json';
 
 const ROOT = join(__dirname, '../..');
 const SOURCES = ['src', 'libs', '.swcrc'];
@@ -12,10 +13,13 @@ export function installation(): string {
   return process.env.TEST_INSTALLATION!;
 }
 
+/** What is published as it stands in the repository. */
+const PUBLISHED = files.filter((name) => !/^(!|dist$)/.test(name));
+
 /** Compiles it from the sources as they are now; nobody's build can change it under a running test. */
 export async function install(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-installed-'));
-  for (const name of ['bin', 'docs', 'package.json', ...SOURCES]) {
+  for (const name of [...PUBLISHED, 'package.json', ...SOURCES]) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

@@ -45,8 +45,8 @@ describe('a service on an embedded database', () => {
     for (const [name, path] of Object.entries(addresses)) {
       expect(first.stdout).toContain(`\n  ${name.padEnd(9)}  ${service.url}${path}\n`);
     }
-    for (const address of [`${service.url}/docs`, `${service.url}/openapi.json`]) {
-      expect((await fetch(address)).status).toBe(200);
+    for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
+      expect((await fetch(`${service.url}${path}`)).status).toBe(200);
     }
     expect(first.stdout).toContain('petstore.js keys issue demo ');
     expect(service.stdout).toContain('petstore.js keys issue <client> ');

@@ -5,16 +5,20 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
+import { operationsOf } from '../../../support/document';
 import { eventually, until } from '../../../support/eventually';
 import { blocksOf, readGuide } from '../../../support/guide-steps';
 import { freePort } from '../../../support/redis-server';
 import { useStore } from '../../../support/use-service';
+import { shownSamples } from './support/samples';
 
 const ROOT = resolve(__dirname, '../../../..');
 const { service, caller, arrange } = useStore();
 let project: string;
 /** What the compiler says of the project. */
 let complaints: string;
+/** What the page shows for requests, in TypeScript and in Python. */
+let samples: [typescript: string, python: string][];
 
 /** Runs a program to its end; its output, or what it complained of. */
 function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
@@ -33,7 +37,7 @@ function examplesOf(readme: string, name: string): [file: string, code: string][
 }
 
 const examples = examplesOf('libs/client/README.md', 'example');
-/** A project that has the package installed, with the examples of the README, a use from CommonJS, and mistakes. */
+/** A project that has the package installed, with the examples of the README and of the page, a use from CommonJS, and mistakes. */
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'petstore-client-'));
   mkdirSync(join(project, 'node_modules/@petstore'), { recursive: true });
@@ -69,7 +73,12 @@ beforeAll(async () => {
      console.log(data.name, data.nmae);
      for await (const { data } of store.events({ types: ['order.placed'] })) console.log(data.petId, data.nmae);`,
   );
-  const files = examples.map(([file]) => `${file}.mts`);
+  samples = await shownSamples();
+  samples.forEach(([program], index) => writeFileSync(join(project, `sample-${index}.mts`), program));
+  const files = [
+    ...examples.map(([file]) => `${file}.mts`),
+    ...samples.map((_pair, index) => `sample-${index}.mts`),
+  ];
   const options = '--strict --target es2022 --module nodenext --types node --skipLibCheck'.split(' ');
   complaints = await run([
     join(ROOT, 'node_modules/typescript/bin/tsc'),
@@ -81,13 +90,30 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-it('Its types work with import and with require, and reject what is not in the document', () => {
+it('Its types work with import and with require, in the README and in every sample of the page, and reject what is not in the document', () => {
   const found = [...complaints.matchAll(/^(.+)\((\d+),\d+\): error/gm)].map(
     ([, file, line]) => `${file}:${line}`,
   );
   expect([...new Set(found)]).toEqual(
     [3, 4, 5, 6, 7, 8, 9, 11, 12, 14, 15].map((line) => `wrong.mts:${line}`),
   );
+});
+
+it('The samples of the page send the documented requests, and contain no key', () => {
+  expect(samples.length).toBeGreaterThan(operationsOf(service.document).size);
+  const [pets, events, order, pet] = samples.slice(-4);
+  expect(pets![0]).toContain('store.pets.list({\n  limit: 2,\n  status: [\n    "sold"\n  ],\n');
+  expect(events![0]).toContain('of store.events({\n  types: [\n    "order.placed"\n  ],\n  follow: true\n})');
+  expect(order![0]).toContain('idempotencyKey: "order-2026-1"');
+  expect(pet![0]).toContain('ifMatch: "\\"tag\\""');
+  expect(order![1]).toContain(`response = requests.post(
+    "https://pets.example/store/orders",
+    headers={"X-API-Key": os.environ["PETSTORE_KEY"], "Idempotency-Key": "order-2026-1"},
+    json={
+        "petId": 1
+    },
+)`);
+  expect(samples.flat().filter((text) => text.includes('psk_live_'))).toEqual([]);
 });
 
 it('It can be loaded with require', async () => {

@@ -13,16 +13,10 @@ export interface CollectedSpan {
   status: { code?: number };
 }
 
-interface AnyValue {
-  stringValue?: string;
-  intValue?: number | string;
-  boolValue?: boolean;
-  arrayValue?: { values: AnyValue[] };
-}
-
 interface Attribute {
   key: string;
-  value: AnyValue;
+  /** The value by the name of its type, such as `stringValue`. */
+  value: Record<string, unknown>;
 }
 
 type SentSpan = Omit<CollectedSpan, 'attributes'> & { attributes: Attribute[] };
@@ -88,9 +82,8 @@ function byName(attributes: Attribute[]): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
 }
 
-function plain({ stringValue, intValue, boolValue, arrayValue }: AnyValue): unknown {
-  if (arrayValue !== undefined) {
-    return arrayValue.values.map(plain);
-  }
-  return stringValue ?? boolValue ?? Number(intValue);
+function plain(typed: Attribute['value']): unknown {
+  const [value] = Object.values(typed);
+  const { values } = (value ?? {}) as { values?: Attribute['value'][] };
+  return values?.map(plain) ?? value;
 }
