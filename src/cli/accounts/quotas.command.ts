@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, SubCommand } from 'nest-commander';
 import { ClientsService } from '../../modules/auth';
-import { QuotasService, QuotaOverview } from '../../modules/quotas';
+import { QuotasService } from '../../modules/quotas';
 import { PETSTORE } from '../../runtime/messages';
 import { CommandGroup, ConfirmedCommand, ListingCommand, ResultCommand } from '../command/command';
 import { confirm } from '../command/operator';
@@ -15,11 +15,11 @@ import { counted, isForPeople, print, printDone, printMany, printOne } from '../
 })
 export class ShowQuotaCommand extends ResultCommand {
   protected override readonly examples = ['quotas show acme', 'quotas show acme --json'];
-  @Inject() private readonly overview!: QuotaOverview;
+  @Inject() private readonly quotas!: QuotasService;
 
   async run([name = '']: string[]): Promise<void> {
     await this.store.open();
-    const overview = await this.overview.of(name);
+    const overview = await this.quotas.overviewOf(name);
     if (!isForPeople(this)) {
       await printOne({ ...overview }, this);
       return;

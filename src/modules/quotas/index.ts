@@ -1,5 +1,4 @@
 export { QuotasService } from './quotas.service';
-export { QuotaOverview } from './quota-overview';
 export {
   AGREED_PLANS,
   InvalidPlanError,

@@ -11,7 +11,6 @@ import { AccountController } from './account.controller';
 import { ChangesListener } from './changes-listener';
 import { InstanceWatch } from './instances';
 import { PlanThrottlerGuard, THROTTLERS } from './plan-throttler.guard';
-import { QuotaOverview } from './quota-overview';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
@@ -65,8 +64,8 @@ const REPOSITORIES = TypeOrmModule.forFeature([UsageDay, QuotaReset, KeyBan]);
 /** Bans, resets and reports for operators, without the counting that requests need. */
 @Module({
   imports: [REPOSITORIES, AdministrationModule],
-  providers: [QuotaRecords, QuotasService, QuotaOverview],
-  exports: [QuotaRecords, QuotasService, QuotaOverview],
+  providers: [QuotaRecords, QuotasService],
+  exports: [QuotaRecords, QuotasService],
 })
 export class QuotaAdministrationModule {}
 

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Between, MoreThan, Repository } from 'typeorm';
+import { Between, In, MoreThan, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../audit';
+import { ClientsService, KeysService, describeKey } from '../auth';
 import { KeyBan, QuotaReset, UsageDay, toStoredBan } from './quotas.entity';
-import { type BanState, ban, isBanned, newBanState, unban } from './rules/decision';
-import { limitsOf } from './rules/limits';
+import { type BanState, ban, banLevel, isBanned, newBanState, unban } from './rules/decision';
+import { limitsOf, newWindowState, standings, type WindowStanding } from './rules/limits';
+import { QuotaRecords } from './stores/quota-records';
 
 interface RankedRow {
   client: string;
@@ -26,6 +28,32 @@ export type RankedClient = {
   usedPercent?: number;
 };
 
+/** (Type aliases, because interfaces do not fit a Record.) */
+export type WindowOverview = {
+  limit: number;
+  used: number;
+  remaining: number;
+  /** Null for a minute that has not started. */
+  resetAt: string | null;
+};
+
+export type KeyOverview = {
+  id: number;
+  endsWith: string;
+  state: 'active' | 'banned' | 'expired' | 'revoked';
+  bannedUntil: string | null;
+  /** Bans that are not forgiven yet. The higher the level, the longer the next ban. */
+  banLevel: number;
+};
+
+export type ClientOverview = {
+  client: string;
+  plan: string;
+  minute: WindowOverview;
+  day: WindowOverview;
+  keys: KeyOverview[];
+};
+
 /** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
 @Injectable()
 export class QuotasService {
@@ -35,6 +63,9 @@ export class QuotasService {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly trail: AuditTrail,
+    private readonly clients: ClientsService,
+    private readonly keys: KeysService,
+    private readonly records: QuotaRecords,
   ) {}
 
   /**
@@ -47,7 +78,7 @@ export class QuotasService {
       const bans = await lockedBans(keyId, transaction);
       ban(bans, this.clock.now(), { durationMs, byOperator: true });
       await save(keyId, bans, transaction);
-      const details = { level: bans.level, bannedUntil: toText(bans) };
+      const details = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
       await this.trail.record(transaction, { action: 'key.banned', keyId, details });
       return new Date(bans.bannedUntil);
     });
@@ -59,7 +90,7 @@ export class QuotasService {
       const bans = await lockedBans(keyId, transaction);
       const now = this.clock.now();
       const wasBanned = isBanned(bans, now);
-      const before = { level: bans.level, bannedUntil: toText(bans) };
+      const before = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
       unban(bans, now);
       // Always written, because an instance may hold a ban that has not reached the database; this notifies it.
       await save(keyId, bans, transaction);
@@ -68,7 +99,7 @@ export class QuotasService {
       }
       const details = {
         level: { before: before.level, after: bans.level },
-        bannedUntil: { before: before.bannedUntil, after: toText(bans) },
+        bannedUntil: { before: before.bannedUntil, after: toText(bans.bannedUntil) },
       };
       await this.trail.record(transaction, { action: 'key.unbanned', keyId, details });
     });
@@ -119,6 +150,32 @@ export class QuotasService {
   }
 
   /**
+   * A client's usage of its limits: what the running instances have saved, up to a second ago.
+   * @throws AdministrationError if there is no client of that name
+   */
+  async overviewOf(name: string): Promise<ClientOverview> {
+    const client = await this.clients.named(name);
+    const keys = await this.keys.list(name);
+    const now = this.clock.now();
+    const limits = limitsOf(client);
+    const { requests, minuteStart, minuteCount } = await this.records.usageOf(client.id);
+    const windows = { ...newWindowState(now), minuteStart, minuteCount, dayCount: requests };
+    const [minute, day] = standings(windows, limits, now);
+    const stored = await this.bans.findBy({ keyId: In(keys.map(({ id }) => id)) });
+    const bans = new Map(stored.map((one) => [one.keyId, toBanState(one)]));
+    return {
+      client: client.name,
+      plan: client.plan,
+      minute: windowOf(minute!, windows.minuteCount),
+      day: { ...windowOf(day!, requests), resetAt: toText(day!.resetAt) },
+      keys: keys.map((key) => {
+        const { id, endsWith, state } = describeKey(key, now);
+        return { id, endsWith, ...banColumns(bans.get(id) ?? newBanState(), now, state) };
+      }),
+    };
+  }
+
+  /**
    * The clients with the most requests. Up to a second behind.
    * @param days number of UTC days, including today
    */
@@ -146,7 +203,11 @@ export class QuotasService {
 
 async function lockedBans(keyId: number, transaction: Transaction): Promise<BanState> {
   const stored = await transaction.findOne(KeyBan, { where: { keyId }, lock: { mode: 'pessimistic_write' } });
-  return { ...newBanState(), ...(stored ? toStoredBan(stored) : {}) };
+  return stored ? toBanState(stored) : newBanState();
+}
+
+function toBanState(stored: KeyBan): BanState {
+  return { ...newBanState(), ...toStoredBan(stored) };
 }
 
 async function save(keyId: number, bans: BanState, transaction: Transaction): Promise<void> {
@@ -156,8 +217,8 @@ async function save(keyId: number, bans: BanState, transaction: Transaction): Pr
   ]);
 }
 
-function toText({ bannedUntil }: BanState): string {
-  return new Date(bannedUntil).toISOString();
+function toText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }
 
 function rank(row: RankedRow, oneDay: boolean): RankedClient {
@@ -167,4 +228,23 @@ function rank(row: RankedRow, oneDay: boolean): RankedClient {
   const used = Math.max(0, requests - int8ToNumber(row.forgiven));
   // To one decimal.
   return oneDay ? { ...ranked, usedPercent: Math.round((used / perDay) * 1_000) / 10 } : ranked;
+}
+
+function windowOf(standing: WindowStanding, used: number): WindowOverview {
+  const { limit, remaining } = standing;
+  return { limit, used, remaining, resetAt: used === 0 ? null : toText(standing.resetAt) };
+}
+
+/** Revoked and expired take precedence over banned. */
+function banColumns(
+  ban: BanState,
+  now: number,
+  state: KeyOverview['state'],
+): Pick<KeyOverview, 'state' | 'bannedUntil' | 'banLevel'> {
+  const banned = isBanned(ban, now);
+  return {
+    state: banned && state === 'active' ? 'banned' : state,
+    bannedUntil: banned ? toText(ban.bannedUntil) : null,
+    banLevel: banLevel(ban, now),
+  };
 }

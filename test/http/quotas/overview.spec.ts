@@ -1,11 +1,11 @@
 import { ClientsService, KeysService } from '../../../src/modules/auth';
-import { QuotasService, QuotaOverview } from '../../../src/modules/quotas';
+import { QuotasService } from '../../../src/modules/quotas';
 import { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
 import { MINUTE, statuses } from '../../support/limits';
 import { useService } from '../../support/use-service';
 
 const service = useService();
-const overview = () => service.app.get(QuotaOverview);
+const overviewOf = (client: string) => service.app.get(QuotasService).overviewOf(client);
 const written = () => service.app.get(QuotaRecords).flush();
 const callerWith = (key: string) => service.anonymous().with({ 'X-API-Key': key });
 
@@ -24,7 +24,7 @@ describe('what a client has used, read from outside the server', () => {
     await statuses(callerWith(key), 4);
     await written();
     const until = new Date(service.clock.now() + 2 * MINUTE).toISOString();
-    expect(await overview().of(client)).toEqual({
+    expect(await overviewOf(client)).toEqual({
       client,
       plan: 'enterprise',
       minute: {
@@ -54,16 +54,16 @@ describe('what a client has used, read from outside the server', () => {
     const { id } = await service.app.get(ClientsService).named(client);
     await statuses(callerWith(key), 4);
     await written();
-    expect((await overview().of(client)).day).toMatchObject({ used: 3, remaining: 0 });
+    expect((await overviewOf(client)).day).toMatchObject({ used: 3, remaining: 0 });
     await service.app.get(QuotasService).reset(id);
-    expect(await overview().of(client)).toMatchObject({
+    expect(await overviewOf(client)).toMatchObject({
       minute: { used: 0, remaining: 100, resetAt: null },
       day: { used: 0, remaining: 3 },
     });
   });
 
   it('is an error for a client that does not exist', async () => {
-    await expect(overview().of('nobody')).rejects.toThrow('There is no client named nobody.');
+    await expect(overviewOf('nobody')).rejects.toThrow('There is no client named nobody.');
   });
 });
 
