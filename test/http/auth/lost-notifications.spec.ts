@@ -1,77 +1,28 @@
 import type { PoolClient } from 'pg';
-import { type Server, type Socket, connect, createServer } from 'node:net';
 import { KeyDirectory } from '../../../src/modules/auth';
 import type { ApiClient } from '../../support/api-client';
 import { query } from '../../support/query';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
-import { databaseAddress } from '../../support/database-address';
 import { type TestService, startService } from '../../support/service';
 import { eventually, until } from '../../support/eventually';
-
-/** A way to the database on which the listening connection can be frozen: it stays open, and nothing passes any more. */
-class Wire {
-  private readonly server: Server;
-  private readonly listening = new Set<[Socket, Socket]>();
-
-  constructor(private readonly target: URL) {
-    this.server = createServer((near) => {
-      const far = connect(databaseAddress(target));
-      near.on('data', (bytes) => bytes.includes('LISTEN') && this.listening.add([near, far]));
-      for (const [socket, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        socket.on('error', () => other.destroy());
-        socket.on('close', () => other.destroy());
-      }
-      near.pipe(far).pipe(near);
-    });
-  }
-
-  async open(): Promise<string> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    const url = new URL(this.target);
-    url.host = `127.0.0.1:${(this.server.address() as { port: number }).port}`;
-    return url.href;
-  }
-
-  freezeListening(): void {
-    for (const [near, far] of this.listening) {
-      near.unpipe(far).pause();
-      far.unpipe(near).pause();
-    }
-  }
-
-  endFrozen(): void {
-    for (const [near, far] of this.listening) {
-      if (near.isPaused()) {
-        far.destroy();
-        near.destroy();
-      }
-    }
-  }
-
-  close(): void {
-    this.server.close();
-  }
-}
+import { TcpProxy } from '../../support/tcp-proxy';
 
 let database: TestDatabase;
 /** Kept open, because a test has the database accept no new ones. */
 let connection: PoolClient;
-let wire: Wire;
+/** The way of the listening connection to the database. */
+let proxy: TcpProxy;
 let service: TestService;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   connection = await database.pool.connect();
-  wire = new Wire(new URL(database.url));
-  service = await startService({ database, databaseUrl: await wire.open() });
+  proxy = await TcpProxy.start(database.url);
+  service = await startService({ database, settings: { databaseDirectUrl: proxy.url } });
 });
-afterEach(() => wire.endFrozen());
 afterAll(async () => {
   await service.close();
-  wire.close();
+  await proxy.close();
   connection.release();
   await database.drop();
 });
@@ -120,7 +71,7 @@ it('one connection listens for the whole process', async () => {
 
 it.each([
   ['is terminated', terminateListening],
-  ['dies silently', () => Promise.resolve(wire.freezeListening())],
+  ['dies silently', () => Promise.resolve(proxy.fallSilent())],
 ])(
   'a revocation applies right after the listening connection %s, and listening resumes',
   async (_how, lose) => {
@@ -129,6 +80,7 @@ it.each([
     await lose();
     await first.revoke();
     await isClosed(first.caller);
+    await proxy.restore();
     await until(() => listening());
     const second = await aKnownCaller();
     await second.revoke();
