@@ -8,12 +8,8 @@ import { query } from './query';
 
 /** What a holder reports once it has started, or failed. */
 export interface Report {
-  url: string;
   adopted: boolean;
-  lines: string[];
   error?: string;
-  /** Whether the error is one for people. */
-  clear?: boolean;
 }
 
 /** How to run a holder; `within` is a command line which runs the rest of its arguments. */

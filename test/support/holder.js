@@ -1,16 +1,14 @@
 'use strict';
 // A process of its own which holds a server: `node holder.js <compiled library> <options as JSON>`. It prints
 // one line of JSON when it has started or failed, and stops and ends when it reads a line.
-const { startEmbeddedPostgres, EmbeddedPostgresError } = require(process.argv[2]);
+const { startEmbeddedPostgres } = require(process.argv[2]);
 
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 async function main() {
   if (process.env.TEST_UMASK) process.umask(parseInt(process.env.TEST_UMASK, 8));
-  const lines = [];
-  const options = { ...JSON.parse(process.argv[3]), log: (line) => lines.push(line) };
-  const server = await startEmbeddedPostgres(options);
-  say({ url: server.url, adopted: server.adopted, lines });
+  const server = await startEmbeddedPostgres(JSON.parse(process.argv[3]));
+  say({ adopted: server.adopted });
   process.stdin.once('data', () => {
     server.stop().then(
       () => process.exit(0),
@@ -23,6 +21,6 @@ async function main() {
 }
 
 main().catch((error) => {
-  say({ error: error.message, clear: error instanceof EmbeddedPostgresError });
+  say({ error: error.message });
   process.exit(1);
 });

@@ -1,36 +1,63 @@
 import { Redis } from 'ioredis';
-import type { Answer, ApiClient, ErrorBody } from '../../support/api-client';
+import { type Answer, ApiClient, type ErrorBody } from '../../support/api-client';
 import { Arrange, type Order, type Pet, aPet } from '../../support/builders';
+import { petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { COUNTED, HOUR, MINUTE, limitsIn, standing } from '../../support/limits';
+import { RedisServer } from '../../support/redis-server';
+import { type TestService, startService } from '../../support/service';
+import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { spread, tally } from '../../support/spread';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { whileLocked } from '../../support/while-locked';
 import { Books } from '../faults/support/books';
 import { InsistentClient } from '../faults/support/insistent-client';
 import { MixedLoad } from '../faults/support/mixed-load';
 import { wrongReplays } from '../faults/support/replays';
-import { Fleet } from './support/fleet';
 
-let fleet: Fleet;
+const SIZE = 3;
+
+const bench = new ServiceBench();
+let redis: RedisServer;
+let database: TestDatabase;
+let environment: Record<string, string>;
+/** Real processes with the real time, over one PostgreSQL and one Redis. */
+let instances: ServiceProcess[];
+/** Makes clients and keys, and has the document; no request of a test goes there. */
+let office: TestService;
 let key: string;
 
 beforeAll(async () => {
-  fleet = await Fleet.start();
-  ({ key } = await fleet.issueKey());
+  [redis, database] = await Promise.all([RedisServer.start(), createTestDatabase('template1')]);
+  environment = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE) };
+  // All at once on an empty database: one of them migrates, and none adds example data to an external database.
+  instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));
+  const count = 'SELECT (SELECT count(*) FROM pets) + (SELECT count(*) FROM clients) AS rows';
+  expect(await inDatabase(count)).toEqual({ rows: '0' });
+  expect(instances.map(({ stdout }) => stdout).join()).not.toContain('psk_live_');
+  office = await startService({ database, settings: { redisUrl: redis.url } });
+  ({ key } = await office.issueKey());
 });
-afterAll(() => fleet?.close());
+afterAll(async () => {
+  await bench.clear();
+  await office?.close();
+  await database?.drop();
+  await redis?.close();
+});
 
-const callers = () => fleet.callers(key);
+/** One caller for each running instance, all with this key. */
+const callers = (of = key) =>
+  instances.map(({ url }) => new ApiClient(url, office.contract, { 'X-API-Key': of }));
 const arrange = () => new Arrange(callers()[0]!);
 
 /** The only row of a query. */
 async function inDatabase(sql: string, ...values: unknown[]): Promise<unknown> {
-  return (await fleet.database.pool.query<Record<string, unknown>>(sql, values)).rows[0];
+  return (await database.pool.query<Record<string, unknown>>(sql, values)).rows[0];
 }
 
 /** The answers to requests that are sent to all instances at once, and between what times each was made. */
 function burst(limited: string, requests: number) {
-  return spread(fleet.callers(limited), requests, async (caller) => {
+  return spread(callers(limited), requests, async (caller) => {
     const sentAt = Date.now();
     const answer = await caller.get<ErrorBody>(COUNTED);
     return { answer, status: answer.status, limits: limitsIn(answer), sentAt, receivedAt: Date.now() };
@@ -53,23 +80,23 @@ function expectExactLimit(answers: Awaited<ReturnType<typeof burst>>, limit: num
 }
 
 test('three instances allow 60 requests of a burst, count each once, and refuse the rest correctly', async () => {
-  const { key: free } = await fleet.issueKey({ plan: 'free' });
+  const { key: free } = await office.issueKey({ plan: 'free' });
   const before = Date.now();
   const answers = await burst(free, 70);
   const after = Date.now();
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
-  const end = Date.parse((await standing(fleet.callers(free)[0]!)).minute.resetAt);
+  const end = Date.parse((await standing(callers(free)[0]!)).minute.resetAt);
   expect(end).toBeGreaterThanOrEqual(before + MINUTE);
   expect(end).toBeLessThanOrEqual(after + MINUTE);
   expectExactLimit(answers, 60, end);
   // None ever had to count alone.
-  expect(fleet.complaints).toEqual([]);
+  expect(instances.flatMap(({ log, stderr }) => [...log, stderr]).join('')).toBe('');
 });
 
 test('a step of the clock by an hour does not expire what Redis stores about a client', async () => {
-  const { key: stored } = await fleet.issueKey();
-  await fleet.callers(stored)[0]!.get(COUNTED);
-  const connection = new Redis(fleet.redis.url);
+  const { key: stored } = await office.issueKey();
+  await callers(stored)[0]!.get(COUNTED);
+  const connection = new Redis(redis.url);
   const names = await connection.keys('petstore:{client:*');
   const lives = await Promise.all(names.map((name) => connection.pttl(name)));
   connection.disconnect();
@@ -78,7 +105,7 @@ test('a step of the clock by an hour does not expire what Redis stores about a c
 });
 
 test('they allow exactly the daily limit of a plan', async () => {
-  const { key: daily } = await fleet.issueKey({ perMinute: 1_000, perDay: 40 });
+  const { key: daily } = await office.issueKey({ perMinute: 1_000, perDay: 40 });
   const answers = await burst(daily, 50);
   const codes = answers.map(({ answer }) => answer.body.code ?? 'allowed');
   expect(tally(codes)).toEqual({ allowed: 40, daily_quota_exceeded: 10 });
@@ -134,18 +161,18 @@ const isHeld = () =>
 test('when one is killed while it works, nothing acknowledged is lost or done twice, the stock matches the orders, and the others go on', async () => {
   const { id: petId } = await arrange().pet(aPet(), 10);
   let turn = 0;
-  const client = new InsistentClient(() => fleet.urls[turn++ % fleet.urls.length]!, key);
-  const load = new MixedLoad(client, await Books.begin(fleet.database.url));
+  const client = new InsistentClient(() => instances[turn++ % instances.length]!.url, key);
+  const load = new MixedLoad(client, await Books.begin(database.url));
   await load.start();
   const work = load.goOn(240);
   await load.answered(80);
-  const { order } = await whileLocked(fleet.database.pool, petId, async () => {
+  const { order } = await whileLocked(database.pool, petId, async () => {
     // Of the first instance, which is the one that is killed.
     turn = 0;
     const held = { method: 'POST', target: '/store/orders', body: { petId }, idempotencyKey: 'held' };
     const settled = client.settle(held);
     await until(async () => (await isHeld()) !== undefined);
-    await fleet.killOne();
+    await instances.shift()!.end('SIGKILL');
     return { order: settled };
   });
   load.books.enter(JSON.parse((await order).text) as Order);
@@ -154,15 +181,15 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   expect(client.interruptions.broken).toBeGreaterThan(0);
   expect(load.unexpected).toEqual([]);
   expect(await wrongReplays(client, load.keyed)).toEqual([]);
-  expect(await load.books.differences(fleet.database.url)).toEqual([]);
+  expect(await load.books.differences(database.url)).toEqual([]);
 
   // The others keep sharing their counts, and refuse a revoked key.
-  const { key: free, keyId } = await fleet.issueKey({ plan: 'free' });
-  const others = fleet.callers(free);
+  const { key: free, keyId } = await office.issueKey({ plan: 'free' });
+  const others = callers(free);
   const answers = await spread(others, 70, (caller) => caller.get(COUNTED));
   expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 10 });
-  await fleet.command('keys', 'revoke', String(keyId), '--yes');
+  await petstoreJson(['keys', 'revoke', String(keyId), '--yes'], environment);
   const uncounted = () => Promise.all(others.map((caller) => caller.get('/rate-limit')));
   await until(async () => (await uncounted()).every(({ status }) => status === 401));
-  await fleet.startOne();
+  instances.push(await bench.serve(environment));
 });

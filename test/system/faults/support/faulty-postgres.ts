@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { until, within } from '../../../support/eventually';
@@ -110,16 +110,6 @@ function startServer(bench: Bench): Promise<EmbeddedPostgres> {
 
 /** Each of them leads a session of its own, so that no signal to a group would reach them. */
 function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
-    .map(Number);
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    // The name stands in parentheses and may hold anything; the state and the parent follow it.
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]);
-  } catch {
-    return undefined;
-  }
+  const pids = execFileSync('ps', ['-o', 'pid=', '--ppid', String(parent)], { encoding: 'utf8' });
+  return pids.trim().split('\n').map(Number);
 }

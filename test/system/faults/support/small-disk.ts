@@ -67,8 +67,7 @@ export class SmallDisk {
     return join(`/proc/${this.pid}/root`, this.folder, ...names);
   }
 
-  /** @param leaving bytes that stay free */
-  fill({ leaving = 0 } = {}): void {
+  fill(): void {
     const chunk = Buffer.alloc(MEBIBYTE);
     const ballast = fs.openSync(this.path('ballast'), 'a');
     try {
@@ -76,7 +75,6 @@ export class SmallDisk {
       for (let size = MEBIBYTE; size >= 512; ) {
         if (!wrote(ballast, chunk.subarray(0, size))) size /= 2;
       }
-      fs.ftruncateSync(ballast, fs.fstatSync(ballast).size - leaving);
     } finally {
       fs.closeSync(ballast);
     }
