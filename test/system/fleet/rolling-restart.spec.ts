@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { aPet, Arrange } from '../../support/builders';
 import { Haproxy, documentedFleet } from '../../support/haproxy';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { type TestService, startService } from '../../support/service';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
-import { SteadyTraffic } from './support/steady-traffic';
 import { until } from '../../support/eventually';
+
+const CLIENTS = 8;
+/** Mostly waits: it is steady while instances stop and start, and leaves them the processors. */
+const PAUSE_MS = 150;
 
 const bench = new ServiceBench();
 let redis: RedisServer;
@@ -52,18 +56,54 @@ async function restart(name: 'one' | 'two'): Promise<void> {
   await proxy.sees(name, 'UP');
 }
 
+/** Clients that go on reading and ordering through one address, and send nothing twice. */
+const traffic = { answered: 0, orders: 0, stopped: false, failures: [] as string[] };
+
+async function send(key: string, method: string, target: string, expected: number, body?: object) {
+  const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+  try {
+    const answer = await fetch(`${proxy.url}${target}`, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (answer.status !== expected) {
+      traffic.failures.push(`${method} ${target} ${answer.status} ${text}`);
+    }
+  } catch (error) {
+    traffic.failures.push(`${method} ${target} ${String((error as Error).cause ?? error)}`);
+  }
+  traffic.answered += 1;
+}
+
+async function readAndOrder(key: string, petId: number): Promise<void> {
+  while (!traffic.stopped) {
+    await send(key, 'GET', '/pets?limit=5', 200);
+    await send(key, 'POST', '/store/orders', 201, { petId });
+    traffic.orders += 1;
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Waits until that many more requests are answered. */
+async function goOn(requests: number): Promise<void> {
+  const enough = traffic.answered + requests;
+  await until(() => traffic.answered >= enough);
+}
+
 test('A rolling restart of two instances behind haproxy, under a steady load of reads and writes, fails no request', async () => {
   const { key } = await office.issueKey();
   const caller = office.anonymous().with({ 'X-API-Key': key });
   const pet = await new Arrange(caller).pet(aPet(), 1_000_000);
-  const traffic = new SteadyTraffic(proxy.url, key, pet.id);
-  traffic.start();
-  await traffic.goOn(100);
+  const clients = Promise.all(Array.from({ length: CLIENTS }, () => readAndOrder(key, pet.id)));
+  await goOn(100);
   await restart('one');
-  await traffic.goOn(50);
+  await goOn(50);
   await restart('two');
-  await traffic.goOn(50);
-  await traffic.stop();
+  await goOn(50);
+  traffic.stopped = true;
+  await clients;
 
   expect(traffic.failures).toEqual([]);
   const { rows } = await office.database.pool.query('SELECT count(*)::int AS orders FROM orders');

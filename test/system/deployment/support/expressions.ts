@@ -8,7 +8,6 @@ interface Panel {
 
 interface Dashboard {
   panels: (Panel & { id: number; gridPos: { x: number; y: number; w: number; h: number } })[];
-  templating: { list: { query: string | { query: string } }[] };
 }
 
 export interface Rule {
@@ -31,7 +30,7 @@ export const expressions: string[] = [
   ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
 ].map((expression) => expression.replaceAll('$__rate_interval', '5m'));
 
-/** A series that an expression asks for: its name, the labels that it names, and the values that it wants exactly. */
+/** A series that an expression asks for: its name, and the labels that it names. */
 export interface Selector {
   name: string;
   labels: string[];
@@ -44,18 +43,14 @@ export interface Selector {
 export function selectorsOf(expression: string): Selector[] {
   const selectors: Selector[] = [];
   parser.parse(expression).iterate({
-    enter: ({ name, type, node, from, to }) => {
+    enter: ({ name, type, from, to }) => {
       if (type.isError) {
         throw new Error(`no PromQL at ${from}: ${expression}`);
       }
       if (name === 'VectorSelector') {
-        const identifier = node.getChild('Identifier');
-        const text = (at: { from: number; to: number }) => expression.slice(at.from, at.to);
-        const labels = [...expression.slice(from, to).matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)];
-        selectors.push({
-          name: identifier === null ? '' : text(identifier),
-          labels: labels.map(([, label = '']) => label),
-        });
+        const text = expression.slice(from, to);
+        const labels = [...text.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)];
+        selectors.push({ name: /^[\w:]*/.exec(text)![0], labels: labels.map(([, label = '']) => label) });
       }
     },
   });
