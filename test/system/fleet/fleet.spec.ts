@@ -13,7 +13,6 @@ import { whileLocked } from '../../support/while-locked';
 import { Books } from '../faults/support/books';
 import { InsistentClient } from '../faults/support/insistent-client';
 import { MixedLoad } from '../faults/support/mixed-load';
-import { wrongReplays } from '../faults/support/replays';
 
 const SIZE = 3;
 
@@ -180,7 +179,7 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   await load.stop();
   expect(client.interruptions.broken).toBeGreaterThan(0);
   expect(load.unexpected).toEqual([]);
-  expect(await wrongReplays(client, load.keyed)).toEqual([]);
+  expect(await load.wrongReplays()).toEqual([]);
   expect(await load.books.differences(database.url)).toEqual([]);
 
   // The others keep sharing their counts, and refuse a revoked key.

@@ -11,14 +11,14 @@ const STOCK = [1_000_000, 1_000_000, 3];
 const RULES = new Set(['pet_not_available', 'insufficient_stock']);
 
 /** What was sent with an Idempotency-Key, and how it was answered. */
-export interface KeyedRequest {
+interface KeyedRequest {
   request: Request;
   settled: Settled;
 }
 
 /** Workers who do all that changes the store, and write what they were answered into the books. */
 export class MixedLoad {
-  readonly keyed: KeyedRequest[] = [];
+  private readonly keyed: KeyedRequest[] = [];
   /** Answers that no rule explains. */
   readonly unexpected: unknown[] = [];
   private readonly shared: number[] = [];
@@ -69,6 +69,16 @@ export class MixedLoad {
   async stop(): Promise<void> {
     this.stopped = true;
     await this.running;
+  }
+
+  /** Sends everything with a key once more. @returns what is not answered as it was, to the byte, and said to be a replay */
+  async wrongReplays(): Promise<unknown[]> {
+    const all = this.keyed.map(async ({ request, settled }) => {
+      const replay = await this.client.settle(request);
+      const isSame = replay.status === settled.status && replay.text === settled.text;
+      return replay.replayed && isSame ? [] : [{ request, settled, replay }];
+    });
+    return (await Promise.all(all)).flat();
   }
 
   private async work(worker: number): Promise<void> {
