@@ -20,7 +20,12 @@ export abstract class PetstoreCommand extends CommandRunner {
     command.allowExcessArguments(false);
     command.hook('preAction', () => void Object.assign(this, command.opts()));
     command.on('beforeHelp', () => {
-      command.options.filter(({ description }) => description === '').forEach((option) => option.hideHelp());
+      const former = command.options.filter(({ description }) => description === '');
+      former.forEach((option) => option.hideHelp());
+      // Only a hidden option can stand for the position, which reads as required without it.
+      if (former.length > 0) {
+        command.usage(command.usage().replace(/\[(\w+)\]$/, '<$1>'));
+      }
     });
     command.addHelpText('after', () => {
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);

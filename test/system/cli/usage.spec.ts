@@ -56,9 +56,12 @@ describe('bad usage is reported in one line and exits with 2', () => {
 describe('--help', () => {
   it.each([
     ['', /serve[^]*clients[^]*keys[^]*db[^]*openapi/],
-    ['clients create', /--plan <plan> +free, pro, business or enterprise \(default: "free"\)[^]*Examples:/],
+    [
+      'clients create',
+      / <name>\n[^]*--plan <plan> +free, pro, business or enterprise \(default: "free"\)[^]*Examples:/,
+    ],
     ['clients set-plan', /<name>[^]*--per-minute <requests>[^]*Examples:[^]*--per-minute 5000/],
-    ['keys issue', /\[client\][^]*Options:\n +--name [^]*--expires <when>[^]*Examples:/],
+    ['keys issue', / <client>\n[^]*Options:\n +--name [^]*--expires <when>[^]*Examples:/],
     ['serve', /SIGTERM or Ctrl-C[^]*environment/],
   ])('petstore %s', async (command, text) => {
     const { code, stdout, stderr } = await run(`${command} --help`);
