@@ -1,8 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { NotificationListener } from '#libs/database';
 import {
-  EVENTS_CHANNEL,
   EVENT_TYPES,
   type EventDto,
   EventReader,
@@ -18,6 +17,8 @@ import { type Row, isForPeople, print, printMany } from '../output/output';
 
 /** Events read at a time. */
 const BATCH = 500;
+/** How often new events are looked for. */
+const POLL_MS = 200;
 const LOST =
   'warning: the database has lost events that were shown (a standby took over, or a backup was restored). Events of the last minute before may follow again.';
 
@@ -32,7 +33,6 @@ export class EventsCommand extends ResultCommand {
     'events --pet 1 --follow --json',
   ];
   @Inject() private readonly events!: EventReader;
-  @Inject() private readonly listener!: NotificationListener;
 
   @Value('--type <types>', 'only events of these types: order.placed,order.cancelled', someOf(EVENT_TYPES))
   type?: EventType[];
@@ -67,27 +67,17 @@ export class EventsCommand extends ResultCommand {
   /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
   private reportUntilInterrupted(filter: Filter, report: (event: StoredEvent) => void): Promise<void> {
     return interruptible('no more events are shown', async (signal) => {
-      let wake = (): void => undefined;
-      signal.addEventListener('abort', () => wake());
-      await this.listener.subscribe({
-        channels: [EVENTS_CHANNEL],
-        onNotification: () => wake(),
-        // Reads events that were missed while not listening.
-        onState: (listening) => listening && wake(),
-      });
       let place = await this.events.end();
       const earlier = await this.newest(filter);
       earlier.filter((event) => event.position <= place.position).forEach(report);
       for (;;) {
         signal.throwIfAborted();
-        // Made before reading, so that nothing is missed that happens meanwhile.
-        const news = new Promise<void>((resolve) => (wake = resolve));
         try {
           const { events: found, reached, hasMore } = await this.events.after(place, filter, BATCH);
           found.forEach(report);
           place = reached;
           if (!hasMore) {
-            await news;
+            await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
           }
         } catch (error) {
           if (!(error instanceof EventsLost)) {

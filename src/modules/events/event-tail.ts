@@ -1,74 +1,29 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
-import { NotificationListener } from '#libs/database';
-import { type EventFilter, type FeedPosition, type StoredEvent, matches } from './event-blocks';
-import { EVENTS_CHANNEL } from './event-log';
-import { EventReader, EventsLost } from './event-reader';
+import { type EventFilter, type FeedPosition, matches } from './event-blocks';
+import { type EventPage, EventReader, EventsLost } from './event-reader';
 
+/** How often the feed is read while a request waits. */
+const POLL_MS = 200;
 /** Events read at a time. */
 const BATCH = 500;
-/** Events without a notification are found within this time, and those that could not be read. */
-const POLL_MS = 1_000;
 /** Maximum number of waiting requests, in total and per client. */
-const MAX_WATCHES = 2_000;
+const MAX_WAITS = 2_000;
 const MAX_OF_CLIENT = 50;
 
 /** A request that waits at the end of the feed. */
-export interface Watcher {
+export interface Waiting {
+  client: number;
   /** Up to where it has seen the feed. */
   after: FeedPosition;
   filter: EventFilter;
   /** Maximum number of events. */
   most: number;
-  client: number;
 }
 
-/** The wait of a request, and the events that it has found. */
-export class EventWatch {
-  private readonly found: StoredEvent[] = [];
-  private settle?: () => void;
-  private ended = false;
-
-  constructor(
-    readonly watcher: Watcher,
-    /** Call it when the request is over. */
-    readonly close: () => void,
-  ) {}
-
-  /** Adds new events, which must be in order and without gaps. */
-  show(events: readonly StoredEvent[]): void {
-    const { after, filter, most } = this.watcher;
-    const wanted = events.filter((event) => event.position > after.position && matches(event, filter));
-    this.found.push(...wanted.slice(0, most - this.found.length));
-    if (this.found.length > 0) {
-      this.settle?.();
-    }
-  }
-
-  /** Ends the wait. */
-  end(): void {
-    this.ended = true;
-    this.settle?.();
-  }
-
-  /**
-   * The matching events since the watch began, as soon as there are any; none after the timeout or the end of the wait.
-   * @param signal also ends the wait
-   */
-  async next(milliseconds: number, signal: AbortSignal): Promise<StoredEvent[]> {
-    if (this.found.length === 0 && !this.ended && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds);
-        this.settle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        signal.addEventListener('abort', this.settle, { once: true });
-      });
-    }
-    // A copy: what comes while the response is prepared is behind its cursor.
-    return [...this.found];
-  }
+interface Wait extends Waiting {
+  /** Ends the wait. May be called again, without effect. */
+  end: (page: EventPage) => void;
 }
 
 /**
@@ -77,34 +32,22 @@ export class EventWatch {
  */
 @Injectable()
 export class EventTail implements OnModuleInit, OnModuleDestroy {
-  private readonly watches = new Set<EventWatch>();
-  /** All waiting requests have seen the events up to this position; undefined if it is unknown. */
-  private head?: FeedPosition;
-  private ended = false;
-  private readonly audience: (() => void)[] = [];
+  private readonly waits = new Set<Wait>();
+  private isOver = false;
   private readonly task = new RepeatingTask({
     name: 'Reading new events for waiting requests',
     work: () => this.readOn(),
     everyMs: POLL_MS,
   });
 
-  constructor(
-    private readonly events: EventReader,
-    private readonly listener: NotificationListener,
-  ) {}
+  constructor(private readonly events: EventReader) {}
 
   get waiting(): number {
-    return this.watches.size;
+    return this.waits.size;
   }
 
-  async onModuleInit(): Promise<void> {
+  onModuleInit(): void {
     this.task.start();
-    await this.listener.subscribe({
-      channels: [EVENTS_CHANNEL],
-      onNotification: () => this.wake(),
-      // Reads events that were missed while not listening.
-      onState: (listening) => listening && this.wake(),
-    });
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -112,64 +55,75 @@ export class EventTail implements OnModuleInit, OnModuleDestroy {
     await this.task.stop();
   }
 
-  /** Registers a callback for possible new events, for callers that read the feed themselves. */
-  onNews(call: () => void): void {
-    this.audience.push(call);
-  }
-
   /** Ends all waits and prevents new ones. */
   end(): void {
-    this.ended = true;
-    this.watches.forEach((watch) => watch.end());
+    this.isOver = true;
+    this.endWithoutEvents(this.waits);
   }
 
   /**
-   * Starts to watch for events, before it resolves. A caller that then reads the feed once more and finds nothing has
-   * missed nothing: what it has seen is not beyond what the tail has seen, so the tail notices if it is lost.
-   * @returns undefined if there are too many watches, the service is stopping, or the feed cannot be read
+   * Waits until matching events are committed. The page is empty after the timeout, at the end of the service, when events
+   * were lost (the next read of the feed tells), and at once when too many wait.
+   * @param signal also ends the wait
    */
-  async watch(watcher: Watcher): Promise<EventWatch | undefined> {
-    const ofClient = [...this.watches].filter((watch) => watch.watcher.client === watcher.client).length;
-    if (this.ended || this.watches.size >= MAX_WATCHES || ofClient >= MAX_OF_CLIENT) {
-      return undefined;
+  next(waiting: Waiting, milliseconds: number, signal: AbortSignal): Promise<EventPage> {
+    const ofClient = [...this.waits].filter(({ client }) => client === waiting.client).length;
+    if (this.isOver || signal.aborted || this.waits.size >= MAX_WAITS || ofClient >= MAX_OF_CLIENT) {
+      return Promise.resolve(emptyPage(waiting));
     }
-    const watch = new EventWatch(watcher, () => this.watches.delete(watch));
-    this.watches.add(watch);
-    const hasSeenAsMuch = () => this.head !== undefined && this.head.position >= watcher.after.position;
-    if (!hasSeenAsMuch()) {
-      await this.task.runNow();
-    }
-    if (!hasSeenAsMuch()) {
-      watch.close();
-      return undefined;
-    }
-    return watch;
+    return new Promise((resolve) => {
+      const giveUp = (): void => wait.end(emptyPage(wait));
+      const timer = setTimeout(giveUp, milliseconds);
+      const wait: Wait = {
+        ...waiting,
+        end: (page) => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', giveUp);
+          this.waits.delete(wait);
+          resolve(page);
+        },
+      };
+      signal.addEventListener('abort', giveUp);
+      this.waits.add(wait);
+    });
   }
 
-  private wake(): void {
-    this.audience.forEach((call) => call());
-    void this.task.runNow();
-  }
-
+  /** Starts where the request stands that has seen least. Those that come meanwhile may have seen less: the next run is theirs. */
   private async readOn(): Promise<void> {
-    if (this.watches.size === 0 || this.head === undefined) {
-      this.head = this.watches.size === 0 ? undefined : await this.events.end();
-      return;
-    }
+    const waits = [...this.waits];
+    const positions = waits.map(({ after }) => after);
+    let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
     try {
-      for (let more = true; more; ) {
-        const { events, reached, hasMore } = await this.events.after(this.head, {}, BATCH);
-        this.head = reached;
-        this.watches.forEach((watch) => watch.show(events));
-        more = hasMore;
+      for (let more = waits.length > 0; more; ) {
+        const page = await this.events.after(from, {}, BATCH);
+        waits.forEach((wait) => show(wait, page));
+        from = page.reached;
+        more = page.hasMore;
       }
     } catch (error) {
       if (!(error instanceof EventsLost)) {
         throw error;
       }
-      // The waiting requests return as they are, and the next ones get the error.
-      this.head = undefined;
-      this.watches.forEach((watch) => watch.end());
+      this.endWithoutEvents(waits);
     }
   }
+
+  private endWithoutEvents(waits: Iterable<Wait>): void {
+    [...waits].forEach((wait) => wait.end(emptyPage(wait)));
+  }
+}
+
+function show(wait: Wait, { events, reached }: EventPage): void {
+  const { after, filter, most } = wait;
+  const found = events.filter((event) => event.position > after.position && matches(event, filter));
+  if (found.length > 0) {
+    const page = found.slice(0, most);
+    wait.end({ events: page, reached: page.at(-1)!, hasMore: found.length > most });
+  } else if (reached.position > after.position) {
+    wait.after = reached;
+  }
+}
+
+function emptyPage({ after }: Waiting): EventPage {
+  return { events: [], reached: after, hasMore: false };
 }

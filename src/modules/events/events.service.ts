@@ -62,26 +62,13 @@ export class EventsService {
     return wait === 0 || page.events.length > 0 || page.hasMore ? page : this.wait(page, query, reader);
   }
 
-  /** @param page the empty one at the end of the feed, which is returned if nothing happens */
+  /** @param page the empty one at the end of the feed */
   private async wait(page: EventPage, query: ListEventsQuery, reader: Reader): Promise<EventPage> {
-    const { limit = DEFAULT_PAGE_SIZE } = query;
-    const { client, hungUp, confirmKey } = reader;
-    const watch = await this.tail.watch({ after: page.reached, filter: query, most: limit, client });
-    if (watch === undefined) {
-      return page;
-    }
-    try {
-      // What happened between the first read and the watch. From here on, the watch sees everything.
-      let found = await this.events.after(page.reached, query, limit, client);
-      if (found.events.length === 0 && !found.hasMore) {
-        const events = await watch.next(query.wait * 1_000, hungUp);
-        found = { ...found, events, reached: events.at(-1) ?? found.reached };
-      }
-      // After the events: what was committed after the key was revoked is not delivered.
-      await confirmKey();
-      return found;
-    } finally {
-      watch.close();
-    }
+    const { wait, limit = DEFAULT_PAGE_SIZE } = query;
+    const waiting = { client: reader.client, after: page.reached, filter: query, most: limit };
+    const found = await this.tail.next(waiting, wait * 1_000, reader.hungUp);
+    // After the events: what was committed after the key was revoked is not delivered.
+    await reader.confirmKey();
+    return found;
   }
 }

@@ -1,5 +1,5 @@
 import type { PetStoreError } from '#libs/client';
-import { EventWatch } from '../../../src/modules/events/event-tail';
+import { EventTail } from '../../../src/modules/events';
 import type { ErrorBody } from '../../support/api-client';
 import { type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
@@ -142,7 +142,7 @@ it('Requests that wait return without events, and the next ones are told', async
   await rename('Lost');
   const { target } = await upToDate();
   // From here on it waits; until then it reads the feed, and would be told at once.
-  const waits = jest.spyOn(EventWatch.prototype, 'next');
+  const waits = jest.spyOn(EventTail.prototype, 'next');
   const answer = caller.get<Event[]>(`${target}&wait=30`);
   await until(() => waits.mock.calls.length === 1);
   await lose(1);

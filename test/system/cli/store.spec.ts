@@ -163,7 +163,6 @@ describe('events', () => {
     await until(() => follower.stdout !== '');
     const before = follower.stdout;
     await insert(EVENTS);
-    await database.pool.query('NOTIFY petstore_events');
     await until(() => follower.stdout !== before);
     const { code, stdout, stderr } = await follower.end('SIGINT');
     const interrupted = 'petstore: interrupted; no more events are shown.\n';

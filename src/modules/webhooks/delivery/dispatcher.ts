@@ -1,11 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Clock, RepeatingTask } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import {
   EVENT_TYPES,
   EventReader,
-  EventTail,
   type EventType,
   type StoredEvent,
   toEventDto,
@@ -18,11 +16,7 @@ import { DeliveryWorker } from './delivery-worker';
 /** Maximum deliveries that one transaction creates, unless a single event has more, and events that it reads. */
 const MAX_DELIVERIES = 5_000;
 const MAX_EVENTS = 500;
-/** Events without a notification are found within this time. */
 const POLL_MS = 1_000;
-/** Minimum pause between two turns, to batch events under constant writes; longer without webhooks. */
-const PAUSE_MS = 50;
-const IDLE_PAUSE_MS = 1_000;
 /** Counts of pending deliveries are trusted for this long. Meanwhile only tests and retries of the client can add to them. */
 const COUNTS_KEPT_MS = 60_000;
 
@@ -74,8 +68,7 @@ const NOTHING: Turn = { hasMore: false, full: [] };
  */
 @Injectable()
 export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly stopping = new AbortController();
-  private pauseMs = PAUSE_MS;
+  private isStopping = false;
   /** How many more deliveries a webhook may get before they are counted again, and up to which position that is known. */
   private room = new Map<number, number>();
   private roomAt?: number;
@@ -89,7 +82,6 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly database: Database,
     private readonly events: EventReader,
-    private readonly tail: EventTail,
     private readonly queue: DeliveryQueue,
     private readonly webhooks: WebhookAdministration,
     private readonly worker: DeliveryWorker,
@@ -97,18 +89,16 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.tail.onNews(() => void this.task.runNow());
     this.task.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopping.abort();
+    this.isStopping = true;
     await this.task.stop();
   }
 
   private async takeTurn(): Promise<void> {
-    const { signal } = this.stopping;
-    for (let more = true; more && !signal.aborted; ) {
+    for (let more = true; more && !this.isStopping; ) {
       const { hasMore, full } = await this.database.transaction((transaction) => this.dispatch(transaction));
       this.worker.wake();
       for (const id of full) {
@@ -118,7 +108,6 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       }
       more = hasMore;
     }
-    await pause(this.pauseMs, undefined, { signal }).catch(() => undefined);
   }
 
   private async dispatch(transaction: Transaction): Promise<Turn> {
@@ -137,7 +126,6 @@ export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     }
     const [subscribed] = await transaction.query<SubscribedRow[]>(SUBSCRIBED, [EVENT_TYPES]);
     const { types, most } = subscribed!;
-    this.pauseMs = types === null ? IDLE_PAUSE_MS : PAUSE_MS;
     let reached = end;
     let full: number[] = [];
     if (types !== null) {
