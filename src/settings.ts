@@ -161,8 +161,11 @@ function readWorkers(reader: EnvironmentReader): number {
 
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** Reads `sslmode` as libpq does; the driver would verify the certificate in every mode. */
-function readDatabaseUrl(reader: EnvironmentReader, variable: string): string | undefined {
+/**
+ * Reads `sslmode` as libpq does; the driver would verify the certificate in every mode.
+ * @throws EnvironmentError that names the variable
+ */
+export function readDatabaseUrl(reader: EnvironmentReader, variable: string): string | undefined {
   const given = reader.text(variable) ?? '';
   if (/^[a-z]+:\/\/(?:[^/?]*@)?(?![^/?]*@)[^/?]*,/.test(given) || /[?&]host=[^&]*(,|%2C)/i.test(given)) {
     throw new EnvironmentError(

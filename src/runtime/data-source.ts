@@ -116,15 +116,18 @@ export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): stri
     .join('; ');
 }
 
+/** For work on the database itself, which may take minutes: no entities, and none of the settings of requests. */
+export function administrationOptions(url: string): DataSourceOptions {
+  return { ...commandOptions(url), entities: [], extra: { keepAlive: true } } as DataSourceOptions;
+}
+
 /**
- * Migrates the database on connections of its own: a migration may take longer than a request.
+ * Migrates the database on connections of its own.
  * @param url of the server itself
  * @param report called with a line about what it waits for
  */
 export async function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
-  const extra = { keepAlive: true };
-  const dataSource = new DataSource({ ...dataSourceOptions(url, 2), entities: [], extra });
-  await dataSource.initialize();
+  const dataSource = await new DataSource(administrationOptions(url)).initialize();
   try {
     return await migrate(dataSource, report);
   } finally {

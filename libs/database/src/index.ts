@@ -15,6 +15,7 @@ export {
   type State,
 } from './commands/state';
 export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
+export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { GeneratedId, OF_THE_DATABASE, PostgresNames, int8, int8ToNumber } from './entity-table';
 export {
@@ -41,8 +42,4 @@ export {
   type StoredRow,
 } from './session';
 export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';
-export { type ArchiveHeader, ArchiveReader } from './transfer/archive';
-export { assertReadable, loadArchive } from './transfer/load-archive';
-export { DamagedArchiveError } from './transfer/tar';
-export { writeArchive } from './transfer/write-archive';
 export { WriteBehind } from './write-behind';

@@ -148,17 +148,11 @@ async function sessions(reader: EntityManager, pids: string): Promise<string> {
   return rows.map(({ session }) => session).join(', ') || 'a session that has just ended';
 }
 
-/**
- * Runs pending migrations within the given transaction.
- * @param last the name of the last one to run; by default the newest
- */
-export async function migrateWithin(transaction: EntityManager, last?: string): Promise<void> {
+/** Runs pending migrations within the given transaction. */
+export async function migrateWithin(transaction: EntityManager): Promise<void> {
   const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
   for (const migration of await executor.getPendingMigrations()) {
     await executor.executeMigration(migration);
-    if (migration.name === last) {
-      return;
-    }
   }
 }
 

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { DatabaseUrl, assertNotNewer, migrationStates } from '#libs/database';
 import { Actor } from '../../modules/audit';
 import { PETSTORE } from '../../runtime/messages';
-import { commandOptions, migrateToNewest } from '../../runtime/data-source';
+import { administrationOptions, migrateToNewest } from '../../runtime/data-source';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
 import { readSettings } from '../../settings';
 import { CommandFailure } from './failure';
@@ -59,19 +59,12 @@ export async function withDatabase<Result>(work: (url: string) => Promise<Result
   }
 }
 
-/**
- * Connects to a database for work on its tables as they are.
- * @param refusal the error to throw where there is no connection
- */
+/** Connects to a database for work on its tables as they are, which may take minutes. */
 export async function withConnection<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
-  refusal = (error: unknown) => error,
 ): Promise<Result> {
-  const dataSource = new DataSource({ ...commandOptions(url), entities: [] });
-  await dataSource.initialize().catch((error: unknown) => {
-    throw refusal(error);
-  });
+  const dataSource = await new DataSource(administrationOptions(url)).initialize();
   try {
     return await work(dataSource);
   } finally {

@@ -7,7 +7,7 @@ import { SeedService } from '../../runtime/seed';
 import { CommandGroup, ListingCommand, ResultCommand } from '../command/command';
 import { withConnection, withDatabase } from '../command/store';
 import { isForPeople, print, printDone, printMany, printOne } from '../output/output';
-import { BackupCommand, CopyCommand, RestoreCommand } from './transfer.commands';
+import { CopyCommand } from './copy.command';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ResultCommand {
@@ -49,6 +49,6 @@ export class SeedCommand extends ResultCommand {
 @Command({
   name: 'db',
   description: 'manage the database',
-  subCommands: [MigrateCommand, StatusCommand, SeedCommand, BackupCommand, RestoreCommand, CopyCommand],
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, CopyCommand],
 })
 export class DbCommand extends CommandGroup {}

@@ -60,7 +60,7 @@ export class StoreStatusCommand extends ResultCommand {
     );
     print('');
     const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
-    // Operators wait for this sentence before they restore or copy a store, so it must not be a guess.
+    // Operators wait for this sentence before they move a store, so it must not be a guess.
     const known = state === 'running' || state === 'stopped';
     const none = known
       ? 'No instance of the service runs.'

@@ -39,7 +39,7 @@ const ARGUMENTS: Record<string, string[]> = {
 };
 
 /** What needs another database or a running service, and is run in a test of its own. */
-const ELSEWHERE = ['db backup', 'db restore', 'db copy', 'status', 'api'];
+const ELSEWHERE = ['db copy', 'status', 'api'];
 
 const { database, environment } = useCommandLine();
 

@@ -118,7 +118,6 @@ const WITHOUT_DATABASE = new Set([
   'openapi',
   'completion',
   'version',
-  'db restore',
   'api',
   'webhooks listen',
 ]);

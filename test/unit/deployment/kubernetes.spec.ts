@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse as parseEnvironment } from 'node:querystring';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
@@ -41,12 +45,28 @@ it.each(found)('$file is valid against the schema of its kind', async ({ manifes
 it('Each manifest is in a kustomization, and all roll out the same image in the same namespace', () => {
   const kustomizations = filesOf(FOLDER, 'kustomization.yaml').map((file) => ({
     folder: file.replace('kustomization.yaml', ''),
-    ...readYaml<{ resources: string[]; images: unknown; namespace: string }>(file)[0]!,
+    ...readYaml<{ resources: string[]; images?: unknown[]; namespace: string }>(file)[0]!,
   }));
   const listed = kustomizations.flatMap(({ folder, resources }) => resources.map((name) => folder + name));
   expect(listed.toSorted()).toEqual(found.map(({ file }) => file).toSorted());
-  const rolledOut = kustomizations.map(({ images, namespace }) => ({ images, namespace }));
-  expect(rolledOut).toEqual(rolledOut.map(() => rolledOut[0]));
+  expect(new Set(kustomizations.map(({ namespace }) => namespace)).size).toBe(1);
+  const images = kustomizations.flatMap((one) => one.images ?? []);
+  expect(images).toEqual([images[0], images[0]]);
+});
+
+it('The backup keeps the newest 14 dumps, and removes what killed runs have left', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-backups-'));
+  const [container] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
+  const script = container!.args![0]!.replaceAll('/backups', folder);
+  const old = Array.from({ length: 15 }, (_, day) => `2026-01-${10 + day}T021700.dump`);
+  [...old, '2026-01-09T021700.dump.partial'].forEach((name) => writeFileSync(join(folder, name), ''));
+  const withDump = `pg_dump() { echo dumped > "$3"; }\n${script}`;
+  const [shell, option] = container!.command!;
+  execFileSync(shell!, [option!, withDump], { env: { ...process.env, DATABASE_URL: 'postgres://x' } });
+  const left = readdirSync(folder);
+  expect(left).toEqual([...old.slice(2), expect.stringMatching(/^20\d\d-[-\dT]+\.dump$/)]);
+  expect(readFileSync(join(folder, left.at(-1)!), 'utf8')).toBe('dumped\n');
+  rmSync(folder, { recursive: true });
 });
 
 describe.each(podTemplates)('The pods of the %s', (_kind, { metadata, spec }) => {

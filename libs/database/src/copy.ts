@@ -1,0 +1,185 @@
+// Copies a whole store into an empty database, table by table, through COPY.
+import { pipeline } from 'node:stream/promises';
+import type { Client } from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import type { DataSource, EntityManager } from 'typeorm';
+import { WITHOUT_TIMEOUTS } from './long-transaction';
+import { assertSuitable, doneMigrations, lockMigrations, migrateWithin } from './migrations';
+
+export interface CopiedTable extends Record<string, unknown> {
+  table: string;
+  rows: number;
+}
+
+export interface CopyOptions {
+  /** Ends both connections; the copy then fails with the signal's reason. */
+  signal: AbortSignal;
+  /** Called with the rows copied so far and the total. */
+  onRows?: (done: number, total: number) => void;
+}
+
+/**
+ * Copies a snapshot of a database, which others may use meanwhile, into one without tables: all or nothing. It must be at
+ * the newest migration.
+ * @param source without `pipeline`, like the target: COPY does not work with it
+ * @throws Error if it is not, or the target has tables; UnsuitableDatabaseError; what the drivers throw
+ */
+export function copyDatabase(
+  source: DataSource,
+  target: DataSource,
+  { signal, onRows = () => undefined }: CopyOptions,
+): Promise<CopiedTable[]> {
+  return source.transaction('REPEATABLE READ', (reading) =>
+    target.transaction(async (writing) => {
+      const clients = [await clientOf(reading), await clientOf(writing)];
+      const end = () => clients.forEach((client) => void client.end().catch(() => undefined));
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        signal.throwIfAborted();
+        return await copyAll(reading, writing, onRows);
+      } catch (error) {
+        // The rest of a table is never read, so a rollback would wait behind it forever.
+        end();
+        throw signal.aborted ? signal.reason : error;
+      } finally {
+        signal.removeEventListener('abort', end);
+      }
+    }),
+  );
+}
+
+async function copyAll(
+  reading: EntityManager,
+  writing: EntityManager,
+  onRows: (done: number, total: number) => void,
+): Promise<CopiedTable[]> {
+  await reading.query('SET TRANSACTION READ ONLY');
+  for (const side of [reading, writing]) {
+    await side.query(WITHOUT_TIMEOUTS);
+    await side.query(FORMATS);
+  }
+  await prepare(reading, writing);
+  const tables = await tablesOf(reading);
+  const names = tables.map(({ name }) => name);
+  const counts = await countsOf(reading, names);
+  // Triggers have run already in the source.
+  await writing.query(names.map((name) => `ALTER TABLE ${name} DISABLE TRIGGER USER`).join(';'));
+  await writing.query(`TRUNCATE ${names.join(', ')}`);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  let done = 0;
+  for (const [at, table] of tables.entries()) {
+    const rows = await copyTable(table, reading, writing, (more) => onRows((done += more), total));
+    if (rows !== counts[at]) {
+      throw new Error(`${rows} rows of ${table.name} were copied instead of ${counts[at]}`);
+    }
+  }
+  await writing.query(names.map((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join(';'));
+  await copySequences(reading, writing);
+  // Without statistics PostgreSQL would plan for nearly empty tables.
+  await writing.query('ANALYZE');
+  return tables.map(({ relname }, at) => ({ table: relname, rows: counts[at]! }));
+}
+
+/** Makes the tables of the target. A service that starts on it now waits for the end. */
+async function prepare(reading: EntityManager, writing: EntityManager): Promise<void> {
+  await assertSuitable(writing);
+  await lockMigrations(writing);
+  const [existing] = await tablesOf(writing);
+  if (existing !== undefined) {
+    throw new Error(`the target is not empty: it has the table ${existing.name}`);
+  }
+  await migrateWithin(writing);
+  if (String(await doneMigrations(reading)) !== String(await doneMigrations(writing))) {
+    throw new Error('the store is not at the newest migration of this version; migrate it first');
+  }
+}
+
+/** The same on both servers, whatever they are configured to. */
+const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
+  set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
+
+/** `name` and `columns` are quoted for use in statements; generated columns are left out. */
+const TABLES = `SELECT pg_class.oid::int AS id, relname, quote_ident(relname) AS name,
+    (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+      WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns,
+    (SELECT array_agg(DISTINCT confrelid::int) FROM pg_constraint
+      WHERE conrelid = pg_class.oid AND contype = 'f' AND confrelid <> conrelid) AS parents
+  FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+  ORDER BY relname`;
+
+interface Table {
+  id: number;
+  relname: string;
+  name: string;
+  columns: string;
+  parents: number[] | null;
+}
+
+/** All tables of the schema, parents before the children that refer to them. */
+async function tablesOf(side: EntityManager): Promise<Table[]> {
+  const waiting = await side.query<Table[]>(TABLES);
+  const ordered: Table[] = [];
+  while (waiting.length > 0) {
+    const next = waiting.findIndex(({ parents }) => !waiting.some(({ id }) => parents?.includes(id)));
+    if (next === -1) {
+      throw new Error(`These tables refer to each other: ${waiting.map(({ name }) => name).join(', ')}`);
+    }
+    ordered.push(...waiting.splice(next, 1));
+  }
+  return ordered;
+}
+
+async function countsOf(reading: EntityManager, names: readonly string[]): Promise<number[]> {
+  const counts: number[] = [];
+  for (const name of names) {
+    const [row] = await reading.query<{ rows: string }[]>(`SELECT count(*) AS rows FROM ${name}`);
+    counts.push(Number(row!.rows));
+  }
+  return counts;
+}
+
+/** @returns the number of rows, as the target has counted them */
+async function copyTable(
+  { name, columns }: Table,
+  reading: EntityManager,
+  writing: EntityManager,
+  onRows: (more: number) => void,
+): Promise<number> {
+  const rows = (await clientOf(reading)).query(copyTo(`COPY (SELECT ${columns} FROM ${name}) TO STDOUT`));
+  const table = (await clientOf(writing)).query(copyFrom(`COPY ${name} (${columns}) FROM STDIN`));
+  const counted = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      yield chunk;
+      onRows(linesIn(chunk));
+    }
+  };
+  await pipeline(rows, counted, table);
+  return table.rowCount;
+}
+
+/** In the text format of COPY every row ends with a line feed, and no value contains one. */
+function linesIn(chunk: Buffer): number {
+  let lines = 0;
+  for (let at = chunk.indexOf('\n'); at !== -1; at = chunk.indexOf('\n', at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}
+
+const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
+
+/** Sequences ignore transactions. Read after the rows, they are past all ids. */
+async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
+  for (const { name } of await reading.query<{ name: string }[]>(SEQUENCES)) {
+    const [state] = await reading.query<{ last: string; called: boolean }[]>(
+      `SELECT last_value AS last, is_called AS called FROM ${name}`,
+    );
+    await writing.query(`SELECT setval($1::regclass, $2, $3)`, [name, state!.last, state!.called]);
+  }
+}
+
+async function clientOf({ queryRunner }: EntityManager): Promise<Client> {
+  return (await queryRunner!.connect()) as unknown as Client;
+}

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { copyFile, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SubCommand } from 'nest-commander';
+import type { DataSource } from 'typeorm';
+import { type CopiedTable, copyDatabase } from '#libs/database';
+import { EnvironmentReader } from '../../runtime/environment';
+import { PETSTORE } from '../../runtime/messages';
+import { openDatabase } from '../../runtime/open-database';
+import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
+import { readDatabaseUrl, readSettings } from '../../settings';
+import { ResultCommand } from '../command/command';
+import { CommandFailure, UsageError, systemMessage } from '../command/failure';
+import { interruptible } from '../command/operator';
+import { Value } from '../command/option';
+import { withConnection, withDatabase } from '../command/store';
+import { counted, isForPeople, print, printMany } from '../output/output';
+import { withProgress } from '../output/progress';
+
+const isUrl = (target: string) => target.includes('://');
+
+/** A URL as settings have it, or a folder. */
+function copyTarget(text: string, name: string): string {
+  try {
+    return isUrl(text) ? readDatabaseUrl(new EnvironmentReader({ [name]: text }), name)! : text;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+@SubCommand({
+  name: 'copy',
+  description: 'copy the store, while it is in use, to an empty PostgreSQL or a new folder, all or nothing',
+})
+export class CopyCommand extends ResultCommand {
+  protected override readonly examples = [
+    'db copy --to /backups/2026-11-21',
+    'db copy --to postgres://petstore@db.example:5432/petstore',
+  ];
+
+  @Value(
+    '--to <target>',
+    'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password',
+    copyTarget,
+    { required: true },
+  )
+  to!: string;
+
+  async run(): Promise<void> {
+    const { to } = this;
+    const keyFile = webhookKeyFile(readSettings(process.env));
+    const tables = await interruptible(OUTCOME, (signal) =>
+      withDatabase((url) =>
+        withConnection(url, (source) =>
+          isUrl(to) ? copyTo(to, source, signal) : copyToFolder(to, keyFile, source, signal),
+        ),
+      ),
+    );
+    await printMany(tables, this, 'There are no tables.');
+    if (isForPeople(this)) {
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+      const next = isUrl(to)
+        ? 'Set DATABASE_URL to the new database.'
+        : `To run it: DATA_DIR=${to} ${PETSTORE} serve`;
+      print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
+    }
+    if (isUrl(to) && keyFile !== undefined) {
+      // Standard output may be for a program.
+      const hint = `The secrets of webhooks are encrypted with the key in ${keyFile}: set WEBHOOK_KEY to its text.`;
+      process.stderr.write(`${hint}\n`);
+    }
+  }
+}
+
+const OUTCOME = 'the target was not changed';
+
+async function copyTo(url: string, source: DataSource, signal: AbortSignal): Promise<CopiedTable[]> {
+  const bar = { title: 'Copying', noun: 'rows', stream: process.stderr } as const;
+  try {
+    return await withConnection(url, (target) =>
+      withProgress(bar, (show) => {
+        const onRows = (done: number, total: number) => show({ done, total, count: done });
+        return copyDatabase(source, target, { signal, onRows });
+      }),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    // The error of a connection to several addresses has no message.
+    const { message, code } = error as NodeJS.ErrnoException;
+    const reason = (message || (code ?? String(error))).replace(/\.$/, '');
+    throw new CommandFailure(`the copy failed, and ${OUTCOME}: ${reason}.`);
+  }
+}
+
+/** The folder gets its name when it is complete. A killed copy leaves one that is marked as partial. */
+async function copyToFolder(
+  folder: string,
+  keyFile: string | undefined,
+  source: DataSource,
+  signal: AbortSignal,
+): Promise<CopiedTable[]> {
+  await assertNew(folder);
+  const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
+  try {
+    const settings = { ...readSettings({}), dataDirectory: partial };
+    const database = await openDatabase(settings, () => undefined, true);
+    let tables: CopiedTable[];
+    try {
+      tables = await copyTo(database.url, source, signal);
+    } finally {
+      await database.close();
+    }
+    if (keyFile !== undefined) {
+      await copyFile(keyFile, join(partial, WEBHOOK_KEY_FILE));
+    }
+    await rename(partial, folder);
+    return tables;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function assertNew(folder: string): Promise<void> {
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') {
+      return [];
+    }
+    throw new CommandFailure(systemMessage('use', folder, error));
+  });
+  if (entries.length > 0) {
+    throw new CommandFailure(`${folder} is not empty; name a new folder.`);
+  }
+}

@@ -1,0 +1,238 @@
+import { execFileSync } from 'node:child_process';
+import { DataSource, type DataSourceOptions, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { copyDatabase } from '#libs/database';
+import { MIGRATIONS } from '../../../../src/migrations';
+import { administrationOptions } from '../../../../src/runtime/data-source';
+import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+
+/** A table that comes later, with all that makes a transfer difficult. */
+class LaterTable1999999999999 implements MigrationInterface {
+  readonly name = 'LaterTable1999999999999';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`CREATE TABLE a_later_table (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      parent bigint REFERENCES a_later_table (id),
+      "Name" text NOT NULL,
+      length int GENERATED ALWAYS AS (char_length("Name")) STORED,
+      client_id bigint REFERENCES clients (id)
+    )`);
+    await runner.query(`INSERT INTO a_later_table ("Name") VALUES ('put there by the migration')`);
+    await runner.query(`CREATE FUNCTION refuse_rows() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'a trigger ran'; END $$`);
+    await runner.query(`CREATE TRIGGER no_rows BEFORE INSERT ON a_later_table
+      FOR EACH ROW EXECUTE FUNCTION refuse_rows()`);
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Names and values with which the text format of COPY has to take care. */
+const DIFFICULT = [
+  `tab\there`,
+  `line\nfeed`,
+  `back\\slash`,
+  `\\.`,
+  `\\N`,
+  `ünïcödé 🐈`,
+  `"quoted", with 'comma'`,
+];
+
+const FILLING = [
+  `INSERT INTO categories (name, description) SELECT name, NULLIF(name, 'back\\slash') FROM unnest($1::text[]) AS name`,
+  `INSERT INTO pets (name, category_id, status) SELECT name, 1, 'available' FROM unnest($1::text[]) AS name`,
+  `INSERT INTO pets (name, former_category_id, status, deleted_at) VALUES ($1::text[]::text, 7, 'sold', now())`,
+  `INSERT INTO inventory SELECT id, 2147483647 FROM pets WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO orders (pet_id, quantity, ship_date) SELECT id, 1, '0001-01-01T00:00:00Z' FROM pets, unnest($1::text[])`,
+  `INSERT INTO clients (name, plan) SELECT md5(name), 'free' FROM unnest($1::text[]) AS name`,
+  `INSERT INTO api_keys (client_id, digest, last4, scopes) SELECT id, name, '1234', $1 FROM clients`,
+  `INSERT INTO usage_days SELECT id, date '2026-11-22', 9007199254740991 FROM clients WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO key_bans (key_id, level, banned_until) SELECT id, 1, 'infinity' FROM api_keys WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO quota_resets SELECT id, date '2026-11-22', 1, now() FROM clients WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO deprecated_calls SELECT id, 'getPet', date '2026-11-22', 5, now() FROM api_keys WHERE $1::text[] IS NOT NULL`,
+  `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body) SELECT 1, name, 'f', 201, name FROM unnest($1::text[]) AS name`,
+  `INSERT INTO audit_entries (at, actor_kind, actor, action, details)
+    SELECT now(), 'cli', name, 'client.created', jsonb_build_object('name', name) FROM unnest($1::text[]) AS name`,
+];
+
+let source: TestDatabase;
+let from: DataSource;
+/** Writes while the other is read. */
+let late: DataSource;
+let target: TestDatabase;
+let to: DataSource;
+
+const open = ({ url }: TestDatabase, migrations = [...MIGRATIONS, LaterTable1999999999999]) =>
+  new DataSource({ ...administrationOptions(url), migrations } as DataSourceOptions).initialize();
+
+beforeAll(async () => {
+  source = await createTestDatabase();
+  from = await open(source);
+  late = await open(source);
+  await from.runMigrations({ transaction: 'each' });
+  for (const statement of FILLING) {
+    await from.query(statement, [DIFFICULT]);
+  }
+  await from.query(`ALTER TABLE a_later_table DISABLE TRIGGER USER`);
+  // A child before its parent, and a gap in the ids.
+  await from.query(`INSERT INTO a_later_table (id, parent, "Name", client_id) OVERRIDING SYSTEM VALUE
+    VALUES (40, 50, 'child', 1), (50, NULL, 'parent', NULL)`);
+  await from.query(`ALTER TABLE a_later_table ENABLE TRIGGER USER`);
+});
+afterAll(async () => {
+  await Promise.all([from.destroy(), late.destroy()]);
+  await source.drop();
+});
+
+const makeTarget = async () => {
+  target = await createTestDatabase('template1');
+  to = await open(target);
+};
+const dropTarget = async () => {
+  await to.destroy();
+  await target.drop();
+};
+
+function useEmptyTargets(): void {
+  beforeEach(makeTarget);
+  afterEach(dropTarget);
+}
+
+const namesOf = async (side: DataSource, kind: string): Promise<string[]> =>
+  (
+    await side.query<{ name: string }[]>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = $1 ORDER BY 1`,
+      [kind],
+    )
+  ).map(({ name }) => name);
+
+/** All rows of all tables, the state of all sequences, and the triggers that run. */
+async function contentOf(side: DataSource): Promise<Record<string, unknown>> {
+  const content: Record<string, unknown> = {};
+  for (const table of await namesOf(side, 'r')) {
+    const rows = await side.query<{ row: string }[]>(`SELECT t::text AS row FROM ${table} AS t ORDER BY 1`);
+    content[table] = rows.map(({ row }) => row);
+  }
+  for (const sequence of await namesOf(side, 'S')) {
+    content[sequence] = await side.query(`SELECT last_value, is_called FROM ${sequence}`);
+  }
+  content.triggers = await side.query(
+    `SELECT tgrelid::regclass::text AS on, tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2`,
+  );
+  return content;
+}
+
+async function expectEmpty(): Promise<void> {
+  expect([await namesOf(to, 'r'), await namesOf(to, 'S')]).toEqual([[], []]);
+}
+
+type OnRows = (done: number, total: number) => void;
+
+const copy = (onRows?: OnRows, { signal } = new AbortController()) =>
+  copyDatabase(from, to, { signal, onRows });
+
+describe('A copy', () => {
+  useEmptyTargets();
+
+  it('contains every table in full, and future tables automatically', async () => {
+    const seen: number[][] = [];
+    const content = await contentOf(from);
+    const copied = await copy((...numbers) => seen.push(numbers));
+    expect(copied.map(({ table }) => table).sort()).toEqual(await namesOf(from, 'r'));
+    expect(await contentOf(to)).toEqual(content);
+    const rows = copied.reduce((sum, table) => sum + table.rows, 0);
+    expect(seen.at(-1)).toEqual([rows, rows]);
+  });
+
+  it('is a snapshot without any concurrent writes', async () => {
+    const before = (await contentOf(from)).audit_entries;
+    let written: Promise<unknown> | undefined;
+    await copy(() => {
+      written ??= late.query(
+        `INSERT INTO audit_entries (at, actor_kind, actor, action, details) VALUES (now(), 'cli', 'late', 'x', '{}')`,
+      );
+    });
+    await written;
+    expect((await contentOf(to)).audit_entries).toEqual(before);
+    expect((await contentOf(from)).audit_entries).not.toEqual(before);
+  });
+
+  it('is the same whatever the two servers are configured to', async () => {
+    const name = new URL(target.url).pathname.slice(1);
+    await to.query(`ALTER DATABASE ${name} SET DateStyle = 'German, DMY'`);
+    await to.query(`ALTER DATABASE ${name} SET TimeZone = 'Asia/Kathmandu'`);
+    await to.destroy();
+    to = await open(target);
+    await copy();
+    await to.query(`ALTER DATABASE ${name} RESET ALL`);
+    await to.destroy();
+    to = await open(target);
+    expect(await contentOf(to)).toEqual(await contentOf(from));
+  });
+
+  it('of a store of an older version is refused', async () => {
+    const older = await createTestDatabase('template1');
+    const side = await open(older, MIGRATIONS);
+    await side.runMigrations({ transaction: 'each' });
+    const { signal } = new AbortController();
+    await expect(copyDatabase(side, to, { signal })).rejects.toThrow(/not at the newest migration/);
+    await side.destroy();
+    await older.drop();
+    await expectEmpty();
+  });
+
+  it('into a database that has tables is refused', async () => {
+    await to.query('CREATE TABLE notes (text text)');
+    await expect(copy()).rejects.toThrow(/the target is not empty: it has the table notes/);
+    expect(await namesOf(to, 'r')).toEqual(['notes']);
+  });
+});
+
+/** Ends all sessions of a database before anything else happens in this process, the rest of a copy above all. */
+function endSessions({ url }: TestDatabase): void {
+  const script = `const { Client } = require('pg');
+    const client = new Client(process.argv[1]);
+    client.connect().then(() => client.query(\`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()\`)).then(() => client.end());`;
+  execFileSync(process.execPath, ['-e', script, url]);
+}
+
+describe('A copy leaves the target empty', () => {
+  useEmptyTargets();
+
+  it('when it loses its target, and can be repeated', async () => {
+    await expect(copy(() => endSessions(target))).rejects.toThrow();
+    await to.destroy();
+    to = await open(target);
+    await expectEmpty();
+    await copy();
+    expect(await contentOf(to)).toEqual(await contentOf(from));
+  });
+
+  it('when it loses its source', async () => {
+    await expect(copy(() => endSessions(source))).rejects.toThrow();
+    await expectEmpty();
+  });
+
+  it('when it fails before it has read all rows of a table', async () => {
+    // More than the connection buffers.
+    await from.query(`INSERT INTO categories (name, description)
+      SELECT 'filling', repeat('x', 2000) FROM generate_series(1, 20000)`);
+    const failure = new Error('too many');
+    const onRows = (done: number) => {
+      if (done > 1_000) throw failure;
+    };
+    await expect(copy(onRows)).rejects.toBe(failure);
+    await from.query(`DELETE FROM categories WHERE name = 'filling'`);
+    await expectEmpty();
+  });
+
+  it('when it is aborted, and fails with the reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    await expect(copy(() => controller.abort(reason), controller)).rejects.toBe(reason);
+    await expectEmpty();
+  });
+});
