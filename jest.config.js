@@ -11,8 +11,6 @@ const tier = (name, more) => ({
   },
   // The client as it is published has the name of its sources.
   modulePathIgnorePatterns: ['<rootDir>/dist'],
-  testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
-  runtime: '<rootDir>/test/support/jest/runtime.cjs',
   ...more,
 });
 
@@ -21,13 +19,13 @@ module.exports = {
   projects: [
     tier('unit'),
     tier('http', {
-      globalSetup: '<rootDir>/test/support/jest/start-postgres.ts',
-      globalTeardown: '<rootDir>/test/support/jest/stop-postgres.ts',
+      globalSetup: '<rootDir>/test/support/jest/start-http.ts',
+      globalTeardown: '<rootDir>/test/support/jest/stop.ts',
     }),
     tier('system', {
       setupFilesAfterEnv: ['<rootDir>/test/support/jest/one-day.ts'],
       globalSetup: '<rootDir>/test/support/jest/start-system.ts',
-      globalTeardown: '<rootDir>/test/support/jest/stop-system.ts',
+      globalTeardown: '<rootDir>/test/support/jest/stop.ts',
     }),
   ],
   // Jest prints the seed; the same order again: `--seed`.

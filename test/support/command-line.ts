@@ -1,9 +1,8 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { within } from './eventually';
 import { installation } from './installation';
 
 export type Environment = Record<string, string>;
@@ -20,6 +19,8 @@ export interface RunOptions {
   installation?: string;
   /** Arguments of node itself. */
   node?: string[];
+  /** Of the terminal to which it prints; without them it prints to a pipe. */
+  columns?: number;
 }
 
 /** What the service's processes get to see: none of the tester's own variables, and no port that others may want. */
@@ -32,75 +33,40 @@ export function petstoreScript(folder = installation()): string {
   return join(folder, 'bin', 'petstore.js');
 }
 
-/** Runs a command of the admin CLI to its end, in a process of its own. */
-export async function petstoreProcess(
+/** Runs a command of the admin CLI to its end. */
+export async function petstore(
   args: string[],
   environment: Environment = {},
-  { cwd = tmpdir(), installation: folder, node = [] }: RunOptions = {},
+  { cwd = tmpdir(), installation: folder, node = [], columns }: RunOptions = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [...node, petstoreScript(folder), ...args], {
+  const command = [process.execPath, ...node, petstoreScript(folder), ...args];
+  const [program, ...rest] = columns === undefined ? command : onTerminal(command, columns);
+  const child = spawn(program!, rest, {
     cwd,
-    env: cleanEnvironment(environment),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // Whatever is printed in local time would be seen.
+    env: cleanEnvironment({ TZ: 'America/New_York', ...environment }),
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     // It only ends a hang.
     timeout: 250_000,
     killSignal: 'SIGKILL',
   });
   const outcome = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (outcome.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (outcome.stderr += text));
+  const collect = (name: keyof typeof outcome) => (text: string) => (outcome[name] += text);
+  child.stdout!.setEncoding('utf8').on('data', collect('stdout'));
+  child.stderr!.setEncoding('utf8').on('data', collect('stderr'));
+  (child.stdio[3] as Readable).setEncoding('utf8').on('data', collect('stderr'));
   const [code] = (await once(child, 'close')) as [number | null];
   return { ...outcome, code };
 }
 
-const world = globalThis as { commandHost?: ChildProcess; lastCommand?: Promise<unknown> };
-
-/** The process that runs commands for all files of this worker, and ends with it. */
-function commandHost(): ChildProcess {
-  if (world.commandHost === undefined) {
-    const host = fork(join(__dirname, 'command-host.js'), [petstoreScript()], {
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      // Whatever is printed in local time would be seen.
-      env: { TZ: 'America/New_York' },
-      execArgv: [],
-    });
-    host.unref();
-    host.channel!.unref();
-    (host.stdout as Socket).unref();
-    host.once('exit', () => delete world.commandHost);
-    world.commandHost = host;
-  }
-  return world.commandHost;
+/** The terminal is standard output alone; what the command prints on standard error comes by the third descriptor. */
+function onTerminal(command: string[], columns: number): string[] {
+  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  const line = `stty cols ${columns} -onlcr && exec ${quoted} 2>&3`;
+  return ['script', '--quiet', '--return', '--command', line, '/dev/null'];
 }
 
-/**
- * Runs a command of the admin CLI to its end, in a process that runs others too, one after the other.
- * @param options columns: of the terminal to which it prints; without them it prints to a pipe
- */
-export async function petstore(
-  args: string[],
-  environment: Environment = {},
-  { cwd = tmpdir(), columns }: { cwd?: string; columns?: number } = {},
-): Promise<Outcome> {
-  const run = async () => {
-    const host = commandHost();
-    host.channel!.ref();
-    const settled = new Promise<Outcome>((resolve, reject) => {
-      const ended = () =>
-        reject(new Error(`petstore ${args.join(' ')} has ended the process of all commands`));
-      host.once('exit', ended);
-      host.once('message', (outcome: Outcome) => {
-        host.off('exit', ended);
-        resolve(outcome);
-      });
-    });
-    host.send({ args, environment: cleanEnvironment(environment), cwd, columns });
-    return within(`petstore ${args.join(' ')}`, settled).finally(() => host.channel?.unref());
-  };
-  const outcome = (world.lastCommand ?? Promise.resolve()).then(run, run);
-  world.lastCommand = outcome;
-  return outcome;
-}
+export const petstoreProcess = petstore;
 
 /** Runs a command with --json that has to succeed, and reads what it printed. */
 export async function petstoreJson<Printed>(args: string[], environment: Environment): Promise<Printed> {

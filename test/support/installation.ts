@@ -13,6 +13,11 @@ export function installation(): string {
   return process.env.TEST_INSTALLATION!;
 }
 
+/** A compiled module of the installation, for code that jest does not load. */
+export function installed<Exports>(name: string): Exports {
+  return require(join(installation(), 'dist', name)) as Exports;
+}
+
 /** What is published as it stands in the repository. */
 const PUBLISHED = files.filter((name) => !/^(!|dist$)/.test(name));
 

@@ -1,10 +1,8 @@
-import { install } from '../installation';
 import { CHROMIUM, HAPROXY, PGBOUNCER, PROMTOOL, REDIS, ensurePrograms } from '../programs';
-import startPostgres from './start-postgres';
+import startHttp from './start-http';
 
-/** What the tests of whole processes need besides PostgreSQL: other programs, and an installation of the service. */
-export default async function startSystem(): Promise<void> {
+/** What the tests of whole processes need in addition: other programs. */
+export default async function start(): Promise<void> {
   ensurePrograms(REDIS, HAPROXY, PGBOUNCER, PROMTOOL, CHROMIUM);
-  await install();
-  if (process.env.TEST_POSTGRES_URL === undefined) await startPostgres();
+  await startHttp();
 }

@@ -1,4 +1,3 @@
-// Own sources: the errors that are defined here must not be in anybody else's catalogue.
 import { ApiError, defineError } from '#libs/http';
 
 const TeapotError = defineError({

@@ -1,14 +1,24 @@
-import '../resolve-libs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { connectAndMigrate, dataSourceOptions } from '../../../src/runtime/data-source';
+import type * as EmbeddedPostgresLibrary from '#libs/embedded-postgres';
+import type * as DataSourceFile from '../../../src/runtime/data-source';
+import { install, installed } from '../installation';
 import { query } from '../query';
 
-/** One PostgreSQL for the whole run, and a migrated database that every test file clones. */
-export default async function startPostgres(): Promise<void> {
+/**
+ * What the tests of a service need: an installation of it, one PostgreSQL for the whole run, and a migrated database that every
+ * test file clones. Jest maps no module names here, so the service's own code comes from the installation.
+ */
+export default async function start(): Promise<void> {
+  if (process.env.TEST_POSTGRES_URL !== undefined) {
+    return;
+  }
+  await install();
+  const { startEmbeddedPostgres } = installed<typeof EmbeddedPostgresLibrary>('libs/embedded-postgres/src');
+  const { connectAndMigrate, dataSourceOptions } =
+    installed<typeof DataSourceFile>('src/runtime/data-source');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDirectory,

@@ -1,0 +1,17 @@
+import { rm } from 'node:fs/promises';
+import type { EmbeddedPostgres } from '#libs/embedded-postgres';
+import { installation } from '../installation';
+
+export default async function stop(): Promise<void> {
+  const { testPostgres, testPostgresDirectory } = globalThis as unknown as {
+    testPostgres?: EmbeddedPostgres;
+    testPostgresDirectory: string;
+  };
+  // Two projects share what was started, and each of them stops it.
+  if (testPostgres !== undefined) {
+    Object.assign(globalThis, { testPostgres: undefined });
+    await testPostgres.stop();
+    await rm(testPostgresDirectory, { recursive: true, force: true });
+    await rm(installation(), { recursive: true, force: true });
+  }
+}
