@@ -19,12 +19,7 @@ import { MetricsModule } from './runtime/service-metrics';
 import { Admission } from './http/admission';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';
-import {
-  PlanThrottlerGuard,
-  QuotaAdministrationModule,
-  QuotasModule,
-  WorkerQuotaServerModule,
-} from './modules/quotas';
+import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';
 import { WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
 import { SETTINGS, type Settings, currentSecret } from './settings';
@@ -44,8 +39,8 @@ const PIPELINE = [
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
 ];
 
-/** The connections of the first process of several: it counts for the workers, which divide the pool among themselves. */
-const COUNTING_POOL = 2;
+/** The connections of the first process of several, which only prepares the store. */
+const PREPARATION_POOL = 2;
 
 /** Assembles every process of the application: a service, the first process of one with workers, a command. */
 @Module({})
@@ -77,13 +72,10 @@ export class AppModule {
     };
   }
 
-  /** The first process of a service with workers: counts for them, and seeds a new store. */
-  static forFirstProcess(settings: Settings, databaseUrl: string): DynamicModule {
-    const database = openedDatabase(settings, databaseUrl, COUNTING_POOL);
-    return {
-      module: AppModule,
-      imports: [...foundation(settings, database, SERVICE), WorkerQuotaServerModule, SeedModule],
-    };
+  /** The first process of a service with workers: migrates the store, and seeds a new one. */
+  static forPreparation(settings: Settings, databaseUrl: string): DynamicModule {
+    const database = openedDatabase(settings, databaseUrl, PREPARATION_POOL);
+    return { module: AppModule, imports: [...foundation(settings, database, SERVICE), SeedModule] };
   }
 
   /** The services that commands use. The database is opened later, and only by a command that needs it. */

@@ -1,8 +1,9 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
+import { EnvironmentError } from './runtime/environment';
 import { loadEnvironmentFile } from './runtime/environment-file';
 import { usableCores } from './runtime/usable-cores';
-import { readSettings } from './settings';
+import { type Settings, readSettings } from './settings';
 
 /**
  * The server's entry point. Settings are read first, so that an invalid one fails before the rest is loaded. Tracing starts
@@ -11,14 +12,26 @@ import { readSettings } from './settings';
 async function main(): Promise<void> {
   loadEnvironmentFile();
   const settings = readSettings(process.env);
-  const count = settings.workers === 'auto' ? usableCores() : settings.workers;
-  const workers = cluster.isPrimary && count > 1 ? count : 0;
+  const workers = cluster.isPrimary ? workersOf(settings) : 0;
   const tracing =
     workers > 0 || settings.tracesUrl === undefined
       ? undefined
       : (await import('./runtime/tracing.js')).startTracing();
   const { serve } = await import('./runtime/serve.js');
   await serve(settings, workers, tracing);
+}
+
+/** How many processes answer requests beside this one. @throws EnvironmentError if nothing would share their limits */
+function workersOf({ workers, redisUrl }: Settings): number {
+  const count = workers === 'auto' ? usableCores() : workers;
+  if (count > 1 && redisUrl === undefined) {
+    throw new EnvironmentError(
+      'WORKERS',
+      'more than 1 only with REDIS_URL, where they share the limits',
+      String(workers),
+    );
+  }
+  return count > 1 ? count : 0;
 }
 
 async function fail(error: unknown): Promise<never> {

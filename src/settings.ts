@@ -37,10 +37,8 @@ export interface Settings {
   webhookKey: Buffer | undefined;
   /** How long the service continues after the signal to stop, while `/health/ready` reports that it is not ready. */
   shutdownDelaySeconds: number;
-  /** Processes that share the port and the limits; `auto` is one for each core. */
+  /** Processes that share the port; `auto` is one for each core. More than one need `redisUrl`. */
   workers: number | 'auto';
-  /** Set by the process that started this worker. */
-  serviceId: number | undefined;
   /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
   tracesUrl: string | undefined;
 }
@@ -59,7 +57,7 @@ const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
  */
 export function readSettings(environment: Environment): Settings {
   const reader = new EnvironmentReader(withSecrets(environment));
-  const settings = { ...readAll(reader), serviceId: readServiceId(environment) };
+  const settings = readAll(reader);
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
@@ -112,7 +110,7 @@ function readSecret(variable: string, file: string): string {
   return text;
 }
 
-function readAll(reader: EnvironmentReader): Omit<Settings, 'serviceId'> {
+function readAll(reader: EnvironmentReader): Settings {
   return {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),
@@ -139,12 +137,6 @@ function readAll(reader: EnvironmentReader): Omit<Settings, 'serviceId'> {
     workers: reader.text('WORKERS') === 'auto' ? 'auto' : readWorkers(reader),
     tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
   };
-}
-
-/** Not for operators: the first process sets it for its workers. */
-function readServiceId(environment: Environment): number | undefined {
-  const reader = new EnvironmentReader(environment);
-  return reader.integer('PETSTORE_SERVICE_ID', 0, { min: 0, max: 2 ** 31 }) || undefined;
 }
 
 function readWorkers(reader: EnvironmentReader): number {

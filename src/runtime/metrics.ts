@@ -1,8 +1,8 @@
-import cluster, { type Worker } from 'node:cluster';
-import { on, once } from 'node:events';
-import { type Server, createServer } from 'node:http';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { totalmem } from 'node:os';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   AggregatorRegistry,
   Counter,
@@ -24,43 +24,14 @@ type Sample = [labels: Labels, value: number, suffix?: string];
 /** One value, or one for each combination of labels. */
 type Values = number | Sample[];
 
-type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
-
-/** What the first process asks a worker, and its answer. */
-const ASK = { askMetrics: true };
-interface Answer {
-  metrics: Metrics;
-}
-const ANSWER_MS = 5_000;
-
-/** In the first process. @returns nothing if the worker does not answer */
-async function askMetrics(worker: Worker): Promise<Metrics> {
-  try {
-    const answers = on(worker, 'message', { signal: AbortSignal.timeout(ANSWER_MS) });
-    worker.send(ASK, () => undefined);
-    for await (const [{ metrics }] of answers as AsyncIterable<[Partial<Answer>]>) {
-      if (metrics !== undefined) {
-        return metrics;
-      }
-    }
-  } catch (error) {
-    if ((error as Error).name !== 'AbortError') {
-      throw error;
-    }
-  }
-  return [];
-}
-
 /** The service's metrics for Prometheus, on their own port. Values are counted elsewhere and read at each scrape. */
 @Injectable()
-export class MetricsService implements OnApplicationShutdown {
+export class MetricsService {
   private readonly registry = new Registry();
-  private server?: Server;
 
-  /** Adds the usual metrics of the process and Node.js. Those of a worker name it: they say nothing when added up. */
+  /** Adds the usual metrics of the process and Node.js. A worker tells all of its metrics to the first process. */
   watchProcess(): void {
-    const labels = cluster.isWorker ? { worker: cluster.worker!.id } : {};
-    collectDefaultMetrics({ register: this.registry, labels });
+    collectDefaultMetrics({ register: this.registry });
     const limit = Math.min(process.constrainedMemory() || Infinity, totalmem());
     this.gauge(
       'petstore_memory_limit_bytes',
@@ -69,26 +40,14 @@ export class MetricsService implements OnApplicationShutdown {
       { aggregator: 'max' },
     );
     if (cluster.isWorker) {
-      process.on('message', (message: Partial<typeof ASK>) => message.askMetrics && void this.tell());
+      AggregatorRegistry.setRegistries(this.registry);
+      new AggregatorRegistry();
     }
   }
 
-  /**
-   * All metrics in Prometheus's text format 0.0.4: those of this process and of these workers, added up. A worker that does
-   * not answer is left out.
-   */
-  async text(workers: readonly Worker[] = []): Promise<string> {
-    const all = await Promise.all([this.registry.getMetricsAsJSON(), ...workers.map(askMetrics)]);
-    // As the labels of a process differ, none of its metrics needs to be left out, as prom-client would do.
-    const named = all.map((one) =>
-      one.map((metric) => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric)),
-    );
-    return AggregatorRegistry.aggregate(named).metrics();
-  }
-
-  private async tell(): Promise<void> {
-    const metrics = await this.registry.getMetricsAsJSON();
-    process.send!({ metrics } satisfies Answer, undefined, undefined, () => undefined);
+  /** All metrics in Prometheus's text format 0.0.4. */
+  text(): Promise<string> {
+    return this.registry.metrics();
   }
 
   /** @param aggregator how the values of several workers are combined */
@@ -128,34 +87,27 @@ export class MetricsService implements OnApplicationShutdown {
     };
     this.registry.registerMetric({ name, help, get } as unknown as Metric);
   }
+}
 
-  /**
-   * Serves metrics at `/metrics`, in Prometheus's text format; not without an address.
-   * @throws StartError if the address is unavailable
-   */
-  async listen(address: Settings['metrics'], workers = (): Worker[] => []): Promise<void> {
-    if (address === undefined) {
+/**
+ * Serves metrics at `/metrics`, in Prometheus's text format, until the process ends; not without an address.
+ * @throws StartError if the address is unavailable
+ */
+export async function serveMetrics(address: Settings['metrics'], read: () => Promise<string>): Promise<void> {
+  if (address === undefined) {
+    return;
+  }
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
       return;
     }
-    const server = createServer((request, response) => {
-      if (request.url !== '/metrics') {
-        response.writeHead(404).end();
-        return;
-      }
-      this.text(workers()).then(
-        (metrics) =>
-          response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(metrics),
-        () => response.writeHead(500).end(),
-      );
-    });
-    this.server = server;
-    await explainAddress('METRICS_PORT', address, () => once(server.listen(address), 'listening'));
-  }
-
-  onApplicationShutdown(): void {
-    this.server?.close();
-    this.server?.closeAllConnections();
-  }
+    read().then(
+      (metrics) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(metrics),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
 }
 
 function samplesOf(values: Values): Sample[] {

@@ -1,32 +1,28 @@
 import cluster from 'node:cluster';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Settings } from '../settings';
-import { FirstProcess } from './first-process';
 import { createLogger, endLog, terminalLog } from './logging';
 import { PETSTORE } from './messages';
-import { type OpenDatabase, openDatabase } from './open-database';
+import { openDatabase } from './open-database';
 import { DEMO_CLIENT, SeedService } from './seed';
 import { type Running, Service } from './service';
-import { listenToPrimary, listenToStopSignals } from './stop-signals';
+import { listenToStopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { withWebhookKey } from './webhook-key';
-import { sendSignsOfLife } from './worker-processes';
+import { WorkerProcesses } from './worker-processes';
 
 /**
  * Runs the service until a signal to stop, then finishes open requests and writes buffered data.
  * @param workers the number of worker processes that answer requests; 0 if this process does
  */
 export async function serve(settings: Settings, workers: number, tracing?: Tracing): Promise<void> {
-  const signals = cluster.isWorker ? listenToPrimary() : listenToStopSignals();
-  if (cluster.isWorker) {
-    sendSignsOfLife();
-  }
+  const signals = listenToStopSignals();
   // A closed output must not stop the service.
   process.stdout.on('error', () => undefined);
   const logContext = tracing && (() => tracing.logContext());
   const logger = createLogger(settings.logLevel, await terminalLog(process.stdout, process.env), logContext);
   tracing?.reportTo((message) => logger.warn(message));
-  if (settings.redisUrl !== undefined && settings.instances === 1 && cluster.isPrimary) {
+  if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }
   const database = await openDatabase(settings, (line) => logger.info(line), true);
@@ -36,11 +32,14 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
     const complete = withWebhookKey(settings);
     running =
       workers > 0
-        ? new FirstProcess(complete, database.url, logger, workers)
+        ? new WorkerProcesses(complete, database.url, logger, workers)
         : new Service(complete, database.url, logger, tracing);
-    const { context, port } = await running.start();
+    let seeded: FirstRun | undefined;
+    const port = await running.start(async (store) => {
+      seeded = database.embedded ? await seedFirstRun(store) : undefined;
+    });
     if (cluster.isPrimary) {
-      await announce(context, database, { host: settings.host, port });
+      announce({ host: settings.host, port }, seeded);
     }
   };
   try {
@@ -59,21 +58,33 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   }
 }
 
+/** What the first start of an embedded database has made. */
+interface FirstRun {
+  /** Null if it is not shown. */
+  key: string | null;
+}
+
 /**
- * Prints the address of the service. The first start of an embedded database also seeds the store. On a terminal it prints a
- * key; elsewhere a log may keep what is printed, and others may read it.
+ * Seeds the store at the first start of an embedded database. On a terminal it issues a key; elsewhere a log may keep what is
+ * printed, and others may read it.
  */
-export async function announce(
-  context: INestApplicationContext,
-  database: Pick<OpenDatabase, 'embedded'>,
+export async function seedFirstRun(
+  store: INestApplicationContext,
+  { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
+): Promise<FirstRun | undefined> {
+  const seed = store.get(SeedService);
+  return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
+}
+
+/** Prints the address of the service, and how to get a key. */
+export function announce(
   { host, port }: { host: string; port: number },
-  output: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stdout,
-): Promise<void> {
-  const seed = context.get(SeedService);
-  const first = database.embedded && (await seed.isFirstRun());
-  const key = first ? (await seed.seed(Boolean(output.isTTY))).key : null;
+  firstRun: FirstRun | undefined,
+  output: Pick<NodeJS.WriteStream, 'write'> = process.stdout,
+): void {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const client = first ? DEMO_CLIENT : '<client>';
+  const client = firstRun ? DEMO_CLIENT : '<client>';
+  const issue = `To issue a key: ${PETSTORE} keys issue ${client} (clients: ${PETSTORE} clients list)`;
   output.write(`
 Pet Store is ready.
 
@@ -81,7 +92,7 @@ Pet Store is ready.
   Docs       ${url}/docs
   OpenAPI    ${url}/openapi.json
 
-${key === null ? `To issue a key: ${PETSTORE} keys issue ${client} (clients: ${PETSTORE} clients list)` : firstKey(url, key)}
+${firstRun?.key ? firstKey(url, firstRun.key) : issue}
 
 `);
 }

@@ -19,7 +19,7 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { nestLogger } from './logging';
-import { MetricsService, RequestMetrics } from './metrics';
+import { MetricsService, RequestMetrics, serveMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { instanceName } from './version';
@@ -34,8 +34,11 @@ const HURRY_MS = 2_000;
 
 /** What a process runs between its start and its end. */
 export interface Running {
-  /** Resolves when it listens. */
-  start(): Promise<{ context: INestApplicationContext; port: number }>;
+  /**
+   * @param prepare called with the migrated store, before anybody is served
+   * @returns the port that it listens on
+   */
+  start(prepare: (store: INestApplicationContext) => Promise<void>): Promise<number>;
   /**
    * Stops what has been started so far.
    * @param delayMs how long it still serves, while it says that it is not ready
@@ -98,9 +101,9 @@ export class Service implements Running {
     private readonly tracing?: Tracing,
   ) {}
 
-  async start(): Promise<{ context: NestFastifyApplication; port: number }> {
+  async start(prepare: (store: INestApplicationContext) => Promise<void>): Promise<number> {
     const { settings, logger } = this;
-    // Default name of database sessions, such as the one with the instance's lock.
+    // Default name of database sessions, by which `petstore status` finds the instance.
     defaults.application_name = instanceName();
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.forService(settings, this.databaseUrl),
@@ -110,9 +113,9 @@ export class Service implements Running {
     configureServer(app, settings, this.tracing);
     this.connections = watchConnections(app);
     this.app = app;
+    await prepare(app);
     await listen(app, settings);
-    const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
-    return { context: app, port };
+    return (app.getHttpServer() as { address(): AddressInfo }).address().port;
   }
 
   /**
@@ -157,6 +160,6 @@ function watchConnections(app: NestFastifyApplication): Connections {
 async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {
   await explainAddress('HOST and PORT', { host, port }, () => app.listen(port, host));
   if (!cluster.isWorker) {
-    await app.get(MetricsService).listen(metrics);
+    await serveMetrics(metrics, () => app.get(MetricsService).text());
   }
 }

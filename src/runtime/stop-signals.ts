@@ -1,13 +1,8 @@
-import { EventEmitter } from 'node:events';
-
-/** Ctrl-C reaches all processes of a terminal, and npm forwards it once more. Within this time both count as one signal. */
+/** Ctrl-C reaches all processes of a terminal; npm and the first of several processes forward it. Within this time that is one signal. */
 const SAME_SIGNAL_MS = 500;
 
 /** The signals to stop. SIGHUP is one of them: the terminal was closed. */
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** The message that asks a worker to stop. */
-export const STOP = { stop: true };
 
 /** The signals to stop. */
 export interface StopSignals {
@@ -33,15 +28,4 @@ export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process
     }),
   );
   return { first, second };
-}
-
-/** In a worker. Signals may reach all processes, so only the first process handles them and passes them on. */
-export function listenToPrimary(): StopSignals {
-  const signals = new EventEmitter();
-  NAMES.forEach((name) => process.on(name, () => undefined));
-  process.on(
-    'message',
-    (message) => (message as Partial<typeof STOP>).stop && signals.emit('SIGTERM', 'SIGTERM'),
-  );
-  return listenToStopSignals(signals as never);
 }

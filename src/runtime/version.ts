@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { hostname } from 'node:os';
 
 /** The version of the service, which package.json repeats; a test compares them. */
@@ -9,9 +8,7 @@ const MAX_BYTES = 63;
 
 /** The `application_name` of a running service, for `petstore status`: `petstore/1.0.0 1234@host`. */
 export function instanceName(): string {
-  // All workers of a service have the name of its first process.
-  const pid = cluster.isWorker ? process.ppid : process.pid;
-  return `petstore/${VERSION} ${pid}@${hostname()}`.slice(0, MAX_BYTES);
+  return `petstore/${VERSION} ${process.pid}@${hostname()}`.slice(0, MAX_BYTES);
 }
 
 /** The parts of such a name; null for the name of another program. */

@@ -231,7 +231,8 @@ function processorTime(root) {
 /** @param pets how many are imported; requests are then spread over them */
 async function startService(name, checkout = ROOT, pets = 0) {
   const petstore = join(checkout, 'bin/petstore.js');
-  const settings = { METRICS_PORT: 'off', WORKERS: options.workers };
+  const { REDIS_URL } = process.env;
+  const settings = { METRICS_PORT: 'off', WORKERS: options.workers, ...(REDIS_URL && { REDIS_URL }) };
   const contender = await startContender(name, [petstore, 'serve'], settings);
   const admin = (...args) =>
     run(process.execPath, [petstore, ...args], { cwd: folder, env: contender.environment });

@@ -121,7 +121,6 @@ const TABLE: Row[] = [
   ],
   ['SHUTDOWN_DELAY', 'shutdownDelaySeconds', 0, { 5: 5, 300: 300 }, '301|-1|0.5|5s'],
   ['WORKERS', 'workers', 1, { 4: 4, auto: 'auto' }, '0|257|1.5|all'],
-  ['PETSTORE_SERVICE_ID', 'serviceId', undefined, { 7: 7 }, '-1|one'],
   [
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'tracesUrl',

@@ -8,14 +8,8 @@ export {
   limitsOf,
   type Plan,
 } from './rules/limits';
-export {
-  InstanceWatch,
-  RUNNING_INSTANCES,
-  type RunningInstance,
-  newServiceId,
-  shareLimits,
-} from './instances';
-export { QuotaAdministrationModule, QuotasModule, WorkerQuotaServerModule } from './quotas.module';
+export { InstanceWatch, RUNNING_INSTANCES, type RunningInstance, shareLimits } from './instances';
+export { QuotaAdministrationModule, QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export {
@@ -28,4 +22,3 @@ export {
 export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';
 export { type RedisStatus, redisStatus } from './stores/redis-connection';
-export { WorkerQuotaServer } from './stores/worker-quota-store';

@@ -7,11 +7,6 @@ import { SETTINGS, type Settings } from '../../settings';
 const COUNTS_ALONE = 1_885_696_627;
 const COUNTS_IN_REDIS = COUNTS_ALONE + 1;
 
-/** Identifies an instance. The worker processes of one service share it. */
-export function newServiceId(): number {
-  return randomInt(1, 2 ** 31 - 1);
-}
-
 /**
  * Detects other instances on the same database that do not share their limits with this one, so that each allows the whole
  * limit. Every instance holds an advisory lock in a long-lived session; PostgreSQL releases it however the instance ends.
@@ -20,12 +15,11 @@ export function newServiceId(): number {
 export class InstanceWatch {
   private readonly logger = new Logger('Quotas');
   /** Lets an instance ignore its own session that a lost connection has left behind. */
-  private readonly id: number;
+  private readonly id = randomInt(1, 2 ** 31 - 1);
   private readonly countsAlone: boolean;
   private shared = true;
 
-  constructor(@Inject(SETTINGS) { redisUrl, serviceId }: Settings) {
-    this.id = serviceId ?? newServiceId();
+  constructor(@Inject(SETTINGS) { redisUrl }: Settings) {
     this.countsAlone = redisUrl === undefined;
   }
 

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { Module, type Provider } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -20,20 +19,18 @@ import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
 import { connectRedis } from './stores/redis-connection';
 import { RedisQuotaStore } from './stores/redis-quota-store';
-import { WorkerQuotaServer, WorkerQuotaStore } from './stores/worker-quota-store';
 
 export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
 /** Timeout of one call, in milliseconds. After it the request is decided without Redis. */
 export const REDIS_BUDGET = Symbol('REDIS_BUDGET');
 
-/** Counts in memory, or in Redis if REDIS_URL is set. A worker asks the first process, which does so. */
+/** Counts in memory, or in Redis if REDIS_URL is set. */
 export const QUOTA_STORE: Provider[] = [
   { provide: REDIS_BUDGET, useValue: 50 },
   {
     provide: REDIS_CONNECTION,
     inject: [SETTINGS],
-    useFactory: ({ redisUrl }: Settings) =>
-      redisUrl === undefined || cluster.isWorker ? null : connectRedis(redisUrl),
+    useFactory: ({ redisUrl }: Settings) => (redisUrl === undefined ? null : connectRedis(redisUrl)),
   },
   {
     provide: QuotaStore,
@@ -45,9 +42,6 @@ export const QUOTA_STORE: Provider[] = [
       redis: Redis | Cluster | null,
       budgetMs: number,
     ): QuotaStore | Promise<QuotaStore> => {
-      if (cluster.isWorker) {
-        return new WorkerQuotaStore(process, clock);
-      }
       if (redis === null) {
         return new MemoryQuotaStore(records, clock);
       }
@@ -82,11 +76,3 @@ export class QuotaAdministrationModule {}
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
 })
 export class QuotasModule {}
-
-/** The part that the first process of a service with workers needs, to count for all of them. */
-@Module({
-  imports: [REPOSITORIES],
-  providers: [QuotaRecords, ...QUOTA_STORE, WorkerQuotaServer],
-  exports: [WorkerQuotaServer],
-})
-export class WorkerQuotaServerModule {}

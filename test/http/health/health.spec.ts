@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Readiness } from '../../../src/runtime/health';
-import { announce } from '../../../src/runtime/serve';
+import { announce, seedFirstRun } from '../../../src/runtime/serve';
 import { eventually } from '../../support/eventually';
 import { useService } from '../../support/use-service';
 
@@ -49,7 +49,7 @@ describe('A service with a database', () => {
   async function announced(isTTY: boolean): Promise<string> {
     let text = '';
     const output = { isTTY, write: (line: string) => (text += line) !== '' };
-    await announce(service.app, { embedded: true }, { host: '127.0.0.1', port: service.port }, output);
+    announce({ host: '127.0.0.1', port: service.port }, await seedFirstRun(service.app, output), output);
     return text;
   }
 

@@ -3,6 +3,7 @@ import { chownSync, existsSync, lchownSync, readFileSync, symlinkSync, writeFile
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { settingNames } from '../../../src/settings';
+import { RedisServer } from '../../support/redis-server';
 import { complaint, petstore, petstoreProcess } from '../../support/command-line';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
@@ -72,17 +73,19 @@ describe('.env', () => {
     const cwd = bench.folder('hostile');
     const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
     writeFileSync(join(cwd, 'code.js'), code);
+    const redis = await RedisServer.start();
     writeFileSync(
       join(cwd, '.env'),
-      `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nPETSTORE_SERVICE_ID=7\nPATH=${cwd}\nDATABASE_URL=${database.url}\nLOG_LEVEL=loud\n`,
+      `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nREDIS_URL=${redis.url}\nPATH=${cwd}\nDATABASE_URL=${database.url}\nLOG_LEVEL=loud\n`,
     );
     const service = await bench.serve({ LOG_LEVEL: 'error' }, { cwd });
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     expect(service.stderr).toBe(
-      'petstore: .env: ignored, because they are no settings: NODE_OPTIONS, PATH, PETSTORE_SERVICE_ID.\n',
+      'petstore: .env: ignored, because they are no settings: NODE_OPTIONS, PATH.\n',
     );
     expect(existsSync(join(cwd, 'ran'))).toBe(false);
+    await redis.close();
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
