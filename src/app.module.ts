@@ -7,20 +7,20 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Actor, AuditModule } from './modules/audit';
 import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
 import { CatalogueTransferModule } from './modules/catalogue';
-import { CategoriesModule } from './modules/categories';
+import { CATEGORIES, CategoriesModule } from './modules/categories';
 import { commandOptions, connectAndMigrate, serviceOptions } from './runtime/data-source';
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
 import { EventLogModule, EventsModule } from './modules/events';
 import { HealthModule } from './runtime/health';
-import { InventoryModule } from './modules/inventory';
-import { OrdersModule } from './modules/orders';
-import { PetsModule } from './modules/pets';
+import { InventoryModule, STOCK, StockReservations } from './modules/inventory';
+import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
+import { PetDependents, PETS, PetsModule } from './modules/pets';
 import { MetricsModule } from './runtime/service-metrics';
 import { Admission } from './http/admission';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';
 import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';
-import { WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
+import { WEBHOOKS, WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
 import { SETTINGS, type Settings, currentSecret } from './settings';
 
@@ -38,6 +38,17 @@ const PIPELINE = [
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur
 ];
+
+/**
+ * Who takes part in a write, parents before children: rows are locked and written in this order, and reported in the
+ * reverse one.
+ */
+const PARTICIPANTS = [CATEGORIES, PETS, STOCK, ORDERS, ...WEBHOOKS];
+/** A new pet gets stock, and open orders prevent its deletion. */
+const OF_PETS: PetDependents = { stock: StockReservations, openOrders: OpenOrders };
+
+/** What the store sells, for a service and for commands. */
+const STORE = [CategoriesModule, PetsModule, InventoryModule, OrdersModule];
 
 /** The connections of the first process of several, which only prepares the store. */
 const PREPARATION_POOL = 2;
@@ -58,10 +69,7 @@ export class AppModule {
         AuthModule,
         QuotasModule,
         DeprecationsModule,
-        CategoriesModule,
-        PetsModule,
-        InventoryModule,
-        OrdersModule,
+        ...STORE,
         EventsModule,
         WebhooksModule,
         HealthModule,
@@ -81,18 +89,14 @@ export class AppModule {
   /** The services that commands use. The database is opened later, and only by a command that needs it. */
   static forCommands(settings: Settings, actor: Actor): DynamicModule {
     const options = { ...commandOptions(''), manualInitialization: true };
-    const prepare = () => Promise.resolve(new DataSource(options));
+    const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
     const modules = [
       QuotaAdministrationModule,
       AdministrationModule,
       SeedModule,
       CatalogueTransferModule,
-      CategoriesModule,
-      PetsModule,
-      InventoryModule,
-      OrdersModule,
+      ...STORE,
       DeprecationReportModule,
-      EventLogModule,
       WebhookAdministrationModule,
     ];
     return {
@@ -106,7 +110,7 @@ export class AppModule {
   }
 }
 
-class SettingsModule {}
+class CommonModule {}
 
 function openedDatabase(settings: Settings, url: string, poolSize: number): DynamicModule {
   const { databaseDirectUrl } = settings;
@@ -128,13 +132,17 @@ function foundation(
   return [
     {
       global: true,
-      module: SettingsModule,
-      providers: [{ provide: SETTINGS, useValue: settings }],
-      exports: [SETTINGS],
+      module: CommonModule,
+      providers: [
+        { provide: SETTINGS, useValue: settings },
+        { provide: PetDependents, useValue: OF_PETS },
+      ],
+      exports: [SETTINGS, PetDependents],
     },
     ClockModule,
     database,
     CommandsModule,
+    EventLogModule.of(PARTICIPANTS),
     AuditModule.forRoot(actor),
   ];
 }

@@ -4,23 +4,12 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import {
   clientWithCurrentPassword,
   type DatabaseUrl,
-  IdempotencyRecord,
   PostgresNames,
   giveUpSilentConnection,
   migrate,
   pooledDriver,
 } from '#libs/database';
-import { AuditRecord } from '../modules/audit/audit-entry.entity';
-import { ApiKey, Client } from '../modules/auth/api-key.entity';
-import { Category } from '../modules/categories/category.entity';
-import { DeprecatedCall } from '../modules/deprecations/deprecated-call.entity';
-import { EventBlock } from '../modules/events/event-block.entity';
-import { InventoryItem, Stock } from '../modules/inventory/stock.entity';
 import { MIGRATIONS } from '../migrations';
-import { Order } from '../modules/orders/order.entity';
-import { Pet } from '../modules/pets/pet.entity';
-import { KeyBan, QuotaReset, UsageDay } from '../modules/quotas/quotas.entity';
-import { DispatchPosition, Webhook, WebhookDelivery } from '../modules/webhooks/webhook.entity';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -39,26 +28,6 @@ export function dataSourceOptions(
     type: 'postgres',
     driver: pooledDriver(),
     url,
-    // Parents before children: commands lock and write their rows in this order.
-    entities: [
-      Client,
-      ApiKey,
-      Category,
-      Pet,
-      Stock,
-      Order,
-      InventoryItem,
-      UsageDay,
-      KeyBan,
-      QuotaReset,
-      Webhook,
-      WebhookDelivery,
-      DispatchPosition,
-      DeprecatedCall,
-      EventBlock,
-      AuditRecord,
-      IdempotencyRecord,
-    ],
     namingStrategy: new PostgresNames(),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
@@ -118,7 +87,7 @@ export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): stri
 
 /** For work on the database itself, which may take minutes: no entities, and none of the settings of requests. */
 export function administrationOptions(url: string): DataSourceOptions {
-  return { ...commandOptions(url), entities: [], extra: { keepAlive: true } } as DataSourceOptions;
+  return { ...commandOptions(url), extra: { keepAlive: true } } as DataSourceOptions;
 }
 
 /**

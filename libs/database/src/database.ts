@@ -126,7 +126,7 @@ export class Database {
   /**
    * Reads outside of transactions. Reads that wait for a connection are taken in turns between callers, so a client with
    * hundreds of them does not delay the others.
-   * @param caller the id of the client that the read is for (`@SentBy() { owner }`); by default the service itself
+   * @param caller the id of the client that the read is for (`@ClientId()`); by default the service itself
    * @throws what the driver throws; an error like that of an unavailable database if it gets no connection within five seconds
    */
   read(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
@@ -145,11 +145,6 @@ export class Database {
    */
   share<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number = SERVICE): Promise<Result> {
     return this.reads.run(read, key, caller);
-  }
-
-  /** All entities in the order of the data source: parents before children. */
-  get entities(): readonly EntityTarget<object>[] {
-    return this.dataSource.options.entities as EntityTarget<object>[];
   }
 
   /**
@@ -180,8 +175,9 @@ export class DatabaseModule {
       imports: [
         TypeOrmModule.forRootAsync({
           // An unreachable database ends the start immediately, with a clear message, instead of after ten silent attempts.
-          useFactory: () => ({ ...options, retryAttempts: 0 }),
-          dataSourceFactory: () => connect(options),
+          useFactory: () => ({ ...options, retryAttempts: 0, autoLoadEntities: true }),
+          // With the entities that the modules declare.
+          dataSourceFactory: (declared) => connect({ ...options, entities: declared!.entities! }),
         }),
       ],
       providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: url }],

@@ -1,8 +1,19 @@
-export { PageReader, type Parameter, type Selection } from './pages';
-export { type List, nameBeginsWith, namePrefix } from './pages';
+export {
+  type List,
+  type PageRange,
+  PageReader,
+  type Parameter,
+  type Selection,
+  nameBeginsWith,
+  namePrefix,
+} from './pages';
 export { CommandExecutor, CommandsModule } from './commands/command-executor';
-export { IdempotencyRecord, isNotKept } from './commands/idempotency-records';
-export { IdempotentPosts, SentBy } from './commands/idempotency.interceptor';
+export {
+  type IdempotentUse,
+  type KeptResponse,
+  KeyInUseError,
+  KeyReusedError,
+} from './commands/idempotency-records';
 export {
   type Aggregate,
   type Command,
@@ -11,6 +22,7 @@ export {
   MAX_COUNT,
   type Need,
   type Origin,
+  Participants,
   type RowChange,
   type State,
 } from './commands/state';

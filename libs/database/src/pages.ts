@@ -1,5 +1,4 @@
 import type { EntityTarget } from 'typeorm';
-import { DEFAULT_PAGE_SIZE, idBefore, MAX_PAGE_SIZE, type Page, pageOf, type PageQuery } from '#libs/http';
 import type { Database } from './database';
 import type { SharedRead } from './reads';
 import type { StoredRow } from './session';
@@ -21,6 +20,20 @@ export interface Selection extends Pick<List, 'conditions' | 'within'> {
 /** The values of a page's statement: the id before it, the number of rows, and those of the filters. */
 type Values = readonly unknown[];
 
+/** Which entries of a list: at most `limit`, after the one with this id. */
+export interface PageRange {
+  after: number;
+  limit: number;
+}
+
+export interface RowPage<Row> {
+  entries: Row[];
+  /** Id of the last entry if more entries follow. */
+  lastId: number | null;
+}
+
+/** Maximum rows of a page, and one more. */
+const MAX_ROWS = 101;
 /** Pages that one statement reads. */
 const MAX_BATCH = 20;
 /**
@@ -33,7 +46,7 @@ const MIN_BATCH = 10;
  * Reads the pages of a list, whose entries are the rows of an entity in ascending order of id. Requests with the same
  * filters that arrive while a statement runs share the next one, whatever the filters' values are; it reads equal pages once.
  */
-export class PageReader<Row extends object, Query extends PageQuery> {
+export class PageReader<Row extends object, Filters> {
   /** Reads by their filters, of pages by their values as JSON. */
   private readonly shared = new Map<string, SharedRead<string, Row[]>>();
 
@@ -41,29 +54,29 @@ export class PageReader<Row extends object, Query extends PageQuery> {
   constructor(
     private readonly database: Database,
     private readonly entity: EntityTarget<Row>,
-    private readonly select: (filters: Query, parameter: Parameter) => Selection,
+    private readonly select: (filters: Filters, parameter: Parameter) => Selection,
   ) {}
 
   /**
    * @param caller the id of the client, whose turn the read takes
-   * @throws ApiError 400 `invalid_cursor`
    */
-  async read(query: Query, caller?: number): Promise<Page<Row>> {
+  async read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<RowPage<Row>> {
     const values: unknown[] = [];
     const types: ParameterType[] = [];
     const parameter: Parameter = (value, type) => {
       types.push(type);
       return `$${values.push(value)}::${type}`;
     };
-    parameter(idBefore(query.cursor), 'bigint');
-    const { limit = DEFAULT_PAGE_SIZE } = query;
+    parameter(after, 'bigint');
     parameter(limit + 1, 'int');
-    const selection = this.select(query, parameter);
+    const selection = this.select(filters, parameter);
     const rows =
       selection.isUnprepared || selection.named !== undefined
         ? await this.readAlone(selection, values, parameter, caller)
         : await this.database.share(this.sharedBy(selection, types), JSON.stringify(values), caller);
-    return pageOf(rows, limit, (row) => this.table.idOf(row));
+    const entries = rows.slice(0, limit);
+    const last = entries.at(-1);
+    return { entries, lastId: rows.length > limit && last ? this.table.idOf(last) : null };
   }
 
   private async readAlone(
@@ -165,7 +178,7 @@ function sharedPagesStatement(list: List, json: string, types: readonly string[]
 function pageStatement(list: List): string {
   const parts = partsOf(list).map(({ conditions, order }) => {
     // A generic plan estimates an unknown LIMIT at a tenth of all rows, and would seem too expensive to be kept.
-    const most = select(list, conditions, order, `LIMIT ${MAX_PAGE_SIZE + 1}`);
+    const most = select(list, conditions, order, `LIMIT ${MAX_ROWS}`);
     return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT $2`;
   });
   return parts.length === 1 ? parts[0]! : firstOf(parts, list);

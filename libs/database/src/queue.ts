@@ -6,8 +6,11 @@ export interface FairQueueOptions {
   maxOfOwner: number;
   /** How long an item may wait, within a tenth. */
   timeoutMs: number;
-  /** The error for an item that finds the queue full, or has waited too long. */
-  refusal: () => Error;
+}
+
+/** An item found the queue full, or has waited too long. Treated like an unavailable database. */
+class OverloadedError extends Error {
+  readonly code = 'ETIMEDOUT';
 }
 
 /** Somebody who waits for the result of an item. */
@@ -42,14 +45,14 @@ export class FairQueue<Item extends object> {
   /**
    * Adds an item, which becomes an entry of the queue: to copy it would take longer than all else here.
    * @returns what it is resolved with, by who takes it
-   * @throws what it is rejected with; the refusal if the queue is full, or nobody takes it in time
+   * @throws what it is rejected with; OverloadedError if the queue is full, or nobody takes it in time
    */
   add<Result>(owner: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       const items = this.byOwner.get(owner) ?? [];
-      const { max, maxOfOwner, refusal } = this.options;
+      const { max, maxOfOwner } = this.options;
       if (this.count >= max || items.length >= maxOfOwner) {
-        reject(refusal());
+        reject(this.overloaded());
         return;
       }
       const entry = item as Item & Waiting;
@@ -102,13 +105,17 @@ export class FairQueue<Item extends object> {
     return taken;
   }
 
+  private overloaded(): Error {
+    return new OverloadedError(`Too many wait for the database: ${this.name}.`);
+  }
+
   /** Refuses late items, even while nobody takes any. */
   private watch(): void {
-    const { timeoutMs, refusal } = this.options;
+    const { timeoutMs } = this.options;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       const deadline = performance.now() - timeoutMs;
-      this.take(({ since }) => since < deadline).forEach(({ reject }) => reject(refusal()));
+      this.take(({ since }) => since < deadline).forEach(({ reject }) => reject(this.overloaded()));
       if (this.count > 0) {
         this.watch();
       }

@@ -22,22 +22,8 @@ const MAX_TOGETHER = 20;
 /** Maximum connections for such statements. */
 const AT_ONCE = 3;
 
-/** Treated like an unavailable database. */
-class TooManyReadsError extends Error {
-  readonly code = 'ETIMEDOUT';
-
-  constructor() {
-    super('Too many reads wait for the database.');
-  }
-}
-
 /** Maximum waiting reads, in total and per caller. */
-const QUEUE = {
-  max: 10_000,
-  maxOfOwner: 5_000,
-  timeoutMs: 5_000,
-  refusal: () => new TooManyReadsError(),
-};
+const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
   read: SharedRead<unknown, unknown>;

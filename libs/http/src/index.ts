@@ -45,6 +45,7 @@ export {
   idBefore,
   nextLink,
   pageOf,
+  rangeOf,
 } from './paging';
 export { repairRequestTarget, requestIdOf } from './malformed-http';
 export { AllowedMethods, WithRouteConfig, routeOf } from './routes';

@@ -67,6 +67,11 @@ export class PageQuery {
   cursor?: string;
 }
 
+/** Which entries the request asks for. @throws ApiError 400 `invalid_cursor` */
+export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE }: PageQuery): { after: number; limit: number } {
+  return { after: idBefore(cursor), limit };
+}
+
 /** One page of a list in ascending order of id. */
 export interface Page<Entry> {
   entries: Entry[];

@@ -1,5 +1,4 @@
 import type { ParameterObject, SchemaObject } from '@nestjs/swagger';
-import { isNotKept } from '#libs/database';
 import {
   BadRequestError,
   type ErrorDefinition,
@@ -17,6 +16,7 @@ import {
   errorWith,
 } from '#libs/http';
 import { EVENT_SCHEMAS } from '../../modules/events';
+import { isNotKept } from '../../modules/idempotency';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from '../../modules/quotas';
 import { WEBHOOK_SCHEMAS } from '../../modules/webhooks';
 
@@ -33,7 +33,7 @@ export const PARAMETERS: Record<string, ParameterObject> = {
     in: 'header',
     required: false,
     description:
-      'Makes the request safe to retry. For 24 hours, the same key with exactly the same body returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
+      'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
     example: '5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01',
   },

@@ -1,6 +1,7 @@
 import {
   applyDecorators,
   type CanActivate,
+  createParamDecorator,
   type ExecutionContext,
   Injectable,
   RequestMethod,
@@ -109,3 +110,16 @@ function openTo(rule: AccessRule): MethodDecorator {
 export function Public(): MethodDecorator {
   return SetMetadata(ACCESS_RULE, 'public' satisfies AccessRule);
 }
+
+/** The client whose key a request carries. Only operations that need a key have one. */
+export function clientIdOf({ caller }: FastifyRequest): number {
+  if (!caller?.holder) {
+    throw new Error('The request has no valid key, so it has no client.');
+  }
+  return caller.holder.clientId;
+}
+
+/** Parameter decorator: the id of the client that sent the request. */
+export const ClientId = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  clientIdOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);

@@ -239,7 +239,6 @@ export class Authenticator {
 
   private identified(request: FastifyRequest, holder: KeyHolder | null): void {
     request.caller = this.callerOf(holder);
-    request.commandOwner = holder?.clientId;
   }
 
   private callerOf(holder: KeyHolder | null): Caller {

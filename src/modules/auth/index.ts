@@ -5,6 +5,8 @@ export {
   ApiKeyGuard,
   API_KEY_SCHEME,
   BEARER_SCHEME,
+  ClientId,
+  clientIdOf,
   Public,
   RequiresKey,
   ScopeByMethod,

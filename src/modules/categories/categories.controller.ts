@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
+import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
-import { ScopeByMethod } from '../auth';
+import { ClientId, ScopeByMethod } from '../auth';
+import { IdempotentPosts, SentBy } from '../idempotency';
 import {
   CategoryDto,
   CategoryInUseError,
@@ -41,8 +42,8 @@ export class CategoriesController {
       example: [EXAMPLE],
     },
   })
-  list(@Query() query: ListCategoriesQuery, @SentBy() { owner }: Origin): Promise<Page<CategoryDto>> {
-    return this.categories.list(query, owner);
+  list(@Query() query: ListCategoriesQuery, @ClientId() clientId: number): Promise<Page<CategoryDto>> {
+    return this.categories.list(query, clientId);
   }
 
   @Post()
@@ -74,9 +75,9 @@ export class CategoriesController {
   })
   get(
     @IdParam('categoryId', CATEGORY_ID) categoryId: number,
-    @SentBy() { owner }: Origin,
+    @ClientId() clientId: number,
   ): Promise<CategoryDto> {
-    return this.categories.get(categoryId, owner);
+    return this.categories.get(categoryId, clientId);
   }
 
   @Put(':categoryId')

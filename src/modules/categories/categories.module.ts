@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
-import { EventLogModule } from '../events';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { CategoriesController } from './categories.controller';
 import { CategoriesService } from './categories.service';
+import { Category } from './category.entity';
 
 /** Categories of pets. */
 @Module({
-  imports: [EventLogModule],
+  imports: [TypeOrmModule.forFeature([Category])],
   controllers: [CategoriesController],
   providers: [CategoriesService],
   exports: [CategoriesService],

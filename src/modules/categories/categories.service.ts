@@ -4,13 +4,12 @@ import {
   Database,
   type Origin,
   PageReader,
-  type RowChange,
   type Selection,
   type State,
   violates,
 } from '#libs/database';
-import type { Page, Precondition } from '#libs/http';
-import { EventLog, type Occurrence } from '../events';
+import { type Page, type Precondition, rangeOf } from '#libs/http';
+import type { Occurrence, Participant } from '../events';
 import {
   type CategoryDto,
   CategoryInUseError,
@@ -29,14 +28,12 @@ export class CategoriesService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    events: EventLog,
   ) {
     this.pages = new PageReader(database, Category, selectCategories);
-    events.report(Category, eventsOf);
   }
 
   async list(query: ListCategoriesQuery, caller?: number): Promise<Page<CategoryDto>> {
-    const { entries, lastId } = await this.pages.read(query, caller);
+    const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);
     return { entries: entries.map(toCategoryDto), lastId };
   }
 
@@ -109,9 +106,14 @@ function foundCategory(state: State, id: number): Category {
   return category;
 }
 
-function eventsOf({ before, after }: RowChange<Category>): Occurrence[] {
-  if (after === null) {
-    return [{ type: 'category.deleted', data: toCategoryDto(before!) }];
-  }
-  return [{ type: before === null ? 'category.created' : 'category.updated', data: toCategoryDto(after) }];
-}
+/** The part of categories in writes. */
+export const CATEGORIES: Participant = {
+  entity: Category,
+  eventsOf: (state) =>
+    state.changesOf(Category).map(({ before, after }): Occurrence => {
+      if (after === null) {
+        return { type: 'category.deleted', data: toCategoryDto(before!) };
+      }
+      return { type: before === null ? 'category.created' : 'category.updated', data: toCategoryDto(after) };
+    }),
+};

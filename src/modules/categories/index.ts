@@ -1,4 +1,4 @@
 export { CategoriesModule } from './categories.module';
-export { CategoriesService } from './categories.service';
+export { CATEGORIES, CategoriesService } from './categories.service';
 export { CATEGORY_COLUMNS, CategoryCatalog } from './category-catalog';
 export { NewCategoryDto } from './categories.dto';

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { CommandExecutor, type Entity, type RowChange, type State } from '#libs/database';
+import type { Entity, Participants, State } from '#libs/database';
 import { EVENT_JOURNAL, EVENT_TYPES, type RecordedEvent } from './event-blocks';
 
 /** An event before it is stored. */
@@ -9,26 +9,35 @@ export interface Occurrence extends Pick<RecordedEvent, 'type' | 'data'> {
   petId?: number;
 }
 
-/** Modules register here which changes of their rows are events. Events are written in the transaction of the change. */
+/** An entity whose rows commands change, and the events that tell of it. */
+export interface Participant {
+  readonly entity: Entity;
+  /** The events that report what a command did; the state is that after the command. */
+  eventsOf?(state: State): Occurrence[];
+}
+
+/** The Participants in the order of locks and writes, parents before children. */
+export const PARTICIPANTS = Symbol('participants');
+
+/** Reports what commands do: events are written in the transaction of the change. */
 @Injectable()
-export class EventLog {
+export class EventLog implements Participants {
+  readonly entities: readonly Entity[];
   /** Events that this process has written, by their type. */
   readonly written: Record<string, number> = Object.fromEntries(EVENT_TYPES.map((type) => [type, 0]));
 
-  constructor(private readonly commands: CommandExecutor) {}
-
-  /** @param eventsOf maps a changed row to its events, if any; the state is that after the command */
-  report<Row extends object>(
-    entity: Entity<Row>,
-    eventsOf: (change: RowChange<Row>, state: State) => Occurrence[],
-  ): void {
-    this.commands.onChange(entity, {
-      notify: (change, state) => eventsOf(change, state).forEach((occurrence) => this.add(state, occurrence)),
-    });
+  constructor(@Inject(PARTICIPANTS) private readonly participants: readonly Participant[]) {
+    this.entities = participants.map(({ entity }) => entity);
   }
 
-  /** Adds an event to those of a command. */
-  add(state: State, { type, petId, data }: Occurrence): void {
+  /** Children report before their parents: an order, the stock that it took, the pet. */
+  decided(state: State): void {
+    for (const { eventsOf } of this.participants.toReversed()) {
+      eventsOf?.(state).forEach((occurrence) => this.add(state, occurrence));
+    }
+  }
+
+  private add(state: State, { type, petId, data }: Occurrence): void {
     state.append(EVENT_JOURNAL, { id: randomUUID().replaceAll('-', ''), type, petId: petId ?? null, data });
     state.afterCommit(() => {
       this.written[type]! += 1;

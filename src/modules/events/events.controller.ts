@@ -1,9 +1,8 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { type Origin, SentBy } from '#libs/database';
 import { ClientDisconnected, type FeedPage, Operation, nextLink } from '#libs/http';
-import { Authenticator, ScopeByMethod } from '../auth';
+import { Authenticator, ClientId, ScopeByMethod } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, EventsLostError, EXAMPLE_CURSOR, ListEventsQuery } from './events.dto';
 import { EventsService } from './events.service';
@@ -41,12 +40,12 @@ export class EventsController {
   })
   list(
     @Query() query: ListEventsQuery,
-    @SentBy() { owner }: Origin,
+    @ClientId() clientId: number,
     @ClientDisconnected() hungUp: AbortSignal,
     @Req() request: FastifyRequest,
   ): Promise<FeedPage<EventDto>> {
     const confirmKey = () => this.authenticator.confirm(request);
     const linkTo = (cursor: string) => nextLink(request, cursor);
-    return this.events.list(query, { client: owner, hungUp, confirmKey, linkTo });
+    return this.events.list(query, { client: clientId, hungUp, confirmKey, linkTo });
   }
 }

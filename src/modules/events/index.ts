@@ -1,5 +1,5 @@
 export { EVENT_TYPES, type EventType, type StoredEvent } from './event-blocks';
-export { EventLog, type Occurrence } from './event-log';
+export { EventLog, type Occurrence, type Participant } from './event-log';
 export { EventReader, EventsLost } from './event-reader';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS } from './event-schemas';
 export { EventTail } from './event-tail';

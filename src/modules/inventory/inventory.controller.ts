@@ -1,8 +1,9 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
+import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
-import { ScopeByMethod } from '../auth';
+import { ClientId, ScopeByMethod } from '../auth';
+import { IdempotentPosts, SentBy } from '../idempotency';
 import { PetNotFoundError } from '../pets';
 import {
   InsufficientStockError,
@@ -36,8 +37,8 @@ export class InventoryController {
       example: [EXAMPLE],
     },
   })
-  list(@Query() query: ListInventoryQuery, @SentBy() { owner }: Origin): Promise<Page<InventoryItemDto>> {
-    return this.inventory.list(query, owner);
+  list(@Query() query: ListInventoryQuery, @ClientId() clientId: number): Promise<Page<InventoryItemDto>> {
+    return this.inventory.list(query, clientId);
   }
 
   @Get(':petId')
@@ -48,8 +49,8 @@ export class InventoryController {
     response: { description: 'The stock of the pet.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
   })
-  get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<InventoryItemDto> {
-    return this.inventory.get(petId, owner);
+  get(@IdParam('petId', PET_ID) petId: number, @ClientId() clientId: number): Promise<InventoryItemDto> {
+    return this.inventory.get(petId, clientId);
   }
 
   @Put(':petId')

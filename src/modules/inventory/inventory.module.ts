@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { EventLogModule } from '../events';
-import { PetsModule } from '../pets';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { InventoryController } from './inventory.controller';
 import { InventoryService } from './inventory.service';
+import { InventoryItem, Stock } from './stock.entity';
 
 /** Stock. */
 @Module({
-  imports: [PetsModule, EventLogModule],
+  imports: [TypeOrmModule.forFeature([Stock, InventoryItem])],
   controllers: [InventoryController],
   providers: [InventoryService],
   exports: [InventoryService],

@@ -5,13 +5,12 @@ import {
   type Origin,
   PageReader,
   type Parameter,
-  type RowChange,
   type Selection,
   type State,
 } from '#libs/database';
-import { type Page, type Precondition, ValidationFailedError } from '#libs/http';
-import { EventLog, type Occurrence } from '../events';
-import { type KnownPet, PetCatalog, PetLifecycle, PetNotFoundError } from '../pets';
+import { type Page, type Precondition, rangeOf, ValidationFailedError } from '#libs/http';
+import type { Occurrence, Participant } from '../events';
+import { PetCatalog, PetNotFoundError } from '../pets';
 import {
   InsufficientStockError,
   type InventoryItemDto,
@@ -19,7 +18,7 @@ import {
   MAX_QUANTITY,
   toInventoryItemDto,
 } from './inventory.dto';
-import { FIRST_QUANTITY, StockReservations, unitsOf } from './stock-reservations';
+import { StockReservations, unitsOf } from './stock-reservations';
 import { InventoryItem, Stock } from './stock.entity';
 
 /** The use cases of the stock. */
@@ -30,21 +29,12 @@ export class InventoryService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    private readonly events: EventLog,
-    lifecycle: PetLifecycle,
   ) {
     this.pages = new PageReader(database, InventoryItem, selectItems);
-    events.report(Stock, eventsOf);
-    lifecycle.join({
-      created: (state, { id, status }) =>
-        state.insert(Stock, id, { petId: id, quantity: FIRST_QUANTITY[status] }),
-      statusNeeds: (petId) => [StockReservations.load(petId)],
-      statusChanged: (state, pet) => this.reportStatus(state, pet),
-    });
   }
 
   async list(query: ListInventoryQuery, caller?: number): Promise<Page<InventoryItemDto>> {
-    const { entries, lastId } = await this.pages.read(query, caller);
+    const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);
     return { entries: entries.map(toInventoryItemDto), lastId };
   }
 
@@ -104,13 +94,6 @@ export class InventoryService {
     };
     return this.commands.run(command, origin);
   }
-
-  /** A changed count has been reported already, with the status. */
-  private reportStatus(state: State, { id }: KnownPet): void {
-    if (!state.isChanged(Stock, id)) {
-      this.events.add(state, updated(state, id));
-    }
-  }
 }
 
 function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Selection {
@@ -121,10 +104,15 @@ function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Sele
   };
 }
 
-/** A new pet reports none for its first count. */
-function eventsOf({ before, after }: RowChange<Stock>, state: State): Occurrence[] {
-  return before === null ? [] : [updated(state, after!.petId)];
-}
+/** The part of the stock in writes. Count and status are reported together; a new pet reports none for its first count. */
+export const STOCK: Participant = {
+  entity: Stock,
+  eventsOf: (state) => {
+    const counted = state.changesOf(Stock).flatMap(({ before }) => before?.petId ?? []);
+    const others = PetCatalog.withNewStatus(state).map(({ id }) => id);
+    return [...new Set([...counted, ...others])].map((petId) => updated(state, petId));
+  },
+};
 
 function updated(state: State, petId: number): Occurrence {
   const { status } = PetCatalog.find(state, petId)!;

@@ -1,5 +1,5 @@
 import type { Need, State, Transaction } from '#libs/database';
-import type { PetStatus } from '../pets';
+import type { KnownPet, PetStatus } from '../pets';
 import { InsufficientStockError, MAX_QUANTITY } from './inventory.dto';
 import { Stock } from './stock.entity';
 
@@ -9,6 +9,11 @@ export const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 
 /** The operations on stock that other modules may use: in commands that have locked the pet (PetCatalog), and for imports and exports. */
 export const StockReservations = {
   load: (petId: number): Need => ({ row: Stock, id: petId }),
+
+  /** The stock of a new pet. */
+  create: (state: State, { id, status }: KnownPet): void => {
+    state.insert(Stock, id, { petId: id, quantity: FIRST_QUANTITY[status] });
+  },
 
   /**
    * Takes units from the stock.

@@ -1,2 +1,3 @@
+export { OpenOrders } from './order-commands';
 export { OrdersModule } from './orders.module';
-export { OPERATOR, OrdersService } from './orders.service';
+export { OPERATOR, ORDERS, OrdersService } from './orders.service';

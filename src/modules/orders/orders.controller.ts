@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
+import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
-import { ScopeByMethod } from '../auth';
+import { ClientId, ScopeByMethod } from '../auth';
+import { IdempotentPosts, SentBy } from '../idempotency';
 import { InsufficientStockError } from '../inventory';
 import {
   ListOrdersQuery,
@@ -45,8 +46,8 @@ export class OrdersController {
     },
     hideTryItPanel: true,
   })
-  list(@Query() query: ListOrdersQuery, @SentBy() { owner }: Origin): Promise<Page<OrderDto>> {
-    return this.orders.list(query, owner);
+  list(@Query() query: ListOrdersQuery, @ClientId() clientId: number): Promise<Page<OrderDto>> {
+    return this.orders.list(query, clientId);
   }
 
   @Post()
@@ -79,8 +80,8 @@ export class OrdersController {
     response: { description: 'The order.', resource: OrderDto, example: EXAMPLE },
     errors: [OrderNotFoundError],
   })
-  get(@IdParam('orderId', ORDER_ID) orderId: number, @SentBy() { owner }: Origin): Promise<OrderDto> {
-    return this.orders.get(orderId, owner);
+  get(@IdParam('orderId', ORDER_ID) orderId: number, @ClientId() clientId: number): Promise<OrderDto> {
+    return this.orders.get(orderId, clientId);
   }
 
   @Patch(':orderId')

@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
-import { EventLogModule } from '../events';
-import { InventoryModule } from '../inventory';
-import { PetsModule } from '../pets';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Order } from './order.entity';
 import { OrdersController } from './orders.controller';
 import { OrdersService } from './orders.service';
 
 /** Orders. */
 @Module({
-  imports: [PetsModule, InventoryModule, EventLogModule],
+  imports: [TypeOrmModule.forFeature([Order])],
   controllers: [OrdersController],
   providers: [OrdersService],
   exports: [OrdersService],

@@ -6,14 +6,12 @@ import {
   type Origin,
   PageReader,
   type Parameter,
-  type RowChange,
   type Selection,
 } from '#libs/database';
-import type { Page, Precondition } from '#libs/http';
+import { type Page, type Precondition, rangeOf } from '#libs/http';
 import { AuditTrail, type OrderAction } from '../audit';
-import { EventLog, type Occurrence } from '../events';
-import { PetHasOpenOrdersError, PetLifecycle } from '../pets';
-import { cancelOrder, completeOrder, OpenOrders, placeOrder, rescheduleOrder } from './order-commands';
+import type { Occurrence, Participant } from '../events';
+import { cancelOrder, completeOrder, placeOrder, rescheduleOrder } from './order-commands';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
@@ -25,7 +23,7 @@ import {
 } from './orders.dto';
 
 /** The origin of changes by operators, who are not a client. They are recorded in the audit log. */
-export const OPERATOR: Origin = { owner: 0, status: 200 };
+export const OPERATOR: Origin = { owner: 0 };
 
 /** The use cases of orders. */
 @Injectable()
@@ -36,23 +34,12 @@ export class OrdersService {
     private readonly database: Database,
     private readonly commands: CommandExecutor,
     private readonly trail: AuditTrail,
-    events: EventLog,
-    lifecycle: PetLifecycle,
   ) {
     this.pages = new PageReader(database, Order, selectOrders);
-    events.report(Order, eventsOf);
-    lifecycle.join({
-      deletionNeeds: (petId) => [OpenOrders.count(petId)],
-      deleting: (state, petId) => {
-        if (OpenOrders.exist(state, petId)) {
-          throw new PetHasOpenOrdersError(petId);
-        }
-      },
-    });
   }
 
   async list(query: ListOrdersQuery, caller?: number): Promise<Page<OrderDto>> {
-    const { entries, lastId } = await this.pages.read(query, caller);
+    const { entries, lastId } = await this.pages.read(rangeOf(query), query, caller);
     return { entries: entries.map(toOrderDto), lastId };
   }
 
@@ -100,7 +87,7 @@ export class OrdersService {
       ...command,
       decide: (state) => {
         const result = command.decide(state);
-        if (state.isChanged(Order, orderId)) {
+        if (state.changesOf(Order).length > 0) {
           void this.trail.record(state, { action, details: { orderId, petId, quantity } });
         }
         return result;
@@ -123,13 +110,19 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
   };
 }
 
-/** The row of a cancelled order is kept. An order can be completed in the same step in which it is placed or rescheduled. */
-function eventsOf({ before, after }: RowChange<Order>): Occurrence[] {
-  const { petId, shipDate, complete, cancelledAt } = after!;
+/** The part of orders in writes. The row of a cancelled order is kept. */
+export const ORDERS: Participant = {
+  entity: Order,
+  eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),
+};
+
+/** An order can be completed in the same step in which it is placed or rescheduled. */
+function eventsOf(before: Order | null, after: Order): Occurrence[] {
+  const { petId, shipDate, complete, cancelledAt } = after;
   if (cancelledAt !== null) {
     return [{ type: 'order.cancelled', petId, data: toOrderDto(before!) }];
   }
-  const data = toOrderDto(after!);
+  const data = toOrderDto(after);
   const isRescheduled = before !== null && shipDate?.getTime() !== before.shipDate?.getTime();
   return [
     ...(before === null ? [{ type: 'order.placed', petId, data } as const] : []),

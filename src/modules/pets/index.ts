@@ -1,5 +1,5 @@
-export { type KnownPet, PET_COLUMNS, PetCatalog, PetLifecycle } from './pet-catalog';
+export { type KnownPet, PET_COLUMNS, PetCatalog, PetDependents } from './pet-catalog';
 export { PET_DEFAULTS, PET_STATUSES, type PetStatus } from './pet-status';
-export { NewPetDto, PetHasOpenOrdersError, PetNotFoundError } from './pets.dto';
+export { NewPetDto, PetNotFoundError } from './pets.dto';
 export { PetsModule } from './pets.module';
-export { PetsService } from './pets.service';
+export { PETS, PetsService } from './pets.service';

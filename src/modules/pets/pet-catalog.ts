@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { columnNames, type Need, numberRows, type State, type Transaction } from '#libs/database';
 import type { PetStatus } from './pet-status';
 import { Pet } from './pet.entity';
@@ -22,12 +21,18 @@ export const PetCatalog = {
     state.update(Pet, id, { ...state.find(Pet, id)!, status });
   },
 
+  /** The pets whose status the command has changed. */
+  withNewStatus: (state: State): KnownPet[] =>
+    state
+      .changesOf(Pet)
+      .flatMap(({ before, after }) => (before !== null && before.status !== after!.status ? after! : [])),
+
   /** All pets that are not deleted, as a query to build on. */
   all: `SELECT id, category_id, ${COLUMNS} FROM pets WHERE deleted_at IS NULL`,
 
   /**
    * Inserts the rows of a query (columns as valid as in `NewPetDto`, and `category_id`; more are allowed) in order. Keeps them in
-   * a temporary table of this name, with their new `id`. Does not call PetLifecycle: the caller inserts their stock.
+   * a temporary table of this name, with their new `id`. The caller inserts their stock.
    * @returns the number of rows
    */
   async insertAll(transaction: Transaction, query: string, table: string): Promise<number> {
@@ -46,45 +51,15 @@ export function findPet(state: State, id: number): Pet | null {
   return pet?.deletedAt === null ? pet : null;
 }
 
-/** How another module takes part in a pet's lifecycle. Called within the pet's command; an error rejects the command. */
-export interface PetParticipant {
-  created?(state: State, pet: KnownPet): void;
-  /** The data that `statusChanged` needs. */
-  statusNeeds?(petId: number): Need[];
-  /** Called after the command, with the changed status. */
-  statusChanged?(state: State, pet: KnownPet): void;
-  /** The data that `deleting` needs. */
-  deletionNeeds?(petId: number): Need[];
-  /** Throws an error to prevent the deletion. */
-  deleting?(state: State, petId: number): void;
-}
-
-/** Lets modules that depend on pets take part in a pet's creation, change of status and deletion. */
-@Injectable()
-export class PetLifecycle {
-  private readonly participants: PetParticipant[] = [];
-
-  join(participant: PetParticipant): void {
-    this.participants.push(participant);
-  }
-
-  created(state: State, pet: KnownPet): void {
-    this.participants.forEach((one) => one.created?.(state, pet));
-  }
-
-  statusNeeds(petId: number): Need[] {
-    return this.participants.flatMap((one) => one.statusNeeds?.(petId) ?? []);
-  }
-
-  statusChanged(state: State, pet: KnownPet): void {
-    this.participants.forEach((one) => one.statusChanged?.(state, pet));
-  }
-
-  deletionNeeds(petId: number): Need[] {
-    return this.participants.flatMap((one) => one.deletionNeeds?.(petId) ?? []);
-  }
-
-  deleting(state: State, petId: number): void {
-    this.participants.forEach((one) => one.deleting?.(state, petId));
-  }
+/** The modules that depend on pets, as far as the commands of pets need them. The assembly names them. */
+export abstract class PetDependents {
+  abstract readonly stock: {
+    load(petId: number): Need;
+    /** Each new pet gets its stock. */
+    create(state: State, pet: KnownPet): void;
+  };
+  abstract readonly openOrders: {
+    count(petId: number): Need;
+    exist(state: State, petId: number): boolean;
+  };
 }

@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
+import type { Origin } from '#libs/database';
 import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
-import { ScopeByMethod } from '../auth';
+import { ClientId, ScopeByMethod } from '../auth';
+import { IdempotentPosts, SentBy } from '../idempotency';
 import {
   InvalidStatusTransitionError,
   ListPetsQuery,
@@ -43,8 +44,8 @@ export class PetsController {
       example: [EXAMPLE],
     },
   })
-  list(@Query() query: ListPetsQuery, @SentBy() { owner }: Origin): Promise<Page<PetDto>> {
-    return this.pets.list(query, owner);
+  list(@Query() query: ListPetsQuery, @ClientId() clientId: number): Promise<Page<PetDto>> {
+    return this.pets.list(query, clientId);
   }
 
   @Post()
@@ -76,8 +77,8 @@ export class PetsController {
     },
     errors: [PetNotFoundError],
   })
-  get(@IdParam('petId', PET_ID) petId: number, @SentBy() { owner }: Origin): Promise<PetDto> {
-    return this.pets.get(petId, owner);
+  get(@IdParam('petId', PET_ID) petId: number, @ClientId() clientId: number): Promise<PetDto> {
+    return this.pets.get(petId, clientId);
   }
 
   @Put(':petId')

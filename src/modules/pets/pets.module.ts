@@ -1,15 +1,14 @@
 import { Module } from '@nestjs/common';
-import { CategoriesModule } from '../categories';
-import { EventLogModule } from '../events';
-import { PetLifecycle } from './pet-catalog';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Pet } from './pet.entity';
 import { PetsController } from './pets.controller';
 import { PetsService } from './pets.service';
 
 /** Pets. */
 @Module({
-  imports: [CategoriesModule, EventLogModule],
+  imports: [TypeOrmModule.forFeature([Pet])],
   controllers: [PetsController],
-  providers: [PetsService, PetLifecycle],
-  exports: [PetLifecycle, PetsService],
+  providers: [PetsService],
+  exports: [PetsService],
 })
 export class PetsModule {}

@@ -6,16 +6,16 @@ import {
   nameBeginsWith,
   namePrefix,
   type Origin,
+  type PageRange,
   PageReader,
   type Parameter,
-  type RowChange,
   type Selection,
   type State,
 } from '#libs/database';
-import { DEFAULT_PAGE_SIZE, idBefore, MAX_PAGE_SIZE, type Page, pageOf, type Precondition } from '#libs/http';
+import { MAX_PAGE_SIZE, type Page, pageOf, type Precondition, rangeOf } from '#libs/http';
 import { CategoryCatalog } from '../categories';
-import { EventLog, type Occurrence } from '../events';
-import { findPet, PetCatalog, PetLifecycle } from './pet-catalog';
+import type { Occurrence, Participant } from '../events';
+import { findPet, PetCatalog, PetDependents } from './pet-catalog';
 import { mayChangeByHand, PET_STATUSES } from './pet-status';
 import { Pet } from './pet.entity';
 import {
@@ -24,6 +24,7 @@ import {
   type ListPetsQuery,
   type NewPetDto,
   type PetDto,
+  PetHasOpenOrdersError,
   PetNotFoundError,
   type PetPatchDto,
   toPetDto,
@@ -38,14 +39,9 @@ export class PetsService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    private readonly lifecycle: PetLifecycle,
-    events: EventLog,
+    private readonly dependents: PetDependents,
   ) {
     this.pages = new PageReader(database, Pet, selectPets);
-    events.report(Pet, (change, state) => {
-      this.reportStatus(change, state);
-      return eventsOf(change);
-    });
   }
 
   async get(id: number, caller?: number): Promise<PetDto> {
@@ -60,11 +56,11 @@ export class PetsService {
   async list(query: ListPetsQuery, caller?: number): Promise<Page<PetDto>> {
     const { id, status, categoryId, name } = query;
     const onlyIds = status === undefined && categoryId === undefined && name === undefined;
-    const limit = query.limit ?? (id === undefined ? DEFAULT_PAGE_SIZE : MAX_PAGE_SIZE);
+    const range = rangeOf(id === undefined ? query : { limit: MAX_PAGE_SIZE, ...query });
     if (id !== undefined && onlyIds) {
-      return this.listById(id, idBefore(query.cursor), limit, caller);
+      return this.listById(id, range, caller);
     }
-    const { entries, lastId } = await this.pages.read({ ...query, limit }, caller);
+    const { entries, lastId } = await this.pages.read(range, query, caller);
     return { entries: entries.map(toPetDto), lastId };
   }
 
@@ -77,7 +73,7 @@ export class PetsService {
         const id = state.newId(Pet);
         const pet: Pet = { ...fieldsOf(body), id, formerCategoryId: null, deletedAt: null };
         state.insert(Pet, id, pet);
-        this.lifecycle.created(state, pet);
+        this.dependents.stock.create(state, pet);
         return toPetDto(pet);
       },
     };
@@ -96,7 +92,7 @@ export class PetsService {
       needs: [
         PetCatalog.lock(id),
         ...(categoryId === undefined ? [] : [CategoryCatalog.keep(categoryId)]),
-        ...(status === undefined ? [] : this.lifecycle.statusNeeds(id)),
+        ...(status === undefined ? [] : [this.dependents.stock.load(id)]),
       ],
       decide: (state) => {
         const pet = foundPet(state, id, precondition);
@@ -116,11 +112,14 @@ export class PetsService {
 
   /** The row is kept for the records, but no longer uses its category. */
   delete(id: number, precondition: Precondition, origin: Origin): Promise<void> {
+    const { openOrders } = this.dependents;
     const command: Command<void> = {
-      needs: [PetCatalog.lock(id), ...this.lifecycle.deletionNeeds(id)],
+      needs: [PetCatalog.lock(id), openOrders.count(id)],
       decide: (state) => {
         const pet = foundPet(state, id, precondition);
-        this.lifecycle.deleting(state, id);
+        if (openOrders.exist(state, id)) {
+          throw new PetHasOpenOrdersError(id);
+        }
         const gone = { deletedAt: state.now, categoryId: null, formerCategoryId: pet.categoryId };
         state.update(Pet, id, { ...pet, ...gone });
       },
@@ -128,12 +127,7 @@ export class PetsService {
     return this.commands.run(command, origin);
   }
 
-  private async listById(
-    ids: number[],
-    after: number,
-    limit: number,
-    caller?: number,
-  ): Promise<Page<PetDto>> {
+  private async listById(ids: number[], { after, limit }: PageRange, caller?: number): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after);
     const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, caller)));
     const found = pets.flatMap((pet) => (pet?.deletedAt === null ? toPetDto(pet) : []));
@@ -142,13 +136,6 @@ export class PetsService {
       limit,
       ({ id }) => id,
     );
-  }
-
-  /** Whoever changed it: a caller, an order or the stock. */
-  private reportStatus({ before, after }: RowChange<Pet>, state: State): void {
-    if (before !== null && before.status !== after!.status) {
-      this.lifecycle.statusChanged(state, after!);
-    }
   }
 }
 
@@ -167,16 +154,20 @@ function assertCategory(state: State, categoryId: number): void {
   }
 }
 
-/** The row of a deleted pet is kept. */
-function eventsOf({ before, after }: RowChange<Pet>): Occurrence[] {
-  const { id: petId, deletedAt } = after!;
-  if (before === null) {
-    return [{ type: 'pet.created', petId, data: toPetDto(after!) }];
-  }
-  return deletedAt === null
-    ? [{ type: 'pet.updated', petId, data: toPetDto(after!) }]
-    : [{ type: 'pet.deleted', petId, data: toPetDto(before) }];
-}
+/** The part of pets in writes. The row of a deleted pet is kept. */
+export const PETS: Participant = {
+  entity: Pet,
+  eventsOf: (state) =>
+    state.changesOf(Pet).map(({ before, after }): Occurrence => {
+      const { id: petId, deletedAt } = after!;
+      if (before === null) {
+        return { type: 'pet.created', petId, data: toPetDto(after!) };
+      }
+      return deletedAt === null
+        ? { type: 'pet.updated', petId, data: toPetDto(after!) }
+        : { type: 'pet.deleted', petId, data: toPetDto(before) };
+    }),
+};
 
 // The filters of the pet list as SQL.
 const IS_THERE = 'deleted_at IS NULL';

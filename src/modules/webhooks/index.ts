@@ -7,4 +7,4 @@ export {
 } from './webhook-administration';
 export { WEBHOOK_SCHEMAS } from './webhook-callbacks';
 export { WebhookKeyError } from './webhook-secrets';
-export { WebhookAdministrationModule, WebhooksModule } from './webhooks.module';
+export { WEBHOOKS, WebhookAdministrationModule, WebhooksModule } from './webhooks.module';

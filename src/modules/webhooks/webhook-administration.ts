@@ -7,7 +7,7 @@ import { AuditTrail } from '../audit';
 import { MAX_PENDING, Webhook, WebhookDelivery, switched } from './webhook.entity';
 
 /** Neither the operator nor the service is a client. */
-const BY_SERVICE = { owner: 0, status: 200 };
+const BY_SERVICE = { owner: 0 };
 
 /** Of all clients. */
 export interface WebhookState {

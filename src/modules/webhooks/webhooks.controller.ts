@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
-import { IdempotentPosts, type Origin, SentBy } from '#libs/database';
+import type { Origin } from '#libs/database';
 import { IfMatch, Precondition, Operation, type Page, IdParam } from '#libs/http';
-import { ScopeByMethod } from '../auth';
+import { ClientId, ScopeByMethod } from '../auth';
+import { IdempotentPosts, SentBy } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
 import { DeliveriesService } from './deliveries.service';
 import { WebhooksService } from './webhooks.service';
@@ -52,8 +53,8 @@ export class WebhooksController {
     },
     stability: 'experimental',
   })
-  async list(@Query() query: ListWebhooksQuery, @SentBy() { owner }: Origin): Promise<Page<WebhookDto>> {
-    const page = await this.webhooks.list(owner, query);
+  async list(@Query() query: ListWebhooksQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
+    const page = await this.webhooks.list(clientId, query);
     return { ...page, entries: page.entries.map(toWebhookDto) };
   }
 
@@ -94,8 +95,8 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  async get(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() { owner }: Origin): Promise<WebhookDto> {
-    return toWebhookDto(await this.webhooks.get({ id, clientId: owner }));
+  async get(@IdParam('webhookId', WEBHOOK_ID) id: number, @ClientId() clientId: number): Promise<WebhookDto> {
+    return toWebhookDto(await this.webhooks.get({ id, clientId }));
   }
 
   @Patch(':webhookId')
@@ -226,9 +227,9 @@ export class DeliveriesController {
   list(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Query() query: ListDeliveriesQuery,
-    @SentBy() { owner }: Origin,
+    @ClientId() clientId: number,
   ): Promise<Page<DeliveryDto>> {
-    return this.deliveries.list({ id, clientId: owner }, query);
+    return this.deliveries.list({ id, clientId }, query);
   }
 
   @Post('deliveries/:deliveryId/retry')

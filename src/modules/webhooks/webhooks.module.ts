@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
-import { EventsModule } from '../events';
+import { EventsModule, type Participant } from '../events';
 import { DeliveriesService } from './deliveries.service';
 import { AddressPolicy, resolveByDns } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
@@ -12,13 +12,16 @@ import { Dispatcher } from './delivery/dispatcher';
 import { HostConnections, MAX_TO_HOST, Sender } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
-import { Webhook, WebhookDelivery } from './webhook.entity';
+import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
 import { DeliveriesController, WebhooksController } from './webhooks.controller';
 import { WebhooksService } from './webhooks.service';
 
+/** The part of webhooks in writes: no event tells of them. */
+export const WEBHOOKS: Participant[] = [{ entity: Webhook }, { entity: WebhookDelivery }];
+
 /** Webhooks for operators; sends nothing. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery])],
+  imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
   providers: [WebhookAdministration],
   exports: [WebhookAdministration, TypeOrmModule],
 })

@@ -8,7 +8,7 @@ import {
   type State,
   violates,
 } from '#libs/database';
-import type { Page, Precondition } from '#libs/http';
+import { type Page, type Precondition, rangeOf } from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
 import { SecretVault, newSecret, rotated } from './webhook-secrets';
 import { Webhook, switched } from './webhook.entity';
@@ -34,7 +34,7 @@ export interface WebhookOfClient {
 /** The webhooks of clients. */
 @Injectable()
 export class WebhooksService {
-  private readonly pages: PageReader<Webhook, ListWebhooksQuery & { clientId: number }>;
+  private readonly pages: PageReader<Webhook, { clientId: number }>;
 
   constructor(
     private readonly database: Database,
@@ -48,7 +48,7 @@ export class WebhooksService {
   }
 
   list(clientId: number, query: ListWebhooksQuery): Promise<Page<Webhook>> {
-    return this.pages.read({ ...query, clientId }, clientId);
+    return this.pages.read(rangeOf(query), { clientId }, clientId);
   }
 
   /** @throws ApiError 404, also for a webhook of another client */

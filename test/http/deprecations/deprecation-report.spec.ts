@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import { ManualClock } from '#libs/clock';
 import { dataSourceOptions } from '../../../src/runtime/data-source';
 import { DeprecationReport } from '../../../src/modules/deprecations';
+import { ApiKey, Client } from '../../../src/modules/auth/api-key.entity';
 import { DeprecatedCall } from '../../../src/modules/deprecations/deprecated-call.entity';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
@@ -11,7 +12,10 @@ let report: DeprecationReport;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  dataSource = await new DataSource(dataSourceOptions(database.url, 1)).initialize();
+  dataSource = await new DataSource({
+    ...dataSourceOptions(database.url, 1),
+    entities: [ApiKey, Client, DeprecatedCall],
+  }).initialize();
   report = new DeprecationReport(dataSource.getRepository(DeprecatedCall), new ManualClock());
   await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('acme', 'free'), ('other', 'free')`);
   await database.pool.query(

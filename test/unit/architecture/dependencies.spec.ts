@@ -24,7 +24,12 @@ const PLANTED = Object.entries<Record<string, string>>({
   'events imports no other module': { 'events/a': '../pets' },
   'audit imports no other module': { 'audit/a': '../quotas' },
   'deprecations imports no other module': { 'deprecations/a': '../quotas' },
-  'Modules import auth in controllers only': { 'pets/a.service': '../auth', 'audit/b': '../auth' },
+  'idempotency imports only auth': { 'idempotency/a': '../quotas' },
+  'Modules import auth and idempotency in controllers only': {
+    'pets/a.service': '../auth',
+    'audit/b': '../auth',
+    'orders/c': '../idempotency',
+  },
   'A module is imported only through its index': {
     'src/a': './modules/pets/pets.service',
     'src/http/a': '../modules/auth/authenticator',
@@ -32,15 +37,13 @@ const PLANTED = Object.entries<Record<string, string>>({
     'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,
     'orders/b': '../inventory/stock.entity',
   },
-  'The data source imports only entities and migrations': {
-    'src/runtime/data-source': '../modules/deprecations',
-  },
   'Files of a module do not import its own index': {
     'pets/c': './index',
     'quotas/stores/b': '..',
     'libs/http/src/a': '#libs/http',
   },
   'Libraries do not import the service': { 'libs/http/src/b': '../../../src/settings' },
+  'The database library does not know http': { 'libs/database/src/a': '#libs/http' },
   'Libraries are imported only as #libs/name': {
     'libs/http/src/c': '../../database/src',
     'src/b': '../libs/http/src/errors',

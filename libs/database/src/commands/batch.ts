@@ -1,4 +1,3 @@
-import { ApiError } from '#libs/http';
 import type { Database } from '../database';
 import { type RowLock, int8ToNumber } from '../entity-table';
 import type { Waiting } from '../queue';
@@ -8,7 +7,6 @@ import {
   type KeptResponse,
   type KnownUses,
   claim,
-  isNotKept,
   keep,
   replay,
 } from './idempotency-records';
@@ -24,8 +22,11 @@ export interface Entry {
 
 export type QueuedCommand = Entry & Waiting;
 
-/** The entities in lock and write order, parents before children, and their tables. */
-type Tables = Pick<Database, 'entities' | 'table'>;
+/** The entities in the order in which they are locked and written, and their tables. */
+interface Tables {
+  entities: readonly Entity[];
+  table: Database['table'];
+}
 
 /** Commands whose rows are locked by other transactions, and these rows. */
 interface Skipped {
@@ -128,7 +129,7 @@ export class Batch {
   }
 
   private loadRows(needs: Needs['rows']): Promise<MissingRows[]> {
-    const loads = (this.tables.entities as Entity[]).flatMap((entity) =>
+    const loads = this.tables.entities.flatMap((entity) =>
       [...(needs.get(entity) ?? [])].map(([lock, ids]) => this.loadTable(entity, ids, lock)),
     );
     return Promise.all(loads);
@@ -184,17 +185,18 @@ export class Batch {
   }
 
   private decide({ command, origin, resolve, reject }: QueuedCommand, known: KnownUses | undefined): void {
-    const { use, status } = origin;
+    const { use } = origin;
     try {
       const result = (use && replay(use, known!)) ?? this.state.decide(command);
       if (use && !use.replayed) {
-        this.kept.push({ use, response: { status, body: result as object } });
+        this.kept.push({ use, response: { status: use.status, body: result as object } });
       }
       this.settlements.push(() => resolve(result));
     } catch (error) {
       const isFirstUse = use !== undefined && known!.claimed.has(use) && !known!.kept.has(use);
-      if (isFirstUse && error instanceof ApiError && !isNotKept(error.status)) {
-        this.kept.push({ use, response: { status: error.status, body: error.toBody() } });
+      const response = isFirstUse ? use.responseTo(error) : undefined;
+      if (response !== undefined) {
+        this.kept.push({ use: use!, response });
       }
       this.settlements.push(() => reject(error));
     }
@@ -203,7 +205,7 @@ export class Batch {
   private async write(): Promise<void> {
     // Builds all statements before sending the first, because a build error must prevent the commit.
     const changes = (['inserted', 'updated', 'deleted'] as const).flatMap((change) =>
-      this.tables.entities.flatMap((entity) => this.writeOf(entity as Entity, change)),
+      this.tables.entities.flatMap((entity) => this.writeOf(entity, change)),
     );
     // Last, because a journal may serialize its writes: only the commit follows while it is locked.
     const writes = [...changes, ...this.appends()];

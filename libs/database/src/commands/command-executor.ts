@@ -1,14 +1,14 @@
 import { Global, Injectable, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '#libs/clock';
-import { ServiceUnavailableError } from '#libs/http';
 import { ConcurrencyLimiter, FairQueue } from '../queue';
 import { Database } from '../database';
 import { isRefusedStatement } from '../postgres-errors';
 import { RetentionModule } from '../retention';
 import { withRetries } from '../session';
 import { Batch, type Entry, type QueuedCommand, rowsOf } from './batch';
-import { EXPIRED, IdempotencyInProgressError } from './idempotency-records';
-import { type ChangeListener, type Command, type Entity, type Origin, State } from './state';
+import { EXPIRED, IdempotencyRecord, KeyInUseError } from './idempotency-records';
+import { type Command, type Origin, Participants, State } from './state';
 
 /** One batch works while the other waits for the disk. With more, batches would be smaller. */
 const AT_ONCE = 2;
@@ -16,13 +16,8 @@ const AT_ONCE = 2;
 const MAX_BATCH = 150;
 /** Share of the connection pool for batches that wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
-/** Queue limits, in total and per client. Beyond them a command is rejected with 503. */
-const QUEUE = {
-  max: 10_000,
-  maxOfOwner: 3_000,
-  timeoutMs: 10_000,
-  refusal: () => new ServiceUnavailableError(),
-};
+/** Queue limits, in total and per client. */
+const QUEUE = { max: 10_000, maxOfOwner: 3_000, timeoutMs: 10_000 };
 
 /**
  * Runs commands in batches: concurrent commands share one transaction. A command is answered after the commit. If the
@@ -41,27 +36,20 @@ export class CommandExecutor {
   private readonly busy = new Set<string>();
   /** The Idempotency-Keys of unfinished commands. */
   private readonly usedKeys = new Set<string>();
-  private listeners = new Map<Entity, ChangeListener>();
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly participants: Participants,
   ) {
     const most = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
     this.heldLimiter = new ConcurrencyLimiter(() => this.takeBatch(), most, most);
   }
 
-  /** Registers a listener for changes of an entity's rows. Those of children are notified before those of parents. */
-  onChange<Row extends object>(entity: Entity<Row>, listener: ChangeListener<Row>): void {
-    const all = new Map(this.listeners).set(entity, listener as ChangeListener);
-    const place = ([one]: [Entity, ChangeListener]): number => this.database.entities.indexOf(one);
-    this.listeners = new Map([...all].sort((a, b) => place(b) - place(a)));
-  }
-
   /**
    * Runs a command.
    * @returns the command's result, after the commit; for a repeated Idempotency-Key the original one
-   * @throws ApiError the command's error; 503 if the queue is full or the database is unavailable
+   * @throws the command's error; KeyInUseError, KeyReusedError; an error like that of an unavailable database if the queue is full
    */
   async run<Result>(command: Command<Result>, origin: Origin): Promise<Result> {
     const { use } = origin;
@@ -71,7 +59,7 @@ export class CommandExecutor {
     const name = `${use.owner} ${use.key}`;
     use.sent = true;
     if (this.usedKeys.has(name)) {
-      throw new IdempotencyInProgressError();
+      throw new KeyInUseError();
     }
     this.usedKeys.add(name);
     try {
@@ -150,17 +138,20 @@ export class CommandExecutor {
   }
 
   private runTransaction(entries: QueuedCommand[], locked: 'wait' | 'skip') {
-    const state = new State(new Date(this.clock.now()), this.listeners);
-    return this.database.session((session) =>
-      new Batch(session, this.database, entries, locked, state).run(),
-    );
+    const { database, participants } = this;
+    const state = new State(new Date(this.clock.now()), (decided) => participants.decided(decided));
+    const tables = { entities: participants.entities, table: database.table.bind(database) };
+    return database.session((session) => new Batch(session, tables, entries, locked, state).run());
   }
 }
 
 /** The changes that callers make go through this module. */
 @Global()
 @Module({
-  imports: [RetentionModule.keep({ table: 'idempotency_records', expired: () => EXPIRED, everyMs: 600_000 })],
+  imports: [
+    TypeOrmModule.forFeature([IdempotencyRecord]),
+    RetentionModule.keep({ table: 'idempotency_records', expired: () => EXPIRED, everyMs: 600_000 }),
+  ],
   providers: [CommandExecutor],
   exports: [CommandExecutor],
 })

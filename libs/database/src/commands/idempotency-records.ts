@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ApiError, type ErrorBody, defineError } from '#libs/http';
 import { int8 } from '../entity-table';
 import type { Session } from '../session';
 
@@ -32,33 +30,29 @@ const KEPT_SINCE = `now() - interval '24 hours'`;
 /** Selects responses that will not be replayed any more. */
 export const EXPIRED = `created_at <= ${KEPT_SINCE}`;
 
-export const IdempotencyInProgressError = defineError({
-  code: 'idempotency_in_progress',
-  status: 409,
-  when: 'The first request with this Idempotency-Key is still running. Try again shortly.',
-  message: () => 'The first request with this Idempotency-Key is still running. Try again shortly.',
-  example: [],
-});
+/** The first command with this key is still running, in this process or another one. */
+export class KeyInUseError extends Error {}
 
-export const IdempotencyKeyReusedError = defineError({
-  code: 'idempotency_key_reused',
-  status: 422,
-  when: 'This Idempotency-Key was used for a different request in the last 24 hours.',
-  message: () => 'This Idempotency-Key was already used for a different request. Use a new key.',
-  example: [],
-});
+/** The key belongs to another request. */
+export class KeyReusedError extends Error {}
 
 /** One use of an Idempotency-Key. */
 export interface IdempotentUse {
   /** Keys are per owner. */
   owner: number;
   key: string;
-  /** Digest of method, path and body, which must match when the key is repeated. */
+  /** Digest of the request, which must match when the key is repeated. */
   fingerprint: string;
+  /** The status of a successful response. */
+  status: number;
   /** Set once a command runs with it; the command then stores the response. */
   sent: boolean;
   /** Set if the response is a replay. */
   replayed: boolean;
+  /** The response to store for an error; undefined if the request may be tried again with the same key. */
+  responseTo(error: unknown): KeptResponse | undefined;
+  /** The result in a stored response. @throws the error in it */
+  resultOf(response: KeptResponse): object;
 }
 
 export interface KeptResponse {
@@ -92,16 +86,6 @@ const KEEP = {
       body = excluded.body, created_at = now()`,
 };
 
-/** @param body exactly as it was sent */
-export function fingerprintOf(method: string, target: string, body: Buffer): string {
-  return createHash('sha256').update(`${method} ${target}\n`).update(body).digest('base64url');
-}
-
-/** Statuses that are not stored: the request may be retried with the same key. */
-export function isNotKept(status: number): boolean {
-  return status === 401 || status === 403 || status === 429 || status >= 500;
-}
-
 /** Claims the keys until the transaction ends and reads stored responses. Needs no extra round trip. */
 export async function claim(session: Session, uses: readonly IdempotentUse[]): Promise<KnownUses> {
   const [claims, rows] = await Promise.all([
@@ -127,29 +111,24 @@ interface KeptResponseRow {
 }
 
 /**
- * Returns the stored response; undefined if this is the first use of the key.
- * @throws ApiError the stored error; 409 `idempotency_in_progress` while another transaction uses the key; 422
- * `idempotency_key_reused` if the key belongs to another request
+ * Returns the stored result; undefined if this is the first use of the key.
+ * @throws KeyInUseError, KeyReusedError; the stored error
  */
 export function replay(use: IdempotentUse, { claimed, kept }: KnownUses): object | undefined {
   // A batch may run again.
   use.replayed = false;
   if (!claimed.has(use)) {
-    throw new IdempotencyInProgressError();
+    throw new KeyInUseError();
   }
   const response = kept.get(use);
   if (response === undefined) {
     return undefined;
   }
   if (response.fingerprint !== use.fingerprint) {
-    throw new IdempotencyKeyReusedError();
+    throw new KeyReusedError();
   }
   use.replayed = true;
-  if (response.status >= 400) {
-    const { code, status, message } = response.body as ErrorBody;
-    throw new ApiError(code, status, message);
-  }
-  return response.body;
+  return use.resultOf(response);
 }
 
 /** Stores responses in the transaction of the change. */

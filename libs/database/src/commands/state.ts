@@ -37,8 +37,6 @@ export interface Command<Result = unknown> {
 export interface Origin {
   /** The client id. The queue takes turns between clients. */
   owner: number;
-  /** The status of a successful response, stored for the Idempotency-Key. */
-  status: number;
   /** Set when the request carries an `Idempotency-Key`. */
   use?: IdempotentUse;
 }
@@ -68,13 +66,13 @@ export interface RowChange<Changed extends object = object> {
   after: Changed | null;
 }
 
-/** Told of each row that a command changed, after the command; may make further changes. */
-export interface ChangeListener<Changed extends object = object> {
-  notify(change: RowChange<Changed>, state: State): void;
+/** Who takes part in every write. The assembly names them. */
+export abstract class Participants {
+  /** Whose rows commands change, parents before children: rows are locked and written in this order. */
+  abstract readonly entities: readonly Entity[];
+  /** Called after each command; reads what it changed, and may add to journals. */
+  abstract decided(state: State): void;
 }
-
-/** By entity, in call order. */
-export type ChangeListeners = ReadonlyMap<Entity, ChangeListener>;
 
 /** What the batch loads for its commands, and what it writes. */
 class BatchData {
@@ -101,7 +99,7 @@ export class State {
   /** @param now the time of the batch */
   constructor(
     readonly now: Date,
-    private readonly listeners: ChangeListeners = new Map(),
+    private readonly onDecided: (state: State) => void = () => undefined,
   ) {}
 
   /** Runs a command's decision. Takes its changes back if it throws. */
@@ -110,7 +108,7 @@ export class State {
     this.undo = [];
     try {
       const result = command.decide(this);
-      this.listeners.forEach((listener, entity) => this.notify(entity, listener));
+      this.onDecided(this);
       return result;
     } catch (error) {
       this.undo.reverse().forEach((undo) => undo());
@@ -127,9 +125,12 @@ export class State {
     return row as Found | null;
   }
 
-  /** True if this command has changed the row. */
-  isChanged(entity: Entity, id: number): boolean {
-    return this.before.get(entity, id) !== undefined;
+  /** The rows that this command has changed. */
+  changesOf<Changed extends object>(entity: Entity<Changed>): RowChange<Changed>[] {
+    const changes = [...this.before.of(entity)].map(([id, before]) => {
+      return { before, after: this.batch.rows.get(entity, id)! } as RowChange<Changed>;
+    });
+    return changes.filter(({ before, after }) => (after === null ? before !== null : !isSame(before, after)));
   }
 
   newId(entity: Entity): number {
@@ -185,7 +186,7 @@ export class State {
   }
 
   private change(entity: Entity, id: number, row: Row, change: Change): void {
-    if (!this.isChanged(entity, id)) {
+    if (this.before.get(entity, id) === undefined) {
       this.before.set(entity, id, this.batch.rows.get(entity, id) ?? null);
     }
     this.put(this.batch.rows, entity, id, row);
@@ -196,16 +197,6 @@ export class State {
     const before = map.get(of, id);
     this.undo.push(() => (before === undefined ? map.delete(of, id) : map.set(of, id, before)));
     map.set(of, id, value);
-  }
-
-  private notify(entity: Entity, listener: ChangeListener): void {
-    this.before.of(entity).forEach((before, id) => {
-      const after = this.batch.rows.get(entity, id)!;
-      const isUnchanged = after === null ? before === null : isSame(before, after);
-      if (!isUnchanged) {
-        listener.notify({ before, after }, this);
-      }
-    });
   }
 }
 

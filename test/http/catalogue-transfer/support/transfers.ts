@@ -19,7 +19,10 @@ export class TransferBench {
 
   static async open(): Promise<TransferBench> {
     const database = await createTestDatabase();
-    return new TransferBench(database, await new DataSource(dataSourceOptions(database.url, 2)).initialize());
+    return new TransferBench(
+      database,
+      await new DataSource({ ...dataSourceOptions(database.url, 2), entities: [AuditRecord] }).initialize(),
+    );
   }
 
   importing(): ImportCatalogue {

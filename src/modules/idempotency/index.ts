@@ -1,0 +1,1 @@
+export { IdempotentPosts, isNotKept, SentBy } from './idempotency.interceptor';
