@@ -61,7 +61,7 @@ export class EventsCommand extends ResultCommand {
   private async newest(filter: Filter): Promise<StoredEvent[]> {
     const events = await this.events.newest(filter, this.limit);
     const since = this.since?.getTime() ?? 0;
-    return events.filter(({ timestamp }) => Date.parse(timestamp) >= since);
+    return events.filter(({ time }) => time >= since * 1_000);
   }
 
   /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
