@@ -48,7 +48,7 @@ function bundle() {
 /** Runs a command that loads nearly everything, and saves V8's code cache. There is no store, so the command must report that. */
 function keepCompiled() {
   const script = `require(${JSON.stringify(require.resolve('./command-line'))}).runCommandLine(true)`;
-  const { stderr } = spawnSync(process.execPath, ['-e', script, 'petstore', 'pets', 'list'], {
+  const { stderr } = spawnSync(process.execPath, ['-e', script, 'petstore', 'clients', 'list'], {
     cwd: dist,
     env: { DATA_DIR: join(dist, 'none') },
     encoding: 'utf8',

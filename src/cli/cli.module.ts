@@ -2,19 +2,17 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { AppModule } from '../app.module';
 import { type Actor } from '../modules/audit';
 import { type Settings, readSettings } from '../settings';
-import { ClientsCommand } from './accounts/clients.command';
-import { KeysCommand } from './accounts/keys.command';
-import { QuotasCommand } from './accounts/quotas.command';
+import { ClientsCommand } from './clients.command';
+import { KeysCommand } from './keys.command';
+import { DeprecationsCommand, QuotasCommand } from './quotas.command';
 import { Store } from './command/store';
 import { DbCommand } from './database/db.command';
 import { StoreStatusCommand } from './database/status.command';
-import { AuditCommand, DeprecationsCommand } from './accounts/reports.commands';
-import { CompletionCommand, OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
-import { ApiCommand } from './store/api.command';
-import { EventsCommand } from './store/events.command';
-import { ExportCommand, ImportCommand } from './store/transfer.commands';
-import { CategoriesCommand, OrdersCommand, PetsCommand, StockCommand } from './store/store.commands';
-import { WebhooksCommand } from './store/webhooks.command';
+import { OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
+import { ApiCommand } from './api.command';
+import { EventsCommand } from './events.command';
+import { ExportCommand, ImportCommand } from './catalogue.commands';
+import { WebhooksCommand } from './webhooks.command';
 
 /** In the order of the help. */
 const COMMANDS = [
@@ -22,21 +20,15 @@ const COMMANDS = [
   ClientsCommand,
   KeysCommand,
   QuotasCommand,
-  PetsCommand,
-  CategoriesCommand,
-  OrdersCommand,
-  StockCommand,
   EventsCommand,
   WebhooksCommand,
   ApiCommand,
   ImportCommand,
   ExportCommand,
   DeprecationsCommand,
-  AuditCommand,
   DbCommand,
   StoreStatusCommand,
   OpenapiCommand,
-  CompletionCommand,
   VersionCommand,
 ];
 

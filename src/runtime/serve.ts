@@ -84,7 +84,7 @@ export function announce(
 ): void {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const client = firstRun ? DEMO_CLIENT : '<client>';
-  const issue = `To issue a key: ${PETSTORE} keys issue ${client} (clients: ${PETSTORE} clients list)`;
+  const issue = `To issue a key: ${PETSTORE} keys issue --client ${client} (clients: ${PETSTORE} clients list)`;
   output.write(`
 Pet Store is ready.
 

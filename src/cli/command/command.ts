@@ -1,14 +1,14 @@
 import { Inject } from '@nestjs/common';
-import { CommandRunner } from 'nest-commander';
+import { CommandRunner, Option } from 'nest-commander';
 import { PETSTORE } from '../../runtime/messages';
-import { FORMATS, type Format } from '../output/output';
+import { FORMATS, type Format, type OutputOptions } from '../output/output';
 import { BAD_USAGE } from './failure';
-import { Flag, Value, anyText, list, oneOf, shortText } from './option';
+import { oneOf } from './option';
 import { Store } from './store';
 
 type Command = Parameters<CommandRunner['setCommand']>[0];
 
-/** Base of all commands. Its properties hold the values of its options when it runs. */
+/** Base of all commands. */
 export abstract class PetstoreCommand extends CommandRunner {
   /** Shown below the help, after the program's name. */
   protected abstract readonly examples: readonly string[];
@@ -18,15 +18,6 @@ export abstract class PetstoreCommand extends CommandRunner {
   override setCommand(command: Command): this {
     command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
     command.allowExcessArguments(false);
-    command.hook('preAction', () => void Object.assign(this, command.opts()));
-    command.on('beforeHelp', () => {
-      const former = command.options.filter(({ description }) => description === '');
-      former.forEach((option) => option.hideHelp());
-      // Only a hidden option can stand for the position, which reads as required without it.
-      if (former.length > 0) {
-        command.usage(command.usage().replace(/\[(\w+)\]$/, '<$1>'));
-      }
-    });
     command.addHelpText('after', () => {
       const lines = this.examples.map((example) => `  ${PETSTORE} ${example}\n`);
       return this.explanation + (lines.length === 0 ? '' : `\nExamples:\n${lines.join('')}`);
@@ -56,26 +47,29 @@ export abstract class CommandGroup extends PetstoreCommand {
   }
 }
 
-/** A command that prints its result as a table, JSON, YAML or CSV. */
+/** A command that prints its result as a table, JSON or CSV. */
 export abstract class ResultCommand extends PetstoreCommand {
   @Inject() protected readonly store!: Store;
 
-  @Value('-o, --output <format>', 'table (default), json, yaml or csv', oneOf(FORMATS)) output?: Format;
-  @Flag('--json', 'short for --output json') json?: boolean;
+  @Option({ flags: '-o, --output <format>', description: 'table (default), json or csv' })
+  parseOutput(text: string): Format {
+    return oneOf(FORMATS)(text);
+  }
+
+  @Option({ flags: '--json', description: 'short for --output json' })
+  parseJson(): boolean {
+    return true;
+  }
 }
 
-/** A command that prints a list, and changes nothing. */
-export abstract class ListingCommand extends ResultCommand {
-  @Value('--columns <names>', 'only these columns, in this order: id,name', list) columns?: string[];
-  @Value('--sort <column>', 'sort by this column; -column sorts in descending order', anyText) sort?: string;
-}
-
-/** A command whose change is recorded in the audit log. */
-export abstract class ChangingCommand extends ResultCommand {
-  @Value('--reason <text>', 'why, for the audit log', shortText(500)) reason?: string;
+export interface ConfirmedOptions extends OutputOptions {
+  yes?: boolean;
 }
 
 /** A destructive command, which asks first. */
-export abstract class ConfirmedCommand extends ChangingCommand {
-  @Flag('-y, --yes', 'do not ask') yes?: boolean;
+export abstract class ConfirmedCommand extends ResultCommand {
+  @Option({ flags: '-y, --yes', description: 'do not ask' })
+  parseYes(): boolean {
+    return true;
+  }
 }

@@ -30,6 +30,13 @@ export class UsageError extends CommandFailure {
   }
 }
 
+/** The text of an option or argument is invalid. Commander reports it with the option that it belongs to. */
+export class InvalidValue extends UsageError {
+  constructor(message: string) {
+    super(message, 'commander.invalidArgument');
+  }
+}
+
 /** An error of the operating system: `cannot read pets.ndjson: no such file or directory.` */
 export function systemMessage(verb: string, file: string, error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
@@ -52,7 +59,8 @@ export function fail(error: unknown): never {
   const isOurs = error instanceof CommandFailure;
   const { code, message } = isOurs ? error : failureOf(error);
   const line = isOurs ? formatError(message) : explain(error);
-  process.stderr.write(asksForJson(process.argv) ? failureAsJson(code, message) : line);
+  const shownCode = error instanceof InvalidValue ? 'usage_error' : code;
+  process.stderr.write(asksForJson(process.argv) ? failureAsJson(shownCode, message) : line);
   process.exit(isOurs ? error.exitCode : 1);
 }
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DatabaseUrl, assertNotNewer, migrationStates } from '#libs/database';
-import { Actor } from '../../modules/audit';
 import { PETSTORE } from '../../runtime/messages';
 import { administrationOptions, migrateToNewest } from '../../runtime/data-source';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
@@ -16,21 +15,16 @@ export class Store {
   constructor(
     private readonly dataSource: DataSource,
     private readonly url: DatabaseUrl,
-    private readonly actor: Actor,
   ) {}
 
-  /**
-   * Connects the services that the command injects, once. Migrates an embedded database; any other must be up to date.
-   * @param reason for the audit log
-   */
-  async open(reason?: string): Promise<void> {
+  /** Connects the services that the command injects, once. Migrates an embedded database; any other must be up to date. */
+  async open(): Promise<void> {
     if (this.database !== undefined) {
       return;
     }
     this.database = await openDatabase(readSettings(process.env), () => undefined);
     const { url, embedded } = this.database;
     this.url.value = url;
-    this.actor.reason = reason;
     if (embedded) {
       await migrateToNewest(url, () => undefined);
     }

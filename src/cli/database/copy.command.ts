@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SubCommand } from 'nest-commander';
+import { Option, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
 import { type CopiedTable, copyDatabase } from '#libs/database';
 import { EnvironmentReader } from '../../runtime/environment';
@@ -12,17 +12,16 @@ import { readDatabaseUrl, readSettings } from '../../settings';
 import { ResultCommand } from '../command/command';
 import { CommandFailure, UsageError, systemMessage } from '../command/failure';
 import { interruptible } from '../command/operator';
-import { Value } from '../command/option';
 import { withConnection, withDatabase } from '../command/store';
-import { counted, isForPeople, print, printMany } from '../output/output';
+import { type OutputOptions, counted, isForPeople, print, printMany } from '../output/output';
 import { withProgress } from '../output/progress';
 
 const isUrl = (target: string) => target.includes('://');
 
 /** A URL as settings have it, or a folder. */
-function copyTarget(text: string, name: string): string {
+function copyTarget(text: string): string {
   try {
-    return isUrl(text) ? readDatabaseUrl(new EnvironmentReader({ [name]: text }), name)! : text;
+    return isUrl(text) ? readDatabaseUrl(new EnvironmentReader({ '--to': text }), '--to')! : text;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
@@ -38,16 +37,18 @@ export class CopyCommand extends ResultCommand {
     'db copy --to postgres://petstore@db.example:5432/petstore',
   ];
 
-  @Value(
-    '--to <target>',
-    'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password',
-    copyTarget,
-    { required: true },
-  )
-  to!: string;
+  @Option({
+    flags: '--to <target>',
+    description:
+      'a new folder, or an empty database: postgres://user@host:5432/name; PGPASSWORD may hold the password',
+    required: true,
+  })
+  parseTo(text: string): string {
+    return copyTarget(text);
+  }
 
-  async run(): Promise<void> {
-    const { to } = this;
+  async run(_inputs: string[], options: OutputOptions & { to: string }): Promise<void> {
+    const { to } = options;
     const keyFile = webhookKeyFile(readSettings(process.env));
     const tables = await interruptible(OUTCOME, (signal) =>
       withDatabase((url) =>
@@ -56,8 +57,8 @@ export class CopyCommand extends ResultCommand {
         ),
       ),
     );
-    await printMany(tables, this, 'There are no tables.');
-    if (isForPeople(this)) {
+    printMany(tables, options, 'There are no tables.');
+    if (isForPeople(options)) {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       const next = isUrl(to)
         ? 'Set DATABASE_URL to the new database.'

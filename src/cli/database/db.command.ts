@@ -4,30 +4,30 @@ import { migrationStates } from '#libs/database';
 import { migrateToNewest } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { SeedService } from '../../runtime/seed';
-import { CommandGroup, ListingCommand, ResultCommand } from '../command/command';
+import { CommandGroup, ResultCommand } from '../command/command';
 import { withConnection, withDatabase } from '../command/store';
-import { isForPeople, print, printDone, printMany, printOne } from '../output/output';
+import { type OutputOptions, isForPeople, print, printDone, printMany, printOne } from '../output/output';
 import { CopyCommand } from './copy.command';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ResultCommand {
   protected override readonly examples = ['db migrate'];
 
-  async run(): Promise<void> {
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
     const report = (line: string) => process.stderr.write(`${line}\n`);
     const migrations = await withDatabase((url) => migrateToNewest(url, report));
     const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
-    await printDone(done, { migrations }, this);
+    printDone(done, { migrations }, options);
   }
 }
 
 @SubCommand({ name: 'status', description: 'show which migrations have run; changes nothing' })
-export class StatusCommand extends ListingCommand {
+export class StatusCommand extends ResultCommand {
   protected override readonly examples = ['db status', 'db status --json'];
 
-  async run(): Promise<void> {
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
     const states = await withDatabase((url) => withConnection(url, migrationStates));
-    await printMany(states, this, 'There are no migrations.');
+    printMany(states, options, 'There are no migrations.');
   }
 }
 
@@ -36,12 +36,12 @@ export class SeedCommand extends ResultCommand {
   protected override readonly examples = ['db seed'];
   @Inject() private readonly seeds!: SeedService;
 
-  async run(): Promise<void> {
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
     await this.store.open();
     const seeded = await this.seeds.seed();
-    await printOne({ ...seeded }, this);
-    if (isForPeople(this) && seeded.key === null) {
-      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue demo`);
+    printOne({ ...seeded }, options);
+    if (isForPeople(options) && seeded.key === null) {
+      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
     }
   }
 }

@@ -12,7 +12,7 @@ import { VERSION, readInstanceName } from '../../runtime/version';
 import { type Settings, readSettings } from '../../settings';
 import { ResultCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
-import { inUnits, isForPeople, print, printMany, printOne } from '../output/output';
+import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } from '../output/output';
 
 @Command({
   name: 'status',
@@ -22,24 +22,24 @@ export class StoreStatusCommand extends ResultCommand {
   protected override readonly examples = ['status', 'status --json'];
 
   /** Exits with 1 after the output if there is a problem, for scripts. */
-  async run(): Promise<void> {
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
     const status = await storeStatus(readSettings(process.env));
     const problems = problemsOf(status);
-    if (isForPeople(this)) {
-      await this.show(status);
+    if (isForPeople(options)) {
+      this.show(status, options);
     } else {
-      await printOne({ ...status, problems }, this);
+      printOne({ ...status, problems }, options);
     }
     if (problems.length > 0) {
       throw new CommandFailure(problems.join(' '));
     }
   }
 
-  private async show(status: StoreStatus): Promise<void> {
+  private show(status: StoreStatus, options: OutputOptions): void {
     const { version, database, instances, limits, redis, webhooks, tables } = status;
     const { kind, location, state, psql, postgres, bytes, connections, maxConnections, pendingMigrations } =
       database;
-    await printOne(
+    printOne(
       {
         version,
         database: `${kind}, ${state}`,
@@ -56,7 +56,7 @@ export class StoreStatusCommand extends ResultCommand {
           webhooks &&
           `${webhooks.enabled} enabled (${webhooks.failing} failing), ${webhooks.disabled} disabled, ${webhooks.pendingDeliveries} deliveries pending`,
       },
-      this,
+      options,
     );
     print('');
     const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
@@ -65,11 +65,11 @@ export class StoreStatusCommand extends ResultCommand {
     const none = known
       ? 'No instance of the service runs.'
       : 'Whether an instance of the service runs is unknown.';
-    await printMany(rows, this, none);
+    printMany(rows, options, none);
     if (tables.length > 0) {
       print('');
       const sizes = tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) }));
-      await printMany(sizes, this, '');
+      printMany(sizes, options, '');
     }
   }
 }

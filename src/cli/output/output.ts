@@ -1,11 +1,13 @@
-import { PETSTORE, printable, printableJson, terminalOf } from '../../runtime/messages';
-import { CommandFailure, UsageError } from '../command/failure';
+// What commands print: tables for people, JSON and CSV for programs.
+import widthOf from 'string-width';
+import { type ColumnUserConfig, getBorderCharacters, table } from 'table';
+import { PETSTORE, printable, printableJson } from '../../runtime/messages';
+import { CommandFailure } from '../command/failure';
 import { OutputFailure, writeOutput } from './standard-output';
-import { type Look, type Row, recordLines, tableLines } from './table';
 
-export type { Row } from './table';
+export type Row = Record<string, unknown>;
 
-export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
+export const FORMATS = ['table', 'json', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** Options of every command with output. */
@@ -13,9 +15,6 @@ export interface OutputOptions {
   output?: Format;
   /** Short for `output: 'json'`. */
   json?: boolean;
-  columns?: string[];
-  /** A column; a leading dash sorts in descending order. */
-  sort?: string;
 }
 
 export function formatOf({ output, json }: OutputOptions): Format {
@@ -28,39 +27,39 @@ export function isForPeople(options: OutputOptions): boolean {
 }
 
 /** Prints one record: in the given format, or one line per field. */
-export async function printOne(row: Row, options: OutputOptions): Promise<void> {
-  const [chosen = {}] = chosenColumns([row], options);
+export function printOne(row: Row, options: OutputOptions): void {
   if (isForPeople(options)) {
-    recordLines(chosen, look()).forEach(print);
+    recordLines(row).forEach(print);
   } else {
-    await printForPrograms(chosen, options);
+    printForPrograms(row, options);
   }
 }
 
 /** Prints what was done: a sentence for people, a record for programs. */
-export async function printDone(sentence: string, row: Row, options: OutputOptions): Promise<void> {
-  await (isForPeople(options) ? print(printable(sentence)) : printOne(row, options));
+export function printDone(sentence: string, row: Row, options: OutputOptions): void {
+  if (isForPeople(options)) {
+    print(printable(sentence));
+  } else {
+    printForPrograms(row, options);
+  }
 }
 
 /** Prints a list: in the given format, or as a table. */
-export async function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): Promise<void> {
-  const chosen = chosenColumns(sorted(rows, options.sort), options);
+export function printMany(rows: Row[], options: OutputOptions, whenEmpty: string): void {
   if (!isForPeople(options)) {
-    await printForPrograms(chosen, options);
-  } else if (chosen.length === 0) {
+    printForPrograms(rows, options);
+  } else if (rows.length === 0) {
     print(printable(whenEmpty));
   } else {
-    tableLines(chosen, look()).forEach(print);
+    // A pipe has no width, and a terminal of unknown width reports 0.
+    tableLines(rows, process.stdout.columns || Infinity).forEach(print);
   }
 }
 
 /** Prints a new key. This is the only chance, so on failure it says how to revoke the key. */
-export async function printKey(
-  row: Row & { id: number; key: string },
-  options: OutputOptions,
-): Promise<void> {
+export function printKey(row: Row & { id: number; key: string }, options: OutputOptions): void {
   try {
-    await printOne(row, options);
+    printOne(row, options);
     if (isForPeople(options)) {
       print('\nThis is the only time the key is shown. Send it as X-API-Key: <key>');
     }
@@ -87,60 +86,70 @@ export function inUnits(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-async function printForPrograms(value: Row | Row[], options: OutputOptions): Promise<void> {
-  const format = formatOf(options);
-  if (format === 'json') {
+function printForPrograms(value: Row | Row[], options: OutputOptions): void {
+  if (formatOf(options) === 'json') {
     // In a pipe, one line for each result.
     print(printableJson(value, process.stdout.isTTY ? 2 : 0));
-  } else if (format === 'csv') {
-    csvLines([value].flat()).forEach(print);
   } else {
-    const { stringify } = await import('yaml');
-    stringify(value).trimEnd().split('\n').map(printable).forEach(print);
+    csvLines([value].flat()).forEach(print);
   }
 }
 
-/** Relative times on a terminal only, so that piped output is stable. */
-function look(): Look {
-  const terminal = terminalOf(process.stdout, process.env);
-  return { ...terminal, now: process.stdout.isTTY ? Date.now() : undefined };
+/** A line for each field of one thing. */
+export function recordLines(row: Row): string[] {
+  const nameWidth = Math.max(...Object.keys(row).map((name) => name.length));
+  return Object.entries(row).map(([name, value]) => `${name.padEnd(nameWidth)}  ${cellOf(value)}`);
 }
 
-function chosenColumns(rows: Row[], { columns }: OutputOptions): Row[] {
-  if (columns === undefined || rows.length === 0) {
-    return rows;
+/** Minimum width of a column whose texts wrap: enough for a date. */
+const NARROWEST = 11;
+const GAP = 2;
+
+/**
+ * A table of at least one row, whose fields are the columns. Texts wrap where the table is wider than the terminal; where
+ * that does not suffice, one record follows the other.
+ */
+export function tableLines(rows: Row[], terminalColumns: number): string[] {
+  const names = Object.keys(rows[0]!);
+  const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
+  const columns = names.map((name, index) => columnOf(name, index, rows, cells));
+  if (!fit(columns, terminalColumns)) {
+    return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...recordLines(row)]);
   }
-  columns.forEach((column) => assertColumn(rows, '--columns', column));
-  return rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? null])));
+  const text = table([names, ...cells], {
+    border: getBorderCharacters('void'),
+    drawHorizontalLine: () => false,
+    columnDefault: { paddingLeft: 0, paddingRight: GAP },
+    columns,
+  });
+  return text.split('\n').flatMap((line) => line.trimEnd() || []);
 }
 
-/** @param sort a column of the rows; after a dash, in descending order */
-export function sorted(rows: Row[], sort: string | undefined): Row[] {
-  if (sort === undefined || rows.length === 0) {
-    return rows;
+type Column = ColumnUserConfig & { width: number };
+
+function columnOf(name: string, index: number, rows: Row[], cells: string[][]): Column {
+  const values = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
+  const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
+  const width = Math.max(widthOf(name), ...cells.map((row) => widthOf(row[index]!)));
+  return { width, alignment: isNumeric ? 'right' : 'left' };
+}
+
+/** Narrows the columns of texts, the widest first, until they fit; false when they cannot. */
+function fit(columns: Column[], terminalColumns: number): boolean {
+  const texts = columns.filter(({ alignment }) => alignment === 'left');
+  const total = columns.reduce((sum, { width }) => sum + width + GAP, -GAP);
+  for (let excess = total - terminalColumns; excess > 0; excess -= 1) {
+    const widest = texts.toSorted((a, b) => b.width - a.width)[0];
+    if (widest === undefined || widest.width <= NARROWEST) {
+      return false;
+    }
+    widest.width -= 1;
   }
-  const column = sort.replace(/^-/, '');
-  assertColumn(rows, '--sort', column);
-  const direction = sort === column ? 1 : -1;
-  return rows.toSorted((a, b) => direction * compare(a[column], b[column]));
+  return true;
 }
 
-function assertColumn(rows: Row[], option: string, column: string): void {
-  const known = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  if (!known.includes(column)) {
-    throw new UsageError(`${option} takes ${known.join(', ')}, not "${column}".`);
-  }
-}
-
-/** Compares numbers as numbers, everything else as text; empty values come first. */
-function compare(a: unknown, b: unknown): number {
-  return typeof a === 'number' && typeof b === 'number'
-    ? a - b
-    : sortText(a).localeCompare(sortText(b), 'en', { numeric: true });
-}
-
-function sortText(value: unknown): string {
-  return value === null || value === undefined ? '' : printableJson(value);
+function cellOf(value: unknown): string {
+  return value === null || value === undefined ? '-' : printable(textOf(value));
 }
 
 /** CSV (RFC 4180), with LF line ends: a header with the columns of all rows, and a line for each row. */

@@ -1,8 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DAY_MS } from '#libs/clock';
-import { Participants, RetentionModule } from '#libs/database';
-import { EventRow } from './event.entity';
+import { Participants, RetentionModule, olderThan } from '#libs/database';
+import { EventBlock } from './event-block.entity';
 import { EventLog, PARTICIPANTS, type Participant } from './event-log';
 import { DAYS_KEPT, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
@@ -17,7 +16,7 @@ export class EventLogModule {
     return {
       module: EventLogModule,
       global: true,
-      imports: [TypeOrmModule.forFeature([EventRow])],
+      imports: [TypeOrmModule.forFeature([EventBlock])],
       providers: [
         EventLog,
         EventReader,
@@ -29,19 +28,12 @@ export class EventLogModule {
   }
 }
 
-/** Longer than promised, so that no event expires before the last of its deliveries. */
-const KEPT_MS = (DAYS_KEPT + 2) * DAY_MS;
-/** Events that are looked at, and deleted, at a time. */
-const SLICE = 5_000;
-
-/** The oldest events, if they are too old: needs no index on the time. */
-const expired = (now: number): string =>
-  `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
-   AND time < '${new Date(now - KEPT_MS).toISOString()}'`;
-
 /** The feed that callers follow. */
 @Module({
-  imports: [RetentionModule.keep({ table: 'events', expired, batch: SLICE })],
+  imports: [
+    // Today counts as a day.
+    RetentionModule.keep({ table: 'event_blocks', expired: olderThan(DAYS_KEPT + 1), batch: 500 }),
+  ],
   controllers: [EventsController],
   providers: [EventTail, EventsService],
   exports: [EventTail],

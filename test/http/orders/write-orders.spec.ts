@@ -76,6 +76,21 @@ describe('PATCH /store/orders/{orderId}', () => {
     expect(read.headers.get('etag')).toBe(answer.headers.get('etag'));
   });
 
+  it('409: a complete order stays complete, and is not cancelled; 404: there is no such order', async () => {
+    const { id } = await anOrder({ complete: true });
+    for (const answer of [await patch(id, { complete: false }), await caller.delete(`/store/orders/${id}`)]) {
+      expect([answer.status, answer.body]).toEqual([
+        409,
+        expect.objectContaining({ code: 'order_already_complete' }),
+      ]);
+    }
+    const unknown = await patch(999_999, { complete: true });
+    expect([unknown.status, unknown.body]).toEqual([
+      404,
+      expect.objectContaining({ code: 'order_not_found' }),
+    ]);
+  });
+
   it('200: a complete order may be completed again, and its ship date changed', async () => {
     const order = await anOrder({ complete: true });
     expect((await patch(order.id, { complete: true })).body).toEqual(order);

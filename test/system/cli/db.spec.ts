@@ -67,7 +67,7 @@ describe('db seed', () => {
     expect(await count('categories')).toBe(seeded.categories);
     expect(await json(['db', 'seed'], migrated)).toEqual({ categories: 0, pets: 0, key: null });
     const { stdout } = await run(['db', 'seed'], migrated);
-    expect(stdout).toMatch(/another key: .*petstore\S* keys issue demo/);
+    expect(stdout).toMatch(/another key: .*petstore\S* keys issue --client demo/);
     expect(await count('pets')).toBe(seeded.pets);
     expect(await count('clients')).toBe(1);
   });

@@ -17,19 +17,10 @@ const ARGUMENTS: Record<string, string[]> = {
   'keys rotate': ['1'],
   'keys ban': ['2', '--for', '1h'],
   'quotas show': ['acme'],
-  'quotas usage': ['acme'],
   'quotas reset': ['acme', '--yes'],
   'keys unban': ['2'],
   'keys show': ['2'],
   'keys revoke': ['2', '--yes'],
-  'clients rename': ['acme', 'acme-eu'],
-  'clients delete': ['acme-eu', '--yes'],
-  'categories show': ['1'],
-  'pets show': ['1'],
-  'stock show': ['1'],
-  'orders show': ['1'],
-  'orders complete': ['1'],
-  'orders cancel': ['2', '--yes'],
   'webhooks show': ['1'],
   'webhooks disable': ['1'],
   'webhooks enable': ['1'],
@@ -47,7 +38,6 @@ beforeAll(async () => {
   await database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
   await database.pool.query(`INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 'available')`);
   await database.pool.query(`INSERT INTO inventory VALUES (1, 3)`);
-  await database.pool.query(`INSERT INTO orders (pet_id, quantity) VALUES (1, 1), (1, 1)`);
   await database.pool.query(
     `WITH receiver AS (INSERT INTO clients (name, plan) VALUES ('receiver', 'free') RETURNING id)
      INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
@@ -56,11 +46,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What each of the commands prints on a terminal of 42 columns: just enough for "in 59 min", the longest time until midnight. */
-async function outputs(commands: string[][]): Promise<string[]> {
+/** What each of the commands prints on a terminal. */
+async function outputs(commands: string[][], columns = 42): Promise<string[]> {
   const printed: string[] = [];
   for (const args of commands) {
-    const { code, stdout, stderr } = await petstore(args, environment, { columns: 42 });
+    const { code, stdout, stderr } = await petstore(args, environment, { columns });
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
     printed.push(stdout);
   }
@@ -85,7 +75,7 @@ function isIndentedJson(text: string): boolean {
   return text === `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
 }
 
-it('quotas and deprecations are shown in coloured tables that fit the terminal', async () => {
+it('quotas and deprecations are shown in tables that fit the terminal', async () => {
   await database.pool.query(
     `INSERT INTO clients (name, plan) VALUES ('a-client-with-a-name-that-is-quite-long', 'free')`,
   );
@@ -101,23 +91,19 @@ it('quotas and deprecations are shown in coloured tables that fit the terminal',
     `INSERT INTO usage_days SELECT id, (now() AT TIME ZONE 'UTC')::date, 250 FROM clients WHERE name LIKE 'a-client%'`,
   );
   const name = 'a-client-with-a-name-that-is-quite-long';
-  const [show, top, reset, report] = await outputs([
-    ['quotas', 'show', name],
+  const [show] = await outputs([['quotas', 'show', name]], 60);
+  const [top, reset, report] = await outputs([
     ['quotas', 'top', '--limit', '1'],
     ['quotas', 'reset', name, '--yes'],
     ['deprecations', '--client', name],
   ]);
-  const plain = (text = '') => text.replaceAll(/\u001b\[\d+m/g, '');
-  expect(show).toContain('\u001b[32mactive\u001b[39m');
-  expect(plain(show)).toMatch(
-    /plan +free\n\nwindow +limit +used +remaining +resetAt *\nminute +60 +0 +60 +- *\nday +1000 +250 +750 +in /,
+  expect(show).toMatch(
+    /plan +free\n\nwindow +limit +used +remaining +resetAt\nminute +60 +0 +60 +-\nday +1000 +250 +750 +\d{4}-\d\d-\d\dT/,
   );
-  expect(plain(show)).toContain('\n\nWhat the running servers have saved');
-  expect(plain(top)).toMatch(
-    /^client +a-client-\S+\nplan +free\nrequests +250\nperDay +1000\nusedPercent +25\n$/,
-  );
+  expect(show).toContain('\n\nWhat the running servers have saved');
+  expect(top).toMatch(/^client +a-client-\S+\nplan +free\nrequests +250\nperDay +1000\nusedPercent +25\n$/);
   expect(reset).toBe(`The windows of ${name} have been reset.\n`);
-  expect(plain(report)).toMatch(
-    /^operation +getPet\nclient +a-client-\S+\nkeyId +\d+\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z \(.+\)\n\noperation +gone\n/,
+  expect(report).toMatch(
+    /^operation +getPet\nclient +a-client-\S+\nkeyId +\d+\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z\n\noperation +gone\n/,
   );
 });

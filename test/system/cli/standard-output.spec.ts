@@ -43,7 +43,7 @@ describe('a failure to write output is reported in one line', () => {
   });
 
   it('and names a key that could not be shown, so that it can be revoked', async () => {
-    const { code, stderr } = await inShell('keys issue acme', '> /dev/full');
+    const { code, stderr } = await inShell('keys issue --client acme', '> /dev/full');
     const { rows } = await database.pool.query<{ id: string }>('SELECT id FROM api_keys');
     const id = rows[0]!.id;
     expect(code).toBe(1);

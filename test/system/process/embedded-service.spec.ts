@@ -15,7 +15,7 @@ let key: string;
 beforeAll(async () => {
   environment.PORT = String(await freePort());
   first = await bench.serve(environment);
-  ({ key } = await petstoreJson<{ key: string }>(['keys', 'issue', 'demo'], environment));
+  ({ key } = await petstoreJson<{ key: string }>(['keys', 'issue', '--client', 'demo'], environment));
   expect(await first.end()).toEqual(STOPPED);
 });
 afterAll(() => bench.clear());
@@ -48,8 +48,8 @@ describe('a service on an embedded database', () => {
     for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
       expect((await fetch(`${service.url}${path}`)).status).toBe(200);
     }
-    expect(first.stdout).toContain('petstore.js keys issue demo ');
-    expect(service.stdout).toContain('petstore.js keys issue <client> ');
+    expect(first.stdout).toContain('petstore.js keys issue --client demo ');
+    expect(service.stdout).toContain('petstore.js keys issue --client <client> ');
     expect(first.stdout + service.stdout + service.stderr).not.toContain('psk_live_');
   });
 

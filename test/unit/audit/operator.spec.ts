@@ -1,5 +1,4 @@
 import { hostname, userInfo } from 'node:os';
-import { detailsInShort } from '../../../src/cli/accounts/reports.commands';
 import { operator } from '../../../src/cli/command/operator';
 
 const here = `${userInfo().username}@${hostname()}`;
@@ -28,14 +27,4 @@ test('a user without a name is recorded by number', () => {
   } finally {
     nameless.mockRestore();
   }
-});
-
-test.each([
-  [{}, null],
-  [{ plan: 'free', perMinute: null }, 'plan free'],
-  [{ plan: { before: 'free', after: 'pro' }, perDay: { before: null, after: null } }, 'plan free → pro'],
-  [{ expiresAt: { before: null, after: '2030-01-01' } }, 'expiresAt - → 2030-01-01'],
-  [{ scopes: ['read', 'write'], overlapSeconds: 0 }, 'scopes read+write, overlapSeconds 0'],
-])('people see details in short: %j', (details, text) => {
-  expect(detailsInShort(details)).toBe(text);
 });

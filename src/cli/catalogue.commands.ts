@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command } from 'nest-commander';
+import { Command, Option } from 'nest-commander';
 import {
   type BadLines,
   CatalogueRefusedError,
@@ -8,15 +8,20 @@ import {
   ExportCatalogue,
   ImportCatalogue,
   type ImportResult,
-} from '../../modules/catalogue';
-import { printable } from '../../runtime/messages';
-import { ConfirmedCommand, ResultCommand } from '../command/command';
-import { CommandFailure } from '../command/failure';
-import { openInput, ReaderGoneError, readInput, writeFile } from '../command/files';
-import { confirm, interruptible } from '../command/operator';
-import { Flag } from '../command/option';
-import { counted, formatOf, printDone } from '../output/output';
-import { withProgress } from '../output/progress';
+} from '../modules/catalogue';
+import { printable } from '../runtime/messages';
+import { ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
+import { CommandFailure } from './command/failure';
+import { openInput, ReaderGoneError, readInput, writeFile } from './command/files';
+import { confirm, interruptible } from './command/operator';
+import { type OutputOptions, counted, formatOf, printDone } from './output/output';
+import { withProgress } from './output/progress';
+
+interface ImportOptions extends ConfirmedOptions {
+  intoExisting?: boolean;
+  skipInvalid?: boolean;
+  dryRun?: boolean;
+}
 
 @Command({
   name: 'import',
@@ -38,24 +43,36 @@ The ids of categories matter only within the file:
 `;
   @Inject() private readonly catalogue!: ImportCatalogue;
 
-  @Flag('--into-existing', 'add pets to existing categories; the file contains only pets')
-  intoExisting?: boolean;
+  @Option({
+    flags: '--into-existing',
+    description: 'add pets to existing categories; the file contains only pets',
+  })
+  parseIntoExisting(): boolean {
+    return true;
+  }
 
-  @Flag('--skip-invalid', 'skip bad lines and import the others') skipInvalid?: boolean;
-  @Flag('--dry-run', 'check everything and import nothing') dryRun?: boolean;
+  @Option({ flags: '--skip-invalid', description: 'skip bad lines and import the others' })
+  parseSkipInvalid(): boolean {
+    return true;
+  }
 
-  async run([file = '-']: string[]): Promise<void> {
-    const result = await this.importOnceOrAgain(file);
+  @Option({ flags: '--dry-run', description: 'check everything and import nothing' })
+  parseDryRun(): boolean {
+    return true;
+  }
+
+  async run([file = '-']: string[], options: ImportOptions): Promise<void> {
+    const result = await this.importOnceOrAgain(file, options);
     reportBadLines(result.badLines);
     const { categories, pets, repeated } = result;
     const row = { categories, pets, repeated, skipped: result.badLines.count };
-    await printDone(this.sentenceOf(result), row, this);
+    printDone(sentenceOf(result, options.dryRun), row, options);
   }
 
   /** Asks before a file is imported a second time. Impossible with standard input, which cannot be read twice. */
-  private async importOnceOrAgain(file: string): Promise<ImportResult> {
+  private async importOnceOrAgain(file: string, options: ImportOptions): Promise<ImportResult> {
     try {
-      return await this.importFrom(file, this.yes ?? false);
+      return await this.importFrom(file, options, options.yes ?? false);
     } catch (error) {
       if (!(error instanceof CatalogueRepeatedError)) {
         throw error;
@@ -66,18 +83,18 @@ The ids of categories matter only within the file:
         `${names} already in the store${which} ${printable(error.example)}. Import anyway?`,
         false,
       );
-      return this.importFrom(file, true);
+      return this.importFrom(file, options, true);
     }
   }
 
-  private async importFrom(file: string, mayRepeat: boolean): Promise<ImportResult> {
-    const { intoExisting, skipInvalid, dryRun } = this;
+  private async importFrom(file: string, options: ImportOptions, mayRepeat: boolean): Promise<ImportResult> {
+    const { intoExisting, skipInvalid, dryRun } = options;
     const input = await openInput(file);
     const title = dryRun ? 'Checking' : 'Importing';
     try {
       return await interruptible('nothing was imported', (signal) =>
         withProgress({ title, noun: 'lines', stream: process.stderr }, async (show) => {
-          await this.store.open(this.reason);
+          await this.store.open();
           const step = { done: 0, total: input.bytes, count: 0 };
           const update = (change: Partial<typeof step>) => show(Object.assign(step, change));
           const source = readInput(input, signal, (done, total = input.bytes) => update({ done, total }));
@@ -103,16 +120,15 @@ The ids of categories matter only within the file:
       );
     }
   }
+}
 
-  private sentenceOf({ categories, pets, repeated, badLines }: ImportResult): string {
-    const size = `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
-    const skipped =
-      badLines.count > 0 ? `; ${counted(badLines.count, 'line was', 'lines were')} skipped` : '';
-    const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} already in the store` : '';
-    return this.dryRun
-      ? `Would import ${size}${again}${skipped}. Nothing was changed.`
-      : `Imported ${size}${skipped}.`;
-  }
+function sentenceOf({ categories, pets, repeated, badLines }: ImportResult, dryRun?: boolean): string {
+  const size = `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
+  const skipped = badLines.count > 0 ? `; ${counted(badLines.count, 'line was', 'lines were')} skipped` : '';
+  const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} already in the store` : '';
+  return dryRun
+    ? `Would import ${size}${again}${skipped}. Nothing was changed.`
+    : `Imported ${size}${skipped}.`;
 }
 
 function reportBadLines({ count, first }: BadLines): void {
@@ -138,9 +154,12 @@ export class ExportCommand extends ResultCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
   @Inject() private readonly catalogue!: ExportCatalogue;
 
-  @Flag('--force', 'overwrite an existing file') force = false;
+  @Option({ flags: '--force', description: 'overwrite an existing file' })
+  parseForce(): boolean {
+    return true;
+  }
 
-  async run([file = '-']: string[]): Promise<void> {
+  async run([file = '-']: string[], options: OutputOptions & { force?: boolean }): Promise<void> {
     const toStandardOutput = file === '-';
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;
     // No progress bar if the catalogue goes to the same terminal.
@@ -154,22 +173,22 @@ export class ExportCommand extends ResultCommand {
         });
       });
     try {
-      await this.report(await writeFile(file, { overwrite: this.force }, write), toStandardOutput);
+      report(await writeFile(file, { overwrite: options.force ?? false }, write), toStandardOutput, options);
     } catch (error) {
       if (!(error instanceof ReaderGoneError)) {
         throw error;
       }
     }
   }
+}
 
-  private async report(size: CatalogueSize, toStandardOutput: boolean): Promise<void> {
-    const { categories, pets } = size;
-    const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
-    if (toStandardOutput) {
-      // Standard output is for the catalogue.
-      process.stderr.write(`${formatOf(this) === 'json' ? JSON.stringify(size) : sentence}\n`);
-    } else {
-      await printDone(sentence, { ...size }, this);
-    }
+function report(size: CatalogueSize, toStandardOutput: boolean, options: OutputOptions): void {
+  const { categories, pets } = size;
+  const sentence = `Exported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
+  if (toStandardOutput) {
+    // Standard output is for the catalogue.
+    process.stderr.write(`${formatOf(options) === 'json' ? JSON.stringify(size) : sentence}\n`);
+  } else {
+    printDone(sentence, { ...size }, options);
   }
 }

@@ -1,0 +1,207 @@
+import { Command, Option } from 'nest-commander';
+import { PETSTORE, printable, printableJson } from '../runtime/messages';
+import { readSettings } from '../settings';
+import { PetstoreCommand } from './command/command';
+import { CommandFailure, InvalidValue, UsageError } from './command/failure';
+import { print } from './output/output';
+
+/** Where the service of this machine listens, from its settings. */
+function localService(): string {
+  const { host, port } = readSettings(process.env);
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+export function serviceUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new InvalidValue(`"${text}" is not an address such as https://petstore.example.`);
+  }
+  return text.replace(/\/$/, '');
+}
+
+export interface ServiceRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** By default the service of this machine. */
+  url?: string;
+  timeoutMs?: number;
+}
+
+/**
+ * Sends a request to the running service, with the key in PETSTORE_KEY.
+ * @throws CommandFailure if there is no key, or no service answers
+ */
+export async function callService({
+  method,
+  path,
+  body,
+  headers,
+  url = localService(),
+  timeoutMs = 60_000,
+}: ServiceRequest) {
+  const key = process.env.PETSTORE_KEY;
+  if (!key) {
+    throw new UsageError(
+      `PETSTORE_KEY is not set. It takes an API key: ${PETSTORE} keys issue --client <name>`,
+    );
+  }
+  try {
+    return await fetch(`${url}${path}`, {
+      method,
+      signal: AbortSignal.timeout(timeoutMs),
+      // The key is for this service only, not for wherever it points to.
+      redirect: 'manual',
+      headers: {
+        ...headers,
+        'X-API-Key': key,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    const { message } = ((error as Error).cause as Error | undefined) ?? (error as Error);
+    throw new CommandFailure(
+      `No service answers at ${url} (${message}). Start it with ${PETSTORE} serve, or name another with --url.`,
+      { code: 'no_service' },
+    );
+  }
+}
+
+type Field = [name: string, text: string];
+
+function field(text: string): Field {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) {
+    throw new InvalidValue(`"${text}" is not name=value.`);
+  }
+  return [key, value];
+}
+
+function headerField(text: string): Field {
+  const [, key, value] = /^([\w-]+): ?([ -~]*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) {
+    throw new InvalidValue(`"${text}" is not a header field such as 'If-Match: "3"'.`);
+  }
+  return [key, value];
+}
+
+/** Numbers, true, false, null, arrays, objects and quoted texts as in JSON; anything else is a text. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The option of commands that call a service. */
+export const URL_OPTION = {
+  flags: '--url <url>',
+  description: 'address of the service (default: from HOST and PORT)',
+};
+
+interface ApiOptions {
+  field?: Field[];
+  header?: Field[];
+  url?: string;
+  include?: boolean;
+  json?: boolean;
+}
+
+const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE'];
+const METHODS = [...WITHOUT_BODY, 'POST', 'PUT', 'PATCH'];
+
+@Command({
+  name: 'api',
+  arguments: '<method> <path>',
+  argsDescription: {
+    method: 'GET, HEAD, POST, PUT, PATCH or DELETE',
+    path: 'path of an operation, such as /pets/1',
+  },
+  description: 'call the running service with the key in PETSTORE_KEY',
+})
+export class ApiCommand extends PetstoreCommand {
+  protected override readonly examples = [
+    'api GET /pets -f status=available -f limit=5',
+    'api POST /store/orders -f petId=1 -f quantity=1',
+    'api POST /webhooks -f url=https://shop.example/hook -f \'types=["order.placed"]\'',
+    'api PATCH /pets/1 -H \'If-Match: "the ETag of a response"\' -f status=sold',
+    'api GET /rate-limit --include',
+  ];
+  protected override readonly explanation = `
+Fields are the query of GET, HEAD and DELETE, and the JSON body of other methods. A value that is JSON is sent as such:
+quantity=2 is a number, name=2 too, and name='"2"' is a text.
+`;
+
+  @Option({
+    flags: '-f, --field <name=value>',
+    description: 'a field of the query or body; several: repeat it',
+  })
+  parseField(text: string, before: Field[] = []): Field[] {
+    return [...before, field(text)];
+  }
+
+  @Option({ flags: '-H, --header <name:value>', description: 'a header field; several: repeat it' })
+  parseHeader(text: string, before: Field[] = []): Field[] {
+    return [...before, headerField(text)];
+  }
+
+  @Option(URL_OPTION)
+  parseUrl(text: string): string {
+    return serviceUrl(text);
+  }
+
+  @Option({ flags: '-i, --include', description: 'print status and header fields as well' })
+  parseInclude(): boolean {
+    return true;
+  }
+
+  @Option({ flags: '--json', description: 'on a terminal too, JSON in one line, and failures as JSON' })
+  parseJson(): boolean {
+    return true;
+  }
+
+  async run([method = '', path = '']: string[], options: ApiOptions): Promise<void> {
+    const response = await callService({
+      ...requestOf(method.toUpperCase(), path, options.field ?? []),
+      headers: Object.fromEntries(options.header ?? []),
+      url: options.url,
+    });
+    const text = await response.text();
+    if (options.include) {
+      print(`HTTP ${response.status}`);
+      response.headers.forEach((value, name) => print(`${name}: ${printable(value)}`));
+      print('');
+    }
+    if (text !== '') {
+      print(shown(text, process.stdout.isTTY && !options.json ? 2 : 0));
+    }
+    if (!response.ok) {
+      throw new CommandFailure(`the service answered ${response.status}.`, { code: 'refused' });
+    }
+  }
+}
+
+function requestOf(method: string, path: string, fields: Field[]): ServiceRequest {
+  if (!path.startsWith('/')) {
+    throw new UsageError(`<path> takes a path that begins with /, not "${path}".`);
+  }
+  if (!METHODS.includes(method)) {
+    throw new UsageError(`<method> takes ${METHODS.join(', ')}, not "${method}".`);
+  }
+  if (!WITHOUT_BODY.includes(method)) {
+    const body = Object.fromEntries(fields.map(([name, text]) => [name, jsonOrText(text)]));
+    return { method, path, body: fields.length === 0 ? undefined : body };
+  }
+  const query = new URLSearchParams(fields).toString();
+  return { method, path: query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}` };
+}
+
+/** A body is JSON, unless something other than the service answers. */
+function shown(body: string, indentation: number): string {
+  const value = jsonOrText(body);
+  return value === body ? printable(body) : printableJson(value, indentation);
+}

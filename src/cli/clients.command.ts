@@ -1,0 +1,136 @@
+import { Inject } from '@nestjs/common';
+import { Command, Option, SubCommand } from 'nest-commander';
+import { ClientsService, KeysService, describeKey } from '../modules/auth';
+import { AGREED_PLANS, InvalidPlanError, PLANS, agreedPlan, limitsOf } from '../modules/quotas';
+import { PETSTORE } from '../runtime/messages';
+import { CommandGroup, ResultCommand } from './command/command';
+import { UsageError } from './command/failure';
+import { clientName, wholeNumber } from './command/option';
+import { type OutputOptions, type Row, isForPeople, print, printMany, printOne } from './output/output';
+
+const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
+const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
+const requests = wholeNumber(1, 2_147_483_647);
+
+interface PlanOptions extends OutputOptions {
+  plan: string;
+  perMinute?: number;
+  perDay?: number;
+}
+
+/** A command that puts a client on a plan. */
+abstract class PlanCommand extends ResultCommand {
+  @Inject() protected readonly clients!: ClientsService;
+
+  @Option({ flags: '--per-minute <requests>', description: `requests per minute; ${AGREED_ONLY}` })
+  parsePerMinute(text: string): number {
+    return requests(text);
+  }
+
+  @Option({ flags: '--per-day <requests>', description: `requests per day; ${AGREED_ONLY}` })
+  parsePerDay(text: string): number {
+    return requests(text);
+  }
+
+  protected planOf({ plan, perMinute, perDay }: PlanOptions) {
+    try {
+      return agreedPlan(plan, perMinute, perDay);
+    } catch (error) {
+      throw error instanceof InvalidPlanError ? new UsageError(error.message) : error;
+    }
+  }
+}
+
+type Client = Awaited<ReturnType<ClientsService['named']>>;
+
+function describeClient(client: Client): Row {
+  const { id, name, plan, createdAt } = client;
+  const { perMinute, perDay } = limitsOf(client);
+  return { id, name, plan, perMinute, perDay, createdAt: createdAt.toISOString() };
+}
+
+@SubCommand({ name: 'create', description: 'create a client' })
+export class CreateClientCommand extends PlanCommand {
+  protected override readonly examples = [
+    'clients create --name acme',
+    'clients create --name acme --plan enterprise --per-minute 5000 --per-day 1000000',
+  ];
+
+  @Option({ flags: '--name <name>', description: 'name of the client', required: true })
+  parseName(text: string): string {
+    return clientName(text);
+  }
+
+  @Option({ flags: '--plan <plan>', description: PLAN, defaultValue: 'free' })
+  parsePlan(text: string): string {
+    return text;
+  }
+
+  async run(_inputs: string[], options: PlanOptions & { name: string }): Promise<void> {
+    const plan = this.planOf(options);
+    await this.store.open();
+    printOne(describeClient(await this.clients.create(options.name, plan)), options);
+  }
+}
+
+@SubCommand({ name: 'list', description: 'list all clients' })
+export class ListClientsCommand extends ResultCommand {
+  protected override readonly examples = ['clients list', 'clients list --output csv'];
+  @Inject() private readonly clients!: ClientsService;
+
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+    await this.store.open();
+    const clients = await this.clients.list();
+    printMany(clients.map(describeClient), options, 'There are no clients yet.');
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<name>', description: 'show a client and its keys' })
+export class ShowClientCommand extends ResultCommand {
+  protected override readonly examples = ['clients show acme', 'clients show acme --json'];
+  @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly keys!: KeysService;
+
+  async run([name = '']: string[], options: OutputOptions): Promise<void> {
+    await this.store.open();
+    const row = describeClient(await this.clients.named(name));
+    const keys = (await this.keys.list(name)).map((key) => describeKey(key, Date.now()));
+    if (!isForPeople(options)) {
+      printOne({ ...row, keys }, options);
+      return;
+    }
+    printOne(row, options);
+    print('');
+    printMany(keys, options, `No keys yet: ${PETSTORE} keys issue --client ${name}`);
+  }
+}
+
+@SubCommand({
+  name: 'set-plan',
+  arguments: '<name>',
+  description: 'change the plan of a client; applies from its next request',
+})
+export class SetPlanCommand extends PlanCommand {
+  protected override readonly examples = [
+    'clients set-plan acme --plan pro',
+    'clients set-plan acme --plan enterprise --per-minute 5000 --per-day 1000000',
+  ];
+
+  @Option({ flags: '--plan <plan>', description: PLAN, required: true })
+  parsePlan(text: string): string {
+    return text;
+  }
+
+  async run([name = '']: string[], options: PlanOptions): Promise<void> {
+    const plan = this.planOf(options);
+    await this.store.open();
+    printOne(describeClient(await this.clients.setPlan(name, plan)), options);
+  }
+}
+
+@Command({
+  name: 'clients',
+  description: 'manage clients and their plans',
+  subCommands: [CreateClientCommand, ListClientsCommand, ShowClientCommand, SetPlanCommand],
+})
+export class ClientsCommand extends CommandGroup {}

@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Inject } from '@nestjs/common';
+import { Command, Option } from 'nest-commander';
+import {
+  EVENT_TYPES,
+  type EventDto,
+  EventReader,
+  EventsLost,
+  type EventType,
+  toEventDto,
+} from '../modules/events';
+import { formatError, printableJson } from '../runtime/messages';
+import { ResultCommand } from './command/command';
+import { interruptible } from './command/operator';
+import { identifier, someOf, wholeNumber } from './command/option';
+import { type OutputOptions, type Row, isForPeople, print, printMany } from './output/output';
+
+/** Events read at a time. */
+const BATCH = 500;
+/** How often new events are looked for. */
+const POLL_MS = 200;
+const LOST =
+  'warning: the database has lost events that were shown (a standby took over, or a backup was restored). Events of the last minute before may follow again.';
+
+type Filter = Parameters<EventReader['after']>[1];
+type StoredEvent = Parameters<typeof toEventDto>[0];
+
+interface EventsOptions extends OutputOptions {
+  type?: EventType[];
+  pet?: number;
+  limit: number;
+  follow?: boolean;
+}
+
+@Command({ name: 'events', description: 'show what happened in the store, newest last' })
+export class EventsCommand extends ResultCommand {
+  protected override readonly examples = [
+    'events',
+    'events --type order.placed --limit 1000',
+    'events --pet 1 --follow --json',
+  ];
+  @Inject() private readonly events!: EventReader;
+
+  @Option({
+    flags: '--type <types>',
+    description: 'only events of these types: order.placed,order.cancelled',
+  })
+  parseType(text: string, before?: EventType[]): EventType[] {
+    return someOf(EVENT_TYPES)(text, before);
+  }
+
+  @Option({ flags: '--pet <id>', description: 'only events about this pet, its stock and its orders' })
+  parsePet(text: string): number {
+    return identifier(text);
+  }
+
+  @Option({ flags: '--limit <events>', description: 'maximum number of events', defaultValue: 20 })
+  parseLimit(text: string): number {
+    return wholeNumber(1, 10_000)(text);
+  }
+
+  @Option({
+    flags: '--follow',
+    description: 'keep printing new events until Ctrl-C; --json prints one per line',
+  })
+  parseFollow(): boolean {
+    return true;
+  }
+
+  async run(_inputs: string[], options: EventsOptions): Promise<void> {
+    const filter = { type: options.type, petId: options.pet };
+    await this.store.open();
+    if (options.follow) {
+      const report = isForPeople(options) ? inALine : (event: EventDto) => printableJson(event);
+      await this.reportUntilInterrupted(filter, options.limit, (event) => print(report(toEventDto(event))));
+      return;
+    }
+    const rows = (await this.events.newest(filter, options.limit))
+      .map(toEventDto)
+      .map((event) => (isForPeople(options) ? toRow(event) : { ...event }));
+    printMany(rows, options, 'There are no events.');
+  }
+
+  /** Reports the newest events, and then each new one when it is committed, until Ctrl-C. */
+  private reportUntilInterrupted(
+    filter: Filter,
+    limit: number,
+    report: (event: StoredEvent) => void,
+  ): Promise<void> {
+    return interruptible('no more events are shown', async (signal) => {
+      let place = await this.events.end();
+      const earlier = await this.events.newest(filter, limit);
+      earlier.filter((event) => event.position <= place.position).forEach(report);
+      for (;;) {
+        signal.throwIfAborted();
+        try {
+          const { events: found, reached, hasMore } = await this.events.after(place, filter, BATCH);
+          found.forEach(report);
+          place = reached;
+          if (!hasMore) {
+            await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+          }
+        } catch (error) {
+          if (!(error instanceof EventsLost)) {
+            throw error;
+          }
+          process.stderr.write(formatError(LOST));
+          place = error.continueAt;
+        }
+      }
+    });
+  }
+}
+
+function toRow({ timestamp, type, data }: EventDto) {
+  return { timestamp, type, data: printableJson(data as Row) };
+}
+
+function inALine(event: EventDto): string {
+  const { timestamp, type, data } = toRow(event);
+  return `${timestamp}  ${type.padEnd(17)}  ${data}`;
+}

@@ -1,0 +1,235 @@
+import { Inject } from '@nestjs/common';
+import { Command, Option, SubCommand } from 'nest-commander';
+import { DAY_MS } from '#libs/clock';
+import { type KeyDescription, KeysService, SCOPES, type Scope, describeKey } from '../modules/auth';
+import { QuotasService } from '../modules/quotas';
+import { WebhookAdministration } from '../modules/webhooks';
+import { CommandGroup, ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
+import { CommandFailure } from './command/failure';
+import { confirm } from './command/operator';
+import { duration, futureInstant, keyReference, shortText, someOf } from './command/option';
+import { type OutputOptions, printKey, printMany, printOne } from './output/output';
+
+const KEY = { arguments: '<key>', argsDescription: { key: 'id of the key, or the whole key: psk_live_…' } };
+
+type Key = Awaited<ReturnType<KeysService['byId']>>;
+
+function describe(key: Key): KeyDescription {
+  return describeKey(key, Date.now());
+}
+
+/** A new key stands next to its id. */
+function describeNew(record: Key, key: string) {
+  const { id, ...rest } = describe(record);
+  return { id, key, ...rest };
+}
+
+interface IssueOptions extends OutputOptions {
+  client: string;
+  name?: string;
+  scopes?: Scope[];
+  expires?: Date;
+}
+
+@SubCommand({ name: 'issue', description: 'issue a key; it is shown only once' })
+export class IssueKeyCommand extends ResultCommand {
+  protected override readonly examples = [
+    'keys issue --client acme --json',
+    'keys issue --client acme --name "price list" --scopes read --expires 2027-01-31',
+  ];
+  @Inject() private readonly keys!: KeysService;
+
+  @Option({ flags: '--client <name>', description: 'client that the key is for', required: true })
+  parseClient(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--name <name>', description: 'what the key is for; the client sees it' })
+  parseName(text: string): string {
+    return shortText(100)(text);
+  }
+
+  @Option({ flags: '--scopes <scopes>', description: 'read, write or both (default: read,write)' })
+  parseScopes(text: string, before?: Scope[]): Scope[] {
+    return someOf(SCOPES)(text, before);
+  }
+
+  @Option({
+    flags: '--expires <when>',
+    description: 'a day (valid until its end, UTC) or a time such as 2027-01-31T12:00:00Z',
+  })
+  parseExpires(text: string): Date {
+    return futureInstant(text);
+  }
+
+  async run(_inputs: string[], options: IssueOptions): Promise<void> {
+    const { client, name, scopes, expires: expiresAt } = options;
+    await this.store.open();
+    const { key, record } = await this.keys.issue({ client, name, scopes, expiresAt });
+    printKey(describeNew(record, key), options);
+  }
+}
+
+@SubCommand({ name: 'list', description: 'list keys; shows only their last four characters' })
+export class ListKeysCommand extends ResultCommand {
+  protected override readonly examples = ['keys list', 'keys list --client acme --output csv'];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly quotas!: QuotasService;
+
+  @Option({ flags: '--client <name>', description: 'only keys of this client' })
+  parseClient(text: string): string {
+    return text;
+  }
+
+  async run(_inputs: string[], options: OutputOptions & { client?: string }): Promise<void> {
+    await this.store.open();
+    const [keys, running] = await Promise.all([this.keys.list(options.client), this.quotas.activeBans()]);
+    const rows = keys.map((key) => ({
+      ...describe(key),
+      bannedUntil: running.get(key.id)?.toISOString() ?? null,
+    }));
+    printMany(rows, options, 'There are no keys yet.');
+  }
+}
+
+@SubCommand({ name: 'show', ...KEY, description: 'show a key and its client, for instance of a leaked key' })
+export class ShowKeyCommand extends ResultCommand {
+  protected override readonly examples = ['keys show 2', 'keys show psk_live_…'];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly quotas!: QuotasService;
+
+  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+    const reference = keyReference(text);
+    await this.store.open();
+    const key = await this.keys.byReference(reference);
+    const bannedUntil = (await this.quotas.activeBans()).get(key.id);
+    const row = {
+      ...describe(key),
+      revokedAt: key.revokedAt?.toISOString() ?? null,
+      bannedUntil: bannedUntil?.toISOString() ?? null,
+    };
+    printOne(row, options);
+  }
+}
+
+@SubCommand({
+  name: 'rotate',
+  ...KEY,
+  description:
+    'replace a key with a new one; the old key stays valid for a while, and an active ban is inherited',
+})
+export class RotateKeyCommand extends ResultCommand {
+  protected override readonly examples = ['keys rotate 1', 'keys rotate 1 --overlap 30m'];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly quotas!: QuotasService;
+
+  @Option({
+    flags: '--overlap <time>',
+    description: 'how long the old key stays valid: 0 to 7d (default: 24h)',
+  })
+  parseOverlap(text: string): number {
+    return duration(0, 7 * DAY_MS)(text);
+  }
+
+  async run([text = '']: string[], options: OutputOptions & { overlap?: number }): Promise<void> {
+    const reference = keyReference(text);
+    await this.store.open();
+    const { id: oldId } = await this.keys.byReference(reference);
+    const { overlap = DAY_MS } = options;
+    const { key, record } = await this.keys.rotate(oldId, overlap, (transaction, newId) =>
+      this.quotas.inheritBan(transaction, oldId, newId),
+    );
+    printKey({ ...describeNew(record, key), replaces: oldId }, options);
+  }
+}
+
+@SubCommand({
+  name: 'revoke',
+  ...KEY,
+  description: 'revoke a key for good; applies on every instance within a second',
+})
+export class RevokeKeyCommand extends ConfirmedCommand {
+  protected override readonly examples = ['keys revoke 2', 'keys revoke psk_live_… --yes'];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly webhooks!: WebhookAdministration;
+
+  async run([text = '']: string[], options: ConfirmedOptions): Promise<void> {
+    const reference = keyReference(text);
+    await this.store.open();
+    const { id, last4, client, revokedAt } = await this.keys.byReference(reference);
+    if (revokedAt === null) {
+      await confirm(`Revoke key ${id} (…${last4}) of ${client.name} for good?`, options.yes);
+    }
+    printOne({ ...describe(await this.keys.revoke(id)) }, options);
+    await this.nameWebhooks(client.name);
+  }
+
+  /** Whoever had the key may have created webhooks, and they go on. */
+  private async nameWebhooks(client: string): Promise<void> {
+    const enabled = (await this.webhooks.list(client)).filter(({ state }) => state === 'enabled');
+    if (enabled.length > 0) {
+      const named = enabled.map(({ id, url }) => `  ${id}  ${url}\n`).join('');
+      process.stderr.write(
+        `\nEvents are still sent to these webhooks of ${client}. To end one: webhooks disable <id>\n${named}`,
+      );
+    }
+  }
+}
+
+@SubCommand({ name: 'ban', ...KEY, description: 'ban a key; applies on every instance within a second' })
+export class BanKeyCommand extends ResultCommand {
+  protected override readonly examples = ['keys ban 1', 'keys ban 1 --for 2h'];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly quotas!: QuotasService;
+
+  @Option({
+    flags: '--for <time>',
+    description: 'duration such as 10m, 2h or 3d; if omitted, the next level of the automatic bans',
+  })
+  parseFor(text: string): number {
+    return duration(1_000, 365 * DAY_MS)(text);
+  }
+
+  async run([text = '']: string[], options: OutputOptions & { for?: number }): Promise<void> {
+    const reference = keyReference(text);
+    await this.store.open();
+    const { id, revokedAt } = await this.keys.byReference(reference);
+    if (revokedAt !== null) {
+      throw new CommandFailure(`Key ${id} is already revoked and cannot be used, so it needs no ban.`, {
+        code: 'key_revoked',
+      });
+    }
+    const bannedUntil = await this.quotas.ban(id, options.for);
+    printOne({ id, bannedUntil: bannedUntil.toISOString() }, options);
+  }
+}
+
+@SubCommand({ name: 'unban', ...KEY, description: 'lift the ban of a key' })
+export class UnbanKeyCommand extends ResultCommand {
+  protected override readonly examples = ['keys unban 1'];
+  @Inject() private readonly keys!: KeysService;
+  @Inject() private readonly quotas!: QuotasService;
+
+  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+    const reference = keyReference(text);
+    await this.store.open();
+    const { id } = await this.keys.byReference(reference);
+    await this.quotas.unban(id);
+    printOne({ id, bannedUntil: null }, options);
+  }
+}
+
+@Command({
+  name: 'keys',
+  description: 'manage API keys',
+  subCommands: [
+    IssueKeyCommand,
+    ListKeysCommand,
+    ShowKeyCommand,
+    RotateKeyCommand,
+    RevokeKeyCommand,
+    BanKeyCommand,
+    UnbanKeyCommand,
+  ],
+})
+export class KeysCommand extends CommandGroup {}
