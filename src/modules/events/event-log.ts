@@ -1,13 +1,32 @@
-import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import type { Entity, Participants, State } from '#libs/database';
-import { EVENT_JOURNAL, EVENT_TYPES, type RecordedEvent } from './event-blocks';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Entity, Journal, Participants, State } from '#libs/database';
+import { EVENT_TYPES, type EventType } from './event';
 
 /** An event before it is stored. */
-export interface Occurrence extends Pick<RecordedEvent, 'type' | 'data'> {
+export interface Occurrence {
+  type: EventType;
   /** The pet concerned, if any. */
   petId?: number;
+  /** The resource as GET returns it right after the event, or right before it was removed. */
+  data: object;
 }
+
+/** One statement for all events of a commit. SQL, because a journal of commands is a statement. */
+const INSERT = {
+  text: `INSERT INTO events (id, type, pet_id, data)
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[])`,
+};
+
+const EVENT_JOURNAL: Journal<Occurrence> = {
+  write: (events) => {
+    const ids = events.map(() => randomUUID());
+    const types = events.map(({ type }) => type);
+    const pets = events.map(({ petId }) => petId ?? null);
+    const data = events.map((event) => JSON.stringify(event.data));
+    return [{ statement: INSERT, values: [ids, types, pets, data] }];
+  },
+};
 
 /** An entity whose rows commands change, and the events that tell of it. */
 export interface Participant {
@@ -37,10 +56,10 @@ export class EventLog implements Participants {
     }
   }
 
-  private add(state: State, { type, petId, data }: Occurrence): void {
-    state.append(EVENT_JOURNAL, { id: randomUUID().replaceAll('-', ''), type, petId: petId ?? null, data });
+  private add(state: State, occurrence: Occurrence): void {
+    state.append(EVENT_JOURNAL, occurrence);
     state.afterCommit(() => {
-      this.written[type]! += 1;
+      this.written[occurrence.type]! += 1;
     });
   }
 }

@@ -1,5 +1,5 @@
 import { Cursor, Id, Integer, InvalidCursorError, OneOf, PageQuery, defineError } from '#libs/http';
-import { EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event-blocks';
+import { EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event';
 
 /** As in a link. */
 export const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000 });
@@ -12,8 +12,14 @@ export interface EventDto {
   data: object;
 }
 
-export function toEventDto({ id, type, timestamp, data }: StoredEvent): EventDto {
-  return { id: `evt_${id}`, type, timestamp, data };
+export function toEventDto({ id, type, time, data }: StoredEvent): EventDto {
+  return { id: `evt_${id.replaceAll('-', '')}`, type, timestamp: timestampOf(time), data };
+}
+
+/** RFC 3339, in UTC, to the microsecond. */
+function timestampOf(microseconds: number): string {
+  const rest = String(microseconds % 1_000).padStart(3, '0');
+  return new Date(Math.floor(microseconds / 1_000)).toISOString().replace('Z', `${rest}Z`);
 }
 
 /** An opaque cursor for the events after a position. */

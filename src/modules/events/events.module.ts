@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Participants, RetentionModule, olderThan } from '#libs/database';
-import { EventBlock } from './event-block.entity';
+import { DAY_MS } from '#libs/clock';
+import { Participants, RetentionModule } from '#libs/database';
+import { EventRow } from './event.entity';
 import { EventLog, PARTICIPANTS, type Participant } from './event-log';
 import { DAYS_KEPT, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
@@ -16,7 +17,7 @@ export class EventLogModule {
     return {
       module: EventLogModule,
       global: true,
-      imports: [TypeOrmModule.forFeature([EventBlock])],
+      imports: [TypeOrmModule.forFeature([EventRow])],
       providers: [
         EventLog,
         EventReader,
@@ -28,12 +29,19 @@ export class EventLogModule {
   }
 }
 
+/** Longer than promised, so that no event expires before the last of its deliveries. */
+const KEPT_MS = (DAYS_KEPT + 2) * DAY_MS;
+/** Events that are looked at, and deleted, at a time. */
+const SLICE = 5_000;
+
+/** The oldest events, if they are too old: needs no index on the time. */
+const expired = (now: number): string =>
+  `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
+   AND time < '${new Date(now - KEPT_MS).toISOString()}'`;
+
 /** The feed that callers follow. */
 @Module({
-  imports: [
-    // Today counts as a day.
-    RetentionModule.keep({ table: 'event_blocks', expired: olderThan(DAYS_KEPT + 1), batch: 500 }),
-  ],
+  imports: [RetentionModule.keep({ table: 'events', expired, batch: SLICE })],
   controllers: [EventsController],
   providers: [EventTail, EventsService],
   exports: [EventTail],

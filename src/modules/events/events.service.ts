@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, type FeedPage } from '#libs/http';
-import { BEGINNING } from './event-blocks';
+import { BEGINNING } from './event';
 import { type EventPage, EventReader, EventsLost } from './event-reader';
 import { EventTail } from './event-tail';
 import {

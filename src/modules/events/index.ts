@@ -1,4 +1,4 @@
-export { EVENT_TYPES, type EventType, type StoredEvent } from './event-blocks';
+export { EVENT_TYPES, type EventType, type StoredEvent } from './event';
 export { EventLog, type Occurrence, type Participant } from './event-log';
 export { EventReader, EventsLost } from './event-reader';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS } from './event-schemas';

@@ -1,15 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type Aggregate,
-  CommandExecutor,
-  Database,
-  type Need,
-  type Origin,
-  type State,
-} from '#libs/database';
+import { CommandExecutor, Database, type Need, type Origin, type State } from '#libs/database';
 import { DEFAULT_PAGE_SIZE, type Page, idBefore, pageOf } from '#libs/http';
 import { DeliveryWorker } from './delivery/delivery-worker';
-import { BACKLOG_FULL, DELIVERY_STATUSES, MAX_PENDING, Webhook, WebhookDelivery } from './webhook.entity';
+import { DELIVERY_STATUSES, TEST_TYPE, Webhook, WebhookDelivery } from './webhook.entity';
 import {
   type DeliveryDto,
   DeliveryNotFoundError,
@@ -17,14 +10,6 @@ import {
   toDeliveryDto,
 } from './webhooks.dto';
 import { type WebhookOfClient, WebhooksService, foundWebhook, lockOf } from './webhooks.service';
-
-/** SQL, because an aggregate of commands is a statement, and each count ends at the maximum. */
-const PENDING: Aggregate = {
-  name: 'webhook-deliveries-pending',
-  text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
-    (SELECT FROM webhook_deliveries WHERE webhook_id = asked.id AND status = 'pending' LIMIT ${MAX_PENDING}) AS pending
-    GROUP BY asked.id`,
-};
 
 /** Where the first page starts. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
@@ -68,26 +53,23 @@ export class DeliveriesService {
   async test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
     const decide = (state: State): DeliveryDto => {
       const webhook = foundWebhook(state, { id: webhookId, clientId: origin.owner });
-      const { now } = state;
       const id = state.newId(WebhookDelivery);
-      const eventId = `evt_test_${id}`;
-      const type = 'webhook.test';
-      const event = { id: eventId, type, timestamp: now.toISOString(), data: { webhookId } };
       const delivery: WebhookDelivery = {
         id,
         webhookId,
-        eventId,
-        type,
-        payload: JSON.stringify(event),
-        createdAt: now,
+        position: null,
+        eventId: `evt_test_${id}`,
+        type: TEST_TYPE,
+        createdAt: state.now,
         lastAttemptAt: null,
         responseStatus: null,
+        error: null,
         ...dueNow(state, webhook),
       };
       state.insert(WebhookDelivery, id, delivery);
       return toDeliveryDto(delivery, webhook);
     };
-    const needs = [lockOf(webhookId), { aggregate: PENDING, id: webhookId }, { newId: WebhookDelivery }];
+    const needs = [lockOf(webhookId), { newId: WebhookDelivery }];
     const delivery = await this.commands.run({ needs, decide }, origin);
     this.worker.wake();
     return delivery;
@@ -101,33 +83,20 @@ export class DeliveriesService {
       if (found?.webhookId !== webhookId) {
         throw new DeliveryNotFoundError(deliveryId);
       }
-      const { error } = found;
-      const due = { ...found, ...dueNow(state, webhook, found.status === 'pending' ? 0 : 1) };
-      const kept: WebhookDelivery = due.status === 'pending' ? { ...due, error } : due;
-      state.update(WebhookDelivery, deliveryId, kept);
-      return toDeliveryDto(kept, webhook);
+      const due: WebhookDelivery = { ...found, ...dueNow(state, webhook) };
+      state.update(WebhookDelivery, deliveryId, due);
+      return toDeliveryDto(due, webhook);
     };
     const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
-    const needs = [lockOf(webhookId), { aggregate: PENDING, id: webhookId }, row];
+    const needs = [lockOf(webhookId), row];
     const delivery = await this.commands.run({ needs, decide }, origin);
     this.worker.wake();
     return delivery;
   }
 }
 
-/** What the client asks for is tried at once, on probation too. @param added how many more are pending */
-function dueNow(
-  state: State,
-  webhook: Webhook,
-  added = 1,
-): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt' | 'error'> {
-  const isFull = state.aggregate(PENDING, webhook.id) + added > MAX_PENDING;
-  state.adjust(PENDING, webhook.id, isFull ? 0 : added);
+/** What the client asks for is tried at once, on probation too. */
+function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
   state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
-  return {
-    status: isFull ? 'failed' : 'pending',
-    attempts: 0,
-    dueAt: state.now,
-    error: isFull ? BACKLOG_FULL : null,
-  };
+  return { status: 'pending', attempts: 0, dueAt: state.now };
 }

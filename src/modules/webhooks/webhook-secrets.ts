@@ -37,7 +37,6 @@ interface SignedMessage {
   secrets: KeptSecret[];
   webhookId: number;
   eventId: string;
-  payload: string;
 }
 
 /**
@@ -78,10 +77,10 @@ export class SecretVault {
    * One signature per valid secret (Standard Webhooks 1.0), separated by spaces.
    * @returns undefined if there is none, or one cannot be decrypted
    */
-  sign({ secrets, webhookId, eventId, payload }: SignedMessage, now: Date): string | undefined {
+  sign({ secrets, webhookId, eventId }: SignedMessage, body: string, now: Date): string | undefined {
     try {
       const signatures = validSecrets(secrets, now).map(({ sealed }) =>
-        new Signer(this.open(sealed, webhookId)).sign(eventId, now, payload),
+        new Signer(this.open(sealed, webhookId)).sign(eventId, now, body),
       );
       return signatures.length === 0 ? undefined : signatures.join(' ');
     } catch {

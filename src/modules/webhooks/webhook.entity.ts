@@ -18,10 +18,8 @@ const keptSecrets: ValueTransformer = {
   from: (text: string) => JSON.parse(text) as KeptSecret[],
 };
 
-/** At most this many deliveries of a webhook are pending; one more disables it. */
+/** More pending deliveries disable a webhook. */
 export const MAX_PENDING = 10_000;
-/** Why a delivery that would be one too many is given up at once. */
-export const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 
 /** A client's webhook. Commands leave the columns that only deliveries use alone. */
 @Entity('webhooks')
@@ -75,13 +73,16 @@ export class Webhook {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** A deleted webhook is kept, without its secrets, until its deliveries have expired; pending ones end at once. */
+  /** A deleted webhook is kept, without its secrets, until its deliveries have been removed, some at a time. */
   @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
   deletedAt!: Date | null;
 
-  /** The end of the lease of the one attempt under way on probation. */
-  @Column({ name: 'probing_until', type: 'timestamptz', nullable: true, ...OF_THE_DATABASE })
-  probingUntil?: Date | null;
+  /** The instance that sends its deliveries. No other does before the end of the lease. */
+  @Column({ type: 'uuid', nullable: true, ...OF_THE_DATABASE })
+  sender?: string | null;
+
+  @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...OF_THE_DATABASE })
+  leasedUntil?: Date | null;
 
   /** The position in the feed after which events are sent to it. Set by a trigger. */
   @Column({ type: 'bigint', transformer: int8, default: 0, ...OF_THE_DATABASE })
@@ -96,6 +97,9 @@ export function switched(webhook: Webhook, enabled: boolean, disabledReason: str
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
   return { ...webhook, enabled, disabledReason, failingSince: null, ...pauses };
 }
+
+/** Of a test, which is no event of the feed. */
+export const TEST_TYPE = 'webhook.test';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -121,9 +125,9 @@ export class WebhookDelivery {
   @Column('text')
   type!: string;
 
-  /** The body of the request, to the byte: it is what is signed. */
-  @Column('text')
-  payload!: string;
+  /** The event's position in the feed; null for a test. */
+  @Column({ type: 'bigint', nullable: true, transformer: int8 })
+  position!: number | null;
 
   @Column('text')
   status!: DeliveryStatus;
@@ -131,7 +135,7 @@ export class WebhookDelivery {
   @Column('int')
   attempts!: number;
 
-  /** When the next attempt is due. During an attempt, the end of its lease. */
+  /** When the next attempt is due. */
   @Column({ name: 'due_at', type: 'timestamptz' })
   dueAt!: Date;
 

@@ -1,15 +1,14 @@
-import { availableParallelism } from 'node:os';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule, type Participant } from '../events';
 import { DeliveriesService } from './deliveries.service';
-import { AddressPolicy, resolveByDns } from './delivery/address-policy';
+import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
 import { DeliveryMetrics, DeliveryWorker } from './delivery/delivery-worker';
 import { Dispatcher } from './delivery/dispatcher';
-import { HostConnections, MAX_TO_HOST, Sender } from './delivery/sender';
+import { Sender } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
@@ -29,7 +28,7 @@ export class WebhookAdministrationModule {}
 
 /** Includes today, so that deliveries are kept for at least 30 days. */
 const DAYS = 31;
-const MIN_TO_HOST = 4;
+const OF_DELETED = 'webhook_id = ANY(ARRAY(SELECT id FROM webhooks WHERE deleted_at IS NOT NULL))';
 const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::date`;
 
 /** Webhooks: their operations and deliveries. */
@@ -38,8 +37,9 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
     EventsModule,
     WebhookAdministrationModule,
     RetentionModule.keep({ table: 'webhook_deliveries', expired: olderThan(DAYS, utcDayOf('created_at')) }),
-    // A deleted webhook is removed a day after the last of its deliveries.
-    RetentionModule.keep({ table: 'webhooks', expired: olderThan(DAYS + 1, utcDayOf('deleted_at')) }),
+    RetentionModule.keep({ table: 'webhook_deliveries', expired: () => OF_DELETED }),
+    // A deleted webhook is removed a day after its deliveries.
+    RetentionModule.keep({ table: 'webhooks', expired: olderThan(2, utcDayOf('deleted_at')) }),
   ],
   controllers: [WebhooksController, DeliveriesController],
   providers: [
@@ -55,9 +55,8 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
     },
     {
       provide: Sender,
-      inject: [SETTINGS, AddressPolicy],
-      useFactory: (settings: Settings, policy: AddressPolicy) =>
-        new Sender(policy, resolveByDns(), hostsOf(settings)),
+      inject: [AddressPolicy],
+      useFactory: (policy: AddressPolicy) => new Sender(policy),
     },
     WebhooksService,
     DeliveriesService,
@@ -70,9 +69,3 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
   exports: [DeliveryMetrics],
 })
 export class WebhooksModule {}
-
-/** Each process has its share. */
-function hostsOf({ instances, workers }: Settings): HostConnections {
-  const processes = instances * (workers === 'auto' ? availableParallelism() : workers);
-  return new HostConnections(Math.max(MIN_TO_HOST, Math.floor(MAX_TO_HOST / processes)));
-}

@@ -72,10 +72,10 @@ describe('Pages', () => {
     const all = new Follower('/events?limit=100');
     await Promise.all([one.readAll(caller), all.readAll(caller)]);
     expect(one.events).toEqual(all.events);
-    const { rows } = await service.database.pool.query<{ data: object }>(
-      `SELECT events::json->0->'data' AS data FROM event_blocks ORDER BY position LIMIT 1`,
+    const { rows } = await service.database.pool.query<{ data: string }>(
+      `SELECT data FROM events ORDER BY position LIMIT 1`,
     );
-    expect(all.events[0]!.data).toEqual(rows[0]!.data);
+    expect(all.events[0]!.data).toEqual(JSON.parse(rows[0]!.data));
   });
 
   it('can begin and end within one commit, with a filter as well', async () => {
@@ -100,10 +100,10 @@ describe('Pages', () => {
     beforeAll(async () => {
       before = (await atTheEnd()).target;
       const data = { id: 1, name: 'Large', description: '🐟'.repeat(2_000) };
-      const events = [{ id: '0'.repeat(32), type: 'category.updated', petId: null, data }];
       await service.database.pool.query(
-        `INSERT INTO event_blocks (size, types, pets, events) SELECT 1, 16, '{}', $1 FROM generate_series(1, 200)`,
-        [JSON.stringify(events)],
+        `INSERT INTO events (id, type, data)
+         SELECT gen_random_uuid(), 'category.updated', $1 FROM generate_series(1, 200)`,
+        [JSON.stringify(data)],
       );
     });
 
@@ -129,20 +129,6 @@ describe('Pages', () => {
         expect(texts.join('').length).toBeLessThanOrEqual(256 * KIB);
       },
     );
-
-    it('do not share a block when they are written together', async () => {
-      const description = '🐟'.repeat(2_000);
-      const { target } = await atTheEnd();
-      const names = Array.from({ length: 40 }, (_none, index) => `Large ${index}`);
-      await Promise.all(names.map((name) => caller.post('/categories', { name, description })));
-      const { rows } = await service.database.pool.query<{ bytes: number }>(
-        `SELECT max(octet_length(events)) AS bytes FROM event_blocks`,
-      );
-      const follower = new Follower(target);
-      await follower.readAll(caller);
-      expect(rows[0]!.bytes).toBeLessThanOrEqual(128 * KIB + 2);
-      expect(follower.events.map(({ data }) => data.name).sort()).toEqual([...names].sort());
-    });
   });
 
   it.each([
@@ -292,24 +278,23 @@ describe('A request that waits', () => {
 it('Events expire after thirty days, and followers continue', async () => {
   const { pool } = service.database;
   const age = (days: number) =>
-    pool.query<{ day: string }>(
-      `UPDATE event_blocks SET day = day - $1::int, time = time - make_interval(days => $1) RETURNING day::text`,
-      [days],
-    );
+    pool.query<{ time: Date }>(`UPDATE events SET time = time - make_interval(days => $1) RETURNING time`, [
+      days,
+    ]);
   await age(1);
   const follower = await atTheEnd();
-  // Its place is in a block that is there no more.
+  // Its place is an event that is there no more.
   const [, place] = /cursor=([\w-]+)/.exec(follower.target)!;
   const { position, time } = positionAt(place!);
   const aged = { position, time: time - 30 * DAY_MS * 1_000 };
   follower.target = follower.target.replace(place!, cursorAt(aged));
   await rename('Jan');
   const { rows } = await age(30);
-  const newest = Math.max(...rows.map(({ day }) => Date.parse(`${day}T12:00:00Z`)));
-  service.clock.set(newest + 30 * DAY_MS);
+  const newest = Math.max(...rows.map(({ time }) => time.getTime()));
+  service.clock.set(newest + 32 * DAY_MS - 1_000);
   const retention = service.app.get(Retention, { each: true }) as unknown as Retention[];
   await Promise.all([retention].flat().map((one) => one.deleteOld()));
-  const left = await pool.query(`SELECT 1 FROM event_blocks`);
+  const left = await pool.query(`SELECT 1 FROM events`);
   expect(left.rowCount).toBe(1);
   await rename('Karl');
   expect((await follower.read(caller)).map(({ data }) => data.name)).toEqual(['Jan', 'Karl']);

@@ -154,7 +154,7 @@ describe('every operation', () => {
 
   /** Everything that has happened in the store. */
   async function lastEvent(): Promise<unknown> {
-    const { rows } = await service.database.pool.query('SELECT max(position) FROM event_blocks');
+    const { rows } = await service.database.pool.query('SELECT max(position) FROM events');
     return rows[0];
   }
 

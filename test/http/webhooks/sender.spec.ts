@@ -1,15 +1,25 @@
 import { type Socket as UdpSocket, createSocket as createUdpServer } from 'node:dgram';
-import { promises as dns } from 'node:dns';
+import { type LookupAddress, promises as dns } from 'node:dns';
 import { once } from 'node:events';
-import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { AddressPolicy, resolveByDns } from '../../../src/modules/webhooks/delivery/address-policy';
-import { HostConnections, Sender } from '../../../src/modules/webhooks/delivery/sender';
-import { until } from '../../support/eventually';
+import { type AddressInfo, type Server, type Socket, createServer, isIP } from 'node:net';
+import {
+  AddressPolicy,
+  type Resolve,
+  checkedLookup,
+  resolveByDns,
+} from '../../../src/modules/webhooks/delivery/address-policy';
+import { Sender } from '../../../src/modules/webhooks/delivery/sender';
 import { Receiver } from '../../support/receiver';
 
 const LOCAL = new AddressPolicy(['127.0.0.0/8']);
 const FORBIDDEN = { status: null, failure: 'The URL leads to an address that webhooks may not be sent to.' };
 const message = (url: string) => ({ url, headers: { 'webhook-id': 'evt_1' }, body: '{}' });
+
+/** Every name has these addresses. */
+const onlyTo =
+  (...addresses: string[]): Resolve =>
+  (_name, family) =>
+    Promise.resolve(addresses.filter((address) => isIP(address) === family));
 
 /** Resolves to a receiver that is a bare socket, for what no HTTP server would send. */
 async function rawReceiver(
@@ -41,8 +51,7 @@ describe('forbidden addresses', () => {
     const port = new URL(receiver.url).port;
     const before = receiver.connections;
     for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1']) {
-      const family = address.includes(':') ? 6 : 4;
-      const sender = new Sender(new AddressPolicy([]), () => Promise.resolve([{ address, family }]));
+      const sender = new Sender(new AddressPolicy([]), onlyTo(address));
       expect(await sender.send(message(`https://shop.example:${port}/`))).toEqual(FORBIDDEN);
       sender.close();
     }
@@ -50,13 +59,12 @@ describe('forbidden addresses', () => {
   });
 
   it('a name is resolved and checked at each attempt (DNS rebinding)', async () => {
-    const answers = [
-      { address: '127.0.0.1', family: 4 },
-      { address: '127.0.0.2', family: 4 },
-    ];
     let asked = 0;
     const policy = new AddressPolicy(['127.0.0.1']);
-    const sender = new Sender(policy, () => Promise.resolve([answers[Math.min(asked++, 1)]!]));
+    const sender = new Sender(policy, (name, family) => {
+      asked += family === 4 ? 1 : 0;
+      return onlyTo(`127.0.0.${asked}`)(name, family);
+    });
     receiver.answer = (response) => response.writeHead(204, { Connection: 'close' }).end();
     const url = receiver.url.replace('127.0.0.1', 'shop.example');
     expect(await sender.send(message(url))).toMatchObject({ status: 204 });
@@ -65,30 +73,8 @@ describe('forbidden addresses', () => {
     sender.close();
   });
 
-  it('a host takes only so many connections, whatever the names that lead to it', async () => {
-    const resolve = () => Promise.resolve([{ address: '::ffff:127.0.0.1', family: 6 }]);
-    const sender = new Sender(LOCAL, resolve, new HostConnections(2));
-    const held: (() => void)[] = [];
-    receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
-    const send = (name: string) => sender.send(message(receiver.url.replace('127.0.0.1', name)));
-    const first = [send('one.example'), send('two.example')];
-    await until(() => held.length === 2);
-    const refused = [await send('three.example'), await send('127.0.0.1')];
-    expect(refused.map(({ postponed }) => postponed)).toEqual([true, true]);
-    held.forEach((answer) => answer());
-    expect(await Promise.all(first)).toMatchObject([{ status: 204 }, { status: 204 }]);
-    receiver.answers(204);
-    await until(async () => (await send('three.example')).status === 204);
-    sender.close();
-  });
-
   it('of several addresses only the allowed ones are tried', async () => {
-    const sender = new Sender(new AddressPolicy(['127.0.0.1']), () =>
-      Promise.resolve([
-        { address: '127.0.0.9', family: 4 },
-        { address: '127.0.0.1', family: 4 },
-      ]),
-    );
+    const sender = new Sender(new AddressPolicy(['127.0.0.1']), onlyTo('127.0.0.9', '127.0.0.1'));
     const url = receiver.url.replace('127.0.0.1', 'shop.example');
     expect(await sender.send(message(url))).toMatchObject({ status: 204 });
     sender.close();
@@ -119,6 +105,75 @@ describe('forbidden addresses', () => {
     });
     sender.close();
   });
+});
+
+describe('The addresses of a name', () => {
+  const policy = new AddressPolicy([]);
+  const addressesOf = (resolve: Resolve) =>
+    new Promise((done) => {
+      checkedLookup(resolve, policy, 'https:')('shop.example', { all: true }, (error, found) =>
+        done(error?.code ?? (found as LookupAddress[]).map(({ address }) => address)),
+      );
+    });
+
+  it('that are tried are two of each family at most, after the check', async () => {
+    const four = [
+      '10.0.0.1',
+      ...Array.from({ length: 2_000 }, (_none, index) => `1.1.${index >> 8}.${index & 255}`),
+    ];
+    const six = ['::1', '2606:4700::1', '2606:4700::2', '2606:4700::3'];
+    expect(await addressesOf(onlyTo(...four, ...six))).toEqual([
+      '1.1.0.0',
+      '1.1.0.1',
+      '2606:4700::1',
+      '2606:4700::2',
+    ]);
+  });
+
+  it.each([4, 6] as const)('are used although the name servers never answer for IPv%i', async (silent) => {
+    const resolve: Resolve = (name, family) =>
+      family === silent ? new Promise(() => undefined) : onlyTo('1.1.1.1', '2606:4700::1')(name, family);
+    expect(await addressesOf(resolve)).toEqual([silent === 4 ? '2606:4700::1' : '1.1.1.1']);
+  });
+
+  it('of the other family are waited for when those of the first are forbidden', async () => {
+    const later = onlyTo('2606:4700::1');
+    const resolve: Resolve = async (name, family) => {
+      await new Promise((done) => setTimeout(done, family === 6 ? 100 : 0));
+      return family === 6 ? later(name, family) : ['127.0.0.1'];
+    };
+    expect(await addressesOf(resolve)).toEqual(['2606:4700::1']);
+  });
+});
+
+let sender: Sender | undefined;
+
+it('The fifteen seconds of an attempt include DNS, and what it answers later is not connected to', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+  const receiver = await Receiver.start();
+  try {
+    let answer = (_addresses: string[]): void => undefined;
+    const asked = new Promise<void>((isAsked) => {
+      const resolve: Resolve = (_name, family) =>
+        new Promise((done, fail) => {
+          if (family === 6) fail(new Error('none'));
+          answer = family === 4 ? done : answer;
+          isAsked();
+        });
+      sender = new Sender(LOCAL, resolve);
+    });
+    const attempted = sender!.send(message(receiver.url.replace('127.0.0.1', 'shop.example')));
+    await asked;
+    jest.advanceTimersByTime(15_000);
+    expect(await attempted).toEqual({ status: null, failure: 'There was no response within 15 seconds.' });
+    answer(['127.0.0.1']);
+    await new Promise(setImmediate);
+    expect(receiver.connections).toBe(0);
+  } finally {
+    jest.useRealTimers();
+    sender?.close();
+    await receiver.stop();
+  }
 });
 
 /** A name server to which every name is an alias, of a name without addresses. */

@@ -13,8 +13,8 @@ describe('webhooks', () => {
        SELECT id, 'https://shop.example/hunter2?token=hunter2', true, '[]', now() FROM clients ORDER BY id`,
     );
     await database.pool.query(
-      `INSERT INTO webhook_deliveries (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
-       SELECT 1, 'evt_' || number, 'pet.created', '{}', CASE WHEN number > 3 THEN 'failed' ELSE 'delivered' END, 10, now(), now()
+      `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at)
+       SELECT 1, 'evt_' || number, 'pet.created', CASE WHEN number > 3 THEN 'failed' ELSE 'delivered' END, 10, now(), now()
        FROM generate_series(1, 5) AS number`,
     );
   });
@@ -53,11 +53,11 @@ describe('events', () => {
 
   it('--follow ends at Ctrl-C while it is still reading many new events', async () => {
     const EVENTS = 100_000;
-    const event = [{ id: '0'.repeat(32), type: 'pet.created', petId: 1, data: {} }];
     const insert = (count: number) =>
       database.pool.query(
-        `INSERT INTO event_blocks (size, types, pets, events) SELECT 1, 1, '{1}', $1 FROM generate_series(1, $2::int)`,
-        [JSON.stringify(event), count],
+        `INSERT INTO events (id, type, pet_id, data)
+         SELECT gen_random_uuid(), 'pet.created', 1, '{}' FROM generate_series(1, $1::int)`,
+        [count],
       );
     await insert(1);
     const follower = new RunningCommand(['events', '--follow'], { environment, cwd: '/' });

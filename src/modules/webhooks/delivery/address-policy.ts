@@ -1,6 +1,7 @@
 // Which addresses webhooks may call. The check on the connected address is decisive; checking the URL only gives early errors.
 import { type LookupAddress, promises as dns } from 'node:dns';
 import { type LookupFunction, isIP } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
 
 /** Other ports below 1024 belong to other services; the Fetch standard also blocks a few above ("bad port"). */
@@ -20,6 +21,10 @@ const LOCAL_NAME = /(^|\.)localhost$/;
 
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
+/** Addresses of each family that one attempt tries. */
+const MAX_ADDRESSES = 2;
+/** How long the second family may answer after the first. */
+const OTHER_FAMILY_MS = 50;
 
 type Network = ReturnType<typeof parseCIDR>;
 
@@ -119,8 +124,8 @@ export class NoAddressError extends Error {
   readonly code = 'ENODATA';
 }
 
-/** All addresses of a name. */
-export type Resolve = (name: string) => Promise<LookupAddress[]>;
+/** The addresses of a name, of one family. */
+export type Resolve = (name: string, family: 4 | 6) => Promise<string[]>;
 
 /**
  * Queries the name servers directly. The operating system's lookup blocks one of the process's four threads, and a few
@@ -129,45 +134,37 @@ export type Resolve = (name: string) => Promise<LookupAddress[]>;
 export function resolveByDns(
   resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
 ): Resolve {
-  return async (name) => {
-    const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    const addresses = [
-      ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
-      ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
-    ];
-    if (addresses.length === 0) {
-      // A name can be an alias of one without addresses; both queries then succeed with none.
-      throw four.status === 'rejected' ? four.reason : new NoAddressError();
-    }
-    return addresses;
-  };
+  return (name, family) => (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
 }
 
 /**
- * The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding. It always
- * returns all addresses.
+ * The lookup for a new connection, which connects only to the addresses it returns. This prevents DNS rebinding. Once one
+ * family has an address, the other has a moment to answer (RFC 8305, section 3).
  */
 export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
+  const allowed = async (name: string, family: 4 | 6): Promise<LookupAddress[]> => {
+    const all = await resolve(name, family);
+    const found = all.filter((address) => policy.allows(address, protocol));
+    if (found.length === 0) {
+      // A name can be an alias of one without addresses; the query then succeeds with none.
+      throw all.length === 0 ? new NoAddressError() : new ForbiddenAddressError();
+    }
+    return found.slice(0, MAX_ADDRESSES).map((address) => ({ address, family }));
+  };
+  const lookUp = async (name: string): Promise<LookupAddress[]> => {
+    const found: LookupAddress[] = [];
+    const families = ([4, 6] as const).map(async (family) => {
+      found.push(...(await allowed(name, family)));
+    });
+    await Promise.any(families);
+    await Promise.race([Promise.allSettled(families), pause(OTHER_FAMILY_MS)]);
+    return [...found];
+  };
   return (name, _options, callback) => {
-    resolve(name).then(
-      (found) => {
-        const allowed = found.filter(({ address }) => policy.allows(address, protocol));
-        callback(allowed.length === 0 ? new ForbiddenAddressError() : null, allowed);
-      },
-      // Without an error, the caller would take this for a success.
-      (error: unknown) => callback(error instanceof Error ? error : new NoAddressError(), []),
+    lookUp(name).then(
+      (found) => callback(null, found),
+      ({ errors }: AggregateError) =>
+        callback(errors.find((error) => error instanceof ForbiddenAddressError) ?? errors[0], []),
     );
   };
-}
-
-/**
- * What is one host to the bound on connections: an address, or an IPv6 network of 64 bits, which is the smallest that
- * somebody gets. Undefined for a name.
- */
-export function hostOf(address: string): string | undefined {
-  if (isIP(address) === 0) {
-    return undefined;
-  }
-  const parsed = unmapped(address);
-  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join('.');
 }

@@ -2,33 +2,32 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clock, RepeatingTask } from '#libs/clock';
 import { Database } from '#libs/database';
+import { EventReader, type StoredEvent, toEventDto } from '../../events';
 import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
+import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
-import { DeliveryQueue, type Finished, type TakenDelivery } from './delivery-queue';
-import { Allowances, type Attempt, isSuccess } from './schedule';
+import { DeliveryQueue, type DueDelivery, type Finished } from './delivery-queue';
+import { type Attempt, admitted, isSuccess } from './schedule';
 import { Sender } from './sender';
 
-/** Concurrent deliveries of this process. Dead receivers hold one each, for 15 seconds. */
+/** Concurrent deliveries of this process. */
 const MAX_UNDER_WAY = 1_000;
 /** Claimed by one statement. */
 const MAX_TAKEN = 500;
 /** Due deliveries are found within this time; those made by this process immediately. */
 const POLL_MS = 1_000;
-/** How long a delivery waits when all connections to its host are in use, and up to twice as long. */
-const BUSY_MS = 1_000;
 /** How long shutdown waits for attempts in flight. */
 const DRAIN_MS = 5_000;
 const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
+const EXPIRED = 'The event is older than 30 days.';
 
-/** Sends due deliveries. One task writes outcomes and claims due deliveries, in batches; the attempts run concurrently. */
+/** Sends due deliveries. One task writes outcomes and takes due deliveries, in batches; the attempts run concurrently. */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   /** Attempts since the start. */
   readonly counts = { delivered: 0, failed: 0 };
-  private readonly allowances = new Allowances();
-  private readonly underWay = new Map<TakenDelivery, Promise<void>>();
+  private readonly underWay = new Map<DueDelivery, Promise<void>>();
   private finished: Finished[] = [];
-  private postponed: TakenDelivery[] = [];
   private readonly task = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
     work: () => this.takeTurn(),
@@ -37,6 +36,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly queue: DeliveryQueue,
+    private readonly events: EventReader,
     private readonly webhooks: WebhookAdministration,
     private readonly sender: Sender,
     private readonly vault: SecretVault,
@@ -53,16 +53,15 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     void this.task.runNow();
   }
 
-  /** Claims nothing more, waits for attempts in flight, and releases those that take too long. */
+  /** Takes nothing more, waits for attempts in flight, and leaves those that take too long to other instances. */
   async onModuleDestroy(): Promise<void> {
     await this.task.stop();
     await Promise.race([Promise.all(this.underWay.values()), pause(DRAIN_MS, undefined, { ref: false })]);
-    const unfinished = [...this.underWay.keys(), ...this.postponed.splice(0)];
-    this.sender.close();
-    const now = new Date(this.clock.now());
-    await this.writeOutcomes(now).catch(() => undefined);
     // If the database is unavailable, the leases expire.
-    await (unfinished.length > 0 ? this.queue.release(unfinished, now).catch(() => undefined) : undefined);
+    await this.writeOutcomes(new Date(this.clock.now()))
+      .then(() => this.queue.release())
+      .catch(() => undefined);
+    this.sender.close();
   }
 
   private async takeTurn(): Promise<void> {
@@ -72,54 +71,52 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
     const now = new Date(this.clock.now());
     await this.writeOutcomes(now);
-    const most = Math.min(MAX_TAKEN, MAX_UNDER_WAY - this.underWay.size);
-    if (most > 0) {
-      const taken = await this.queue.take(now, most, this.allowances.freeByWebhook());
-      taken.forEach((delivery) => this.underWay.set(delivery, this.attempt(delivery)));
+    const underWay = [...this.underWay.keys()];
+    const most = Math.min(MAX_TAKEN, MAX_UNDER_WAY - underWay.length);
+    const due = most > 0 ? await this.queue.take(now, most, underWay) : [];
+    const starting = admitted(due, underWay);
+    if (starting.length === 0) {
+      return;
     }
+    const events = await this.events.at(starting.flatMap(({ position }) => position ?? []));
+    const byPosition = new Map(events.map((event) => [event.position, event]));
+    starting.forEach((delivery) =>
+      this.underWay.set(delivery, this.attempt(delivery, byPosition.get(delivery.position!))),
+    );
   }
 
-  private async attempt(delivery: TakenDelivery): Promise<void> {
-    this.allowances.begin(delivery.webhookId);
-    const since = performance.now();
-    const attempt = await this.send(delivery);
-    const succeeded = isSuccess(attempt);
-    this.allowances.end(delivery.webhookId, { succeeded, tookMs: performance.now() - since });
+  private async attempt(delivery: DueDelivery, event?: StoredEvent): Promise<void> {
+    const attempt = await this.send(delivery, bodyOf(delivery, event));
     this.underWay.delete(delivery);
-    if (attempt.postponed) {
-      this.postponed.push(delivery);
-    } else {
-      this.counts[succeeded ? 'delivered' : 'failed'] += 1;
-      this.finished.push({ delivery, attempt });
-    }
+    this.counts[isSuccess(attempt) ? 'delivered' : 'failed'] += 1;
+    this.finished.push({ delivery, attempt });
     this.wake();
   }
 
   /** Never rejects. */
-  private async send(delivery: TakenDelivery): Promise<Attempt> {
+  private async send(delivery: DueDelivery, body: string | undefined): Promise<Attempt> {
+    if (body === undefined) {
+      return { status: null, failure: EXPIRED };
+    }
     const now = new Date(this.clock.now());
-    const { eventId, url, payload: body } = delivery;
-    const signature = this.vault.sign(delivery, now);
+    const signature = this.vault.sign(delivery, body, now);
     if (signature === undefined) {
       return { status: null, failure: UNREADABLE };
     }
     const headers = {
       'Content-Type': 'application/json',
       'User-Agent': 'petstore-webhooks/1.0',
-      'webhook-id': eventId,
+      'webhook-id': delivery.eventId,
       'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
       'webhook-signature': signature,
     };
-    return this.sender.send({ url, headers, body });
+    return this.sender.send({ url: delivery.url, headers, body });
   }
 
-  /** If that fails, outcomes are written in the next turn; what was postponed is due when its lease ends. */
+  /** If that fails, outcomes are written in the next turn. */
   private async writeOutcomes(now: Date): Promise<void> {
-    const [finished, postponed] = [this.finished.splice(0), this.postponed.splice(0)];
+    const finished = this.finished.splice(0);
     try {
-      if (postponed.length > 0) {
-        await this.queue.release(postponed, new Date(now.getTime() + BUSY_MS * (1 + Math.random())));
-      }
       const unreachable = finished.length > 0 ? await this.queue.recordOutcomes(finished, now) : [];
       for (const { webhookId, reason } of unreachable) {
         await this.webhooks.disable(webhookId, reason);
@@ -129,6 +126,15 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       throw error;
     }
   }
+}
+
+/** The same text at every attempt. Undefined if the event has expired. */
+function bodyOf(delivery: DueDelivery, event?: StoredEvent): string | undefined {
+  const { eventId: id, type, createdAt, webhookId } = delivery;
+  if (type === TEST_TYPE) {
+    return JSON.stringify({ id, type, timestamp: createdAt.toISOString(), data: { webhookId } });
+  }
+  return event && JSON.stringify(toEventDto(event));
 }
 
 const REFRESH_MS = 15_000;

@@ -1,171 +1,116 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, RepeatingTask } from '#libs/clock';
-import { Database, type Transaction } from '#libs/database';
-import {
-  EVENT_TYPES,
-  EventReader,
-  type EventType,
-  type StoredEvent,
-  toEventDto,
-} from '../../events';
-import { WebhookAdministration, deliveriesWhere } from '../webhook-administration';
-import { BACKLOG_FULL, DispatchPosition, MAX_PENDING } from '../webhook.entity';
-import { DeliveryQueue } from './delivery-queue';
+import { Database } from '#libs/database';
+import { EVENT_TYPES } from '../../events';
+import { WebhookAdministration } from '../webhook-administration';
+import { MAX_PENDING } from '../webhook.entity';
 import { DeliveryWorker } from './delivery-worker';
 
-/** Maximum deliveries that one transaction creates, unless a single event has more, and events that it reads. */
-const MAX_DELIVERIES = 5_000;
-const MAX_EVENTS = 500;
 const POLL_MS = 1_000;
-/** Counts of pending deliveries are trusted for this long. Meanwhile only tests and retries of the client can add to them. */
-const COUNTS_KEPT_MS = 60_000;
+/** How often pending deliveries are counted. */
+const BACKLOG_MS = 5_000;
+/** Events that a transaction makes deliveries of, and deliveries that it makes, unless a single event has more. */
+const MAX_EVENTS = 500;
+const MAX_DELIVERIES = 5_000;
+const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 
-/** Enabled webhooks, once for each type that they get: the join with events by type is then as cheap as its result. */
-const SUBSCRIBERS = `(SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type
-  FROM webhooks WHERE enabled) AS subscriber`;
+/** One instance at a time makes deliveries. Locks nothing if there are no new events. */
+const LOCK = `SELECT position FROM webhook_dispatch WHERE position < (SELECT max(position) FROM events)
+  FOR UPDATE SKIP LOCKED`;
 
-/** SQL, because TypeORM has no rows made by a function. Null without webhooks. */
-const SUBSCRIBED = `SELECT array_agg(type) AS types, max(count)::int AS most
-  FROM (SELECT type, count(*) FROM ${SUBSCRIBERS} GROUP BY type) AS subscribed`;
+/** The join is by type, so that webhooks that do not get an event cost nothing. */
+const DISPATCH = `WITH subscriber AS MATERIALIZED (
+    SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type FROM webhooks WHERE enabled
+  ), next AS MATERIALIZED (
+    SELECT position, id, type FROM events WHERE position > $2 ORDER BY position LIMIT ${MAX_EVENTS}
+  ), turn AS MATERIALIZED (
+    SELECT max(position) FILTER (WHERE deliveries <= ${MAX_DELIVERIES} OR place = 1) AS reached,
+      count(*) = ${MAX_EVENTS} OR max(deliveries) > ${MAX_DELIVERIES} AS has_more
+    FROM (SELECT position, row_number() OVER in_order AS place, sum(coalesce(count, 0)) OVER in_order AS deliveries
+      FROM next LEFT JOIN (SELECT type, count(*) FROM subscriber GROUP BY type) AS wanted USING (type)
+      WINDOW in_order AS (ORDER BY position)) AS counted
+  ), made AS (
+    INSERT INTO webhook_deliveries (webhook_id, position, event_id, type, status, attempts, due_at, created_at)
+    SELECT subscriber.id, next.position, 'evt_' || replace(next.id::text, '-', ''), next.type, 'pending', 0, $3, $3
+    FROM next JOIN subscriber ON subscriber.type = next.type AND subscriber.since < next.position
+    WHERE next.position <= (SELECT reached FROM turn)
+    ORDER BY next.position
+  )
+  UPDATE webhook_dispatch SET position = reached FROM turn RETURNING has_more`;
 
-/** SQL, because TypeORM cannot insert what it selects. @returns how many deliveries were made, by webhook */
-const DISPATCH = `WITH made AS (INSERT INTO webhook_deliveries
-      (webhook_id, event_id, type, payload, status, attempts, due_at, created_at)
-    SELECT subscriber.id, event.id, event.type, event.payload, 'pending', 0, $2, $2
-    FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) AS event (id, type, payload, position)
-    JOIN ${SUBSCRIBERS} ON subscriber.type = event.type AND subscriber.since < event.position
-    ORDER BY event.position
-    RETURNING webhook_id)
-  SELECT webhook_id AS id, count(*)::int AS count FROM made GROUP BY webhook_id`;
+const FULL = {
+  text: `SELECT id FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
+    WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)`,
+};
 
-/** SQL, because each count ends at its own limit, and TypeORM would send a statement for each webhook. */
-const COUNT = `SELECT asked.id, ${deliveriesWhere(`webhook_id = asked.id AND status = 'pending'`, MAX_PENDING + 1)} AS count
-  FROM unnest($1::bigint[]) AS asked (id)`;
-
-interface SubscribedRow {
-  /** Those that some webhook gets. */
-  types: EventType[] | null;
-  /** How many webhooks get the type that most of them get. */
-  most: number | null;
-}
-
-interface CountRow {
-  id: string;
-  count: number;
-}
-
-interface Turn {
-  hasMore: boolean;
-  /** Webhooks with more pending deliveries than allowed. */
-  full: number[];
-}
-
-const NOTHING: Turn = { hasMore: false, full: [] };
+const GIVE_UP = {
+  text: `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHERE id = ANY(ARRAY(
+      SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending' FOR UPDATE SKIP LOCKED))`,
+};
 
 /**
- * Follows the feed and creates a delivery of each event for each subscribed webhook. One instance at a time does so: the one
- * that holds the lock on the position's row. The position moves in the transaction of the deliveries.
+ * Follows the feed and creates a delivery of each event for each subscribed webhook; the position moves in the transaction of
+ * the deliveries. Disables webhooks with too many. In SQL, because TypeORM cannot insert what it selects.
  */
 @Injectable()
 export class Dispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private isStopping = false;
-  /** How many more deliveries a webhook may get before they are counted again, and up to which position that is known. */
-  private room = new Map<number, number>();
-  private roomAt?: number;
-  private roomSince = 0;
-  private readonly task = new RepeatingTask({
-    name: 'Making deliveries of events for webhooks',
-    work: () => this.takeTurn(),
-    everyMs: POLL_MS,
-  });
+  private readonly tasks = [
+    new RepeatingTask({
+      name: 'Making deliveries of events for webhooks',
+      work: () => this.takeTurn(),
+      everyMs: POLL_MS,
+    }),
+    new RepeatingTask({
+      name: 'Counting pending deliveries',
+      work: () => this.disableFull(),
+      everyMs: BACKLOG_MS,
+    }),
+  ];
 
   constructor(
     private readonly database: Database,
-    private readonly events: EventReader,
-    private readonly queue: DeliveryQueue,
     private readonly webhooks: WebhookAdministration,
     private readonly worker: DeliveryWorker,
     private readonly clock: Clock,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.task.start();
+    this.tasks.forEach((task) => task.start());
   }
 
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
-    await this.task.stop();
+    await Promise.all(this.tasks.map((task) => task.stop()));
   }
 
   private async takeTurn(): Promise<void> {
-    for (let more = true; more && !this.isStopping; ) {
-      const { hasMore, full } = await this.database.transaction((transaction) => this.dispatch(transaction));
+    for (let hasMore = true; hasMore && !this.isStopping; ) {
+      hasMore = await this.dispatch();
       this.worker.wake();
-      for (const id of full) {
-        // In this order: after a crash in between, a disabled webhook would keep its backlog.
-        await this.queue.giveUp(id);
-        await this.webhooks.disable(id, `${BACKLOG_FULL} They were given up; the feed has their events.`);
+    }
+  }
+
+  /** @returns whether there are more events */
+  private dispatch(): Promise<boolean> {
+    return this.database.transaction(async (transaction) => {
+      const [dispatched] = await transaction.query<{ position: string }[]>(LOCK);
+      if (dispatched === undefined) {
+        return false;
       }
-      more = hasMore;
-    }
-  }
-
-  private async dispatch(transaction: Transaction): Promise<Turn> {
-    const dispatched = await transaction.findOne(DispatchPosition, {
-      where: { one: true },
-      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+      const now = new Date(this.clock.now()).toISOString();
+      const values = [EVENT_TYPES, dispatched.position, now];
+      const [rows] = await transaction.query<[{ has_more: boolean }[]]>(DISPATCH, values);
+      return rows[0]!.has_more;
     });
-    if (dispatched === null) {
-      return NOTHING;
-    }
-    const { position } = dispatched;
-    // Read before the webhooks: a webhook created later must not get these events.
-    const { position: end } = await this.events.end();
-    if (end <= position) {
-      return NOTHING;
-    }
-    const [subscribed] = await transaction.query<SubscribedRow[]>(SUBSCRIBED, [EVENT_TYPES]);
-    const { types, most } = subscribed!;
-    let reached = end;
-    let full: number[] = [];
-    if (types !== null) {
-      const events = Math.max(1, Math.min(MAX_EVENTS, Math.floor(MAX_DELIVERIES / most!)));
-      const page = await this.events.after({ position }, { type: types }, events);
-      reached = Math.min(end, page.reached.position);
-      const found = page.events.filter((event) => event.position <= end);
-      full = await this.makeDeliveries(transaction, found, position);
-      this.roomAt = reached;
-    }
-    await transaction.update(DispatchPosition, { one: true }, { position: reached });
-    return { hasMore: reached < end, full };
   }
 
-  /** @returns webhooks that now have more pending deliveries than allowed */
-  private async makeDeliveries(
-    transaction: Transaction,
-    events: readonly StoredEvent[],
-    position: number,
-  ): Promise<number[]> {
-    const sent = events.map(toEventDto);
-    const made = await transaction.query<CountRow[]>(DISPATCH, [
-      EVENT_TYPES,
-      new Date(this.clock.now()).toISOString(),
-      sent.map(({ id }) => id),
-      sent.map(({ type }) => type),
-      sent.map((event) => JSON.stringify(event)),
-      events.map((event) => event.position),
-    ]);
-    const isOld = performance.now() - this.roomSince > COUNTS_KEPT_MS;
-    if (isOld || position !== this.roomAt) {
-      // Another instance has made deliveries since, or this is the first turn.
-      this.room = new Map();
-      this.roomSince = performance.now();
+  private async disableFull(): Promise<void> {
+    for (const { id } of await this.database.run<{ id: string }>(FULL)) {
+      // In this order: after a crash in between, a disabled webhook would keep its backlog.
+      await this.database.run(GIVE_UP, [id, BACKLOG_FULL]);
+      const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
+      await this.webhooks.disable(Number(id), reason);
     }
-    made.forEach(({ id, count }) => this.room.set(Number(id), (this.room.get(Number(id)) ?? 0) - count));
-    // Counting ten thousand for each webhook and turn would delay everybody's.
-    const unsure = made.map(({ id }) => Number(id)).filter((id) => this.room.get(id)! < 0);
-    const counted = unsure.length === 0 ? [] : await transaction.query<CountRow[]>(COUNT, [unsure]);
-    counted.forEach(({ id, count }) => this.room.set(Number(id), MAX_PENDING - count));
-    return unsure.filter((id) => this.room.get(id)! < 0);
   }
 }

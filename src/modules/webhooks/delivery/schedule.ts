@@ -36,8 +36,6 @@ export interface Attempt {
   failure?: string;
   /** The response's `Retry-After`. */
   retryAfter?: string;
-  /** Nothing was sent, because too many connections to the host are open. */
-  postponed?: boolean;
 }
 
 /**
@@ -87,48 +85,38 @@ export function errorOf(attempt: Attempt): string | null {
     : `The response was ${status}.`;
 }
 
-// Concurrent deliveries per webhook: more to a fast receiver, one to a dead one.
+/** Concurrent deliveries to a webhook after its first success; until then it is one. */
+export const AT_ONCE = 4;
+/** Maximum connections of a process to one host. */
+export const MAX_TO_HOST = 64;
 
-/** For a webhook without history. */
-export const FIRST = 4;
-const MAX_CONCURRENT = 32;
-const MIN_CONCURRENT = 1;
-/** A slower receiver gets fewer concurrent deliveries. */
-const QUICK_MS = 1_000;
-/** Idle webhooks that are remembered: each claim carries them. */
-const MAX_REMEMBERED = 1_000;
+interface ToHost {
+  clientId: number;
+  url: string;
+}
 
-export class Allowances {
-  /** In the order of use. */
-  private readonly uses = new Map<number, { underWay: number; allowed: number }>();
-
-  /** How many more deliveries may start, by webhook id; `FIRST` for a webhook without an entry. */
-  freeByWebhook(): Record<number, number> {
-    return Object.fromEntries(
-      [...this.uses].map(([id, { allowed, underWay }]) => [id, Math.max(0, allowed - underWay)]),
-    );
-  }
-
-  begin(webhookId: number): void {
-    const { underWay, allowed } = this.uses.get(webhookId) ?? { underWay: 0, allowed: FIRST };
-    this.uses.set(webhookId, { underWay: underWay + 1, allowed });
-  }
-
-  end(webhookId: number, outcome: { succeeded: boolean; tookMs: number }): void {
-    const { underWay, allowed } = this.uses.get(webhookId)!;
-    const isQuick = outcome.succeeded && outcome.tookMs < QUICK_MS;
-    const next = isQuick
-      ? Math.min(MAX_CONCURRENT, allowed + 1)
-      : Math.max(MIN_CONCURRENT, Math.floor(allowed / 2));
-    this.uses.delete(webhookId);
-    this.uses.set(webhookId, { underWay: underWay - 1, allowed: next });
-    for (const [id, use] of this.uses) {
-      if (this.uses.size <= MAX_REMEMBERED) {
-        break;
-      }
-      if (use.underWay === 0) {
-        this.uses.delete(id);
-      }
+/**
+ * Which deliveries may start besides those under way: a client holds at most as many connections to a host as it leaves free,
+ * so that there are always some for others.
+ */
+export function admitted<Delivery extends ToHost>(
+  due: readonly Delivery[],
+  underWay: readonly ToHost[],
+): Delivery[] {
+  const open = new Map<string, number>();
+  const namesOf = ({ clientId, url }: ToHost): [string, string] => {
+    const { host } = new URL(url);
+    return [host, `${clientId} ${host}`];
+  };
+  const add = (delivery: ToHost): void =>
+    namesOf(delivery).forEach((name) => open.set(name, (open.get(name) ?? 0) + 1));
+  underWay.forEach(add);
+  return due.filter((delivery) => {
+    const [toHost, ofClient] = namesOf(delivery).map((name) => open.get(name) ?? 0);
+    const hasRoom = ofClient! < MAX_TO_HOST - toHost!;
+    if (hasRoom) {
+      add(delivery);
     }
-  }
+    return hasRoom;
+  });
 }

@@ -1,16 +1,7 @@
-import type { LookupAddress } from 'node:dns';
-import { type Agent, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { LookupFunction, Socket } from 'node:net';
-import {
-  type AddressPolicy,
-  type Resolve,
-  checkedLookup,
-  hostOf,
-  literalOf,
-  resolveByDns,
-} from './address-policy';
-import type { Attempt } from './schedule';
+import { type AddressPolicy, type Resolve, checkedLookup, literalOf, resolveByDns } from './address-policy';
+import { type Attempt, MAX_TO_HOST } from './schedule';
 
 const TIMEOUT_MS = 15_000;
 /** How much of a response body is read, and for how long, so that the connection can be reused. */
@@ -18,8 +9,14 @@ const BODY_BYTES = 16_384;
 const BODY_MS = 1_000;
 /** Maximum number of 1xx responses before the final one. */
 const INTERIM_RESPONSES = 10;
-/** Limits for idle connections. With `autoSelectFamily`, a lookup is asked for all addresses. */
-const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32, autoSelectFamily: true };
+/** Idle connections close after 10 seconds. With `autoSelectFamily`, a lookup is asked for all addresses. */
+const CONNECTIONS = {
+  keepAlive: true,
+  timeout: 10_000,
+  maxSockets: MAX_TO_HOST,
+  maxFreeSockets: 32,
+  autoSelectFamily: true,
+};
 
 const FORBIDDEN = 'The URL leads to an address that webhooks may not be sent to.';
 const TOO_MANY_INTERIM = 'There were too many interim responses (1xx).';
@@ -40,78 +37,6 @@ export interface Message {
   body: string;
 }
 
-/** Connections to one host, of all processes of the service together. */
-export const MAX_TO_HOST = 64;
-
-/** All connections to a host that are allowed are in use. */
-export class HostBusyError extends Error {
-  readonly code = 'EHOSTBUSY';
-}
-
-/**
- * Bounds the connections of this process to one host over all webhooks. A host is an address, or an IPv6 network of 64 bits,
- * whatever the names and ports that lead to it.
- */
-export class HostConnections {
-  private readonly open = new Map<string, number>();
-
-  /** @param most connections to one host */
-  constructor(private readonly most = MAX_TO_HOST) {}
-
-  /** Makes an agent respect the bound. @param lookup that of the agent's connections; it returns all addresses */
-  bind<Kind extends Agent>(agent: Kind, lookup: LookupFunction): Kind {
-    const connect = agent.createConnection.bind(agent);
-    const keepAlive = agent.keepSocketAlive.bind(agent);
-    agent.createConnection = (options, callback) => {
-      /** Where the connection may lead: to the hosts of all addresses until it is established. */
-      let held: string[] = [];
-      const hold = (addresses: readonly string[]): void => {
-        held.forEach((host) => this.count(host, -1));
-        held = [...new Set(addresses.map((address) => hostOf(address)!))];
-        held.forEach((host) => this.count(host, 1));
-      };
-      const { host } = options as { host: string };
-      // `lookup` is not called for an IP address.
-      if (hostOf(host) !== undefined) {
-        if (!this.hasRoom(host)) {
-          callback?.(new HostBusyError(), undefined as never);
-          return undefined;
-        }
-        hold([host]);
-      }
-      const lookUp: LookupFunction = (name, wanted, done) =>
-        lookup(name, wanted, (error, found) => {
-          const usable = (found as LookupAddress[]).filter(({ address }) => this.hasRoom(address));
-          hold(usable.map(({ address }) => address));
-          done(usable.length === 0 ? (error ?? new HostBusyError()) : null, usable);
-        });
-      const socket = connect({ ...options, lookup: lookUp }, callback) as Socket;
-      socket.once('connect', () => hold(socket.remoteAddress === undefined ? [] : [socket.remoteAddress]));
-      socket.once('close', () => hold([]));
-      return socket;
-    };
-    // Idle connections leave room for others.
-    agent.keepSocketAlive = (socket) => {
-      const host = hostOf((socket as Socket).remoteAddress ?? '');
-      return (this.open.get(host ?? '') ?? 0) <= this.most / 2 && Boolean(keepAlive(socket));
-    };
-    return agent;
-  }
-
-  private hasRoom(address: string): boolean {
-    return (this.open.get(hostOf(address)!) ?? 0) < this.most;
-  }
-
-  private count(host: string, change: number): void {
-    const open = (this.open.get(host) ?? 0) + change;
-    if (open === 0) {
-      this.open.delete(host);
-    } else {
-      this.open.set(host, open);
-    }
-  }
-}
-
 /** Sends requests to untrusted URLs: only to allowed addresses, with bounded time and response size. */
 export class Sender {
   private readonly agents: { 'http:': HttpAgent; 'https:': HttpsAgent };
@@ -120,11 +45,10 @@ export class Sender {
   constructor(
     private readonly policy: AddressPolicy,
     resolve: Resolve = resolveByDns(),
-    hosts = new HostConnections(),
   ) {
     this.agents = {
-      'http:': hosts.bind(new HttpAgent(CONNECTIONS), checkedLookup(resolve, policy, 'http:')),
-      'https:': hosts.bind(new HttpsAgent(CONNECTIONS), checkedLookup(resolve, policy, 'https:')),
+      'http:': new HttpAgent({ ...CONNECTIONS, lookup: checkedLookup(resolve, policy, 'http:') }),
+      'https:': new HttpsAgent({ ...CONNECTIONS, lookup: checkedLookup(resolve, policy, 'https:') }),
     };
   }
 
@@ -174,8 +98,7 @@ export class Sender {
       };
       request.on('error', (error: NodeJS.ErrnoException) => {
         const isUnheard = attempt === undefined && request.reusedSocket && error.code === 'ECONNRESET';
-        const busy = error.code === 'EHOSTBUSY' ? { postponed: true } : {};
-        settle({ status: null, failure: describeFailure(error), ...busy }, isUnheard);
+        settle({ status: null, failure: describeFailure(error) }, isUnheard);
       });
       request.on('response', (response) => {
         attempt ??= attemptOf(response);

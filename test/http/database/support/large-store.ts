@@ -67,9 +67,9 @@ const FILLING = [
   `INSERT INTO idempotency_records (owner_id, key, fingerprint, status, body)
    SELECT id, 'key', 'fingerprint', 201, '{}' FROM clients`,
   // All of them are updates of pets.
-  `INSERT INTO event_blocks (time, size, types, pets, events)
-   SELECT to_timestamp(${eventsAt}), 1, 2, ARRAY[n], json_build_array(json_build_object('id', md5(n::text), 'type', 'pet.updated', 'petId', n,
-     'data', json_build_object('id', n, 'name', 'Ada', 'status', 'available', 'categoryId', 1)))
+  `INSERT INTO events (time, id, type, pet_id, data)
+   SELECT to_timestamp(${eventsAt}), md5(n::text)::uuid, 'pet.updated', n,
+     json_build_object('id', n, 'name', 'Ada', 'status', 'available', 'categoryId', 1)
    FROM generate_series(1, ${commits}) n`,
   `VACUUM ANALYZE`,
   // The planner always knows yesterday better than today.

@@ -1,4 +1,5 @@
 import { cursorAfter } from '#libs/http';
+import { LOOKED_AT } from '../../../../src/modules/events/event-reader';
 import { cursorAt } from '../../../../src/modules/events/events.dto';
 import { STORE } from './large-store';
 
@@ -64,13 +65,13 @@ export const OTHER_PAGES = [
   ...pagesOf('/store/inventory', INVENTORY, 45_000),
   ...pagesOf('/store/orders', ORDERS, 35_000),
 ];
-/** Pages of events, and how many commits they may look at: a filter looks for its events, but not for ever. */
+/** Pages of events, and how many events they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', 25],
-  [`/events?cursor=${cursorAt({ position: 50 * STORE.commits, time: STORE.eventsAt * 1_000_000 })}`, 25],
+  [`/events?cursor=${cursorAt({ position: STORE.commits / 2, time: STORE.eventsAt * 1_000_000 })}`, 25],
   ['/events?type=pet.updated', 25],
-  ['/events?type=pet.deleted', 50_010],
-  ['/events?petId=7&type=pet.updated', 50_010],
+  ['/events?type=pet.deleted', 2 * LOOKED_AT + 10],
+  ['/events?petId=7&type=pet.updated', 2 * LOOKED_AT + 10],
 ];
 /** Pages that cost what their name does. */
 export const NAMED_PETS_PAGES = pagesOf('/pets', NAMED_PETS, 45_000);
