@@ -19,7 +19,8 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { nestLogger } from './logging';
-import { MetricsService, RequestMetrics, serveMetrics } from './metrics';
+import { MetricsService, serveMetrics } from './metrics';
+import { RequestMetrics } from './service-metrics';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { instanceName } from './version';
@@ -147,13 +148,9 @@ export class Service implements Running {
 
 function watchConnections(app: NestFastifyApplication): Connections {
   const connections = new Connections(app.getHttpServer() as Server);
-  const metrics = app.get(MetricsService);
-  metrics.gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
-  metrics.gauge(
-    'petstore_http_requests_in_progress',
-    'Requests in progress.',
-    () => connections.requestsInProgress,
-  );
+  app
+    .get(MetricsService)
+    .gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
   return connections;
 }
 

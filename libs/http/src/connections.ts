@@ -144,11 +144,6 @@ export class Connections {
     return this.sockets.size;
   }
 
-  /** Number of requests in progress. */
-  get requestsInProgress(): number {
-    return [...this.sockets].reduce((sum, socket) => sum + openResponses(socket).length, 0);
-  }
-
   /**
    * From now on every response closes its connection (`Connection: close`, RFC 9112, section 9.6), so that callers open
    * their next one with another instance, if there is one. New connections are still accepted.

@@ -34,9 +34,7 @@ async function expectToWork(service: ServiceProcess, settings: Record<string, st
   expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
   await petstoreJson(['keys', 'revoke', String(id), '--yes'], settings);
   await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
-  expect(await (await fetch(`${service.url}/health/ready`)).json()).toMatchObject({
-    details: { keys: { changesHeard: true } },
-  });
+  expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
 }
 
 it('PgBouncer in session mode needs no further setting', async () => {

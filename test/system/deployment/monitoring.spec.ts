@@ -49,16 +49,12 @@ describe('Dashboard and alerts', () => {
     const environment = { DATABASE_URL: database.url, METRICS_PORT: String(port) };
     const service = await bench.serve(environment);
     const { key } = await petstoreJson<{ key: string }>(['db', 'seed'], environment);
-    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json', 'Idempotency-Key': 'once' };
-    for (const _time of ['first', 'again']) {
-      const create = { method: 'POST', headers, body: '{"name": "Fish"}' };
-      expect((await fetch(`${service.url}/categories`, create)).status).toBe(201);
-    }
+    expect((await fetch(`${service.url}/pets`, { headers: { 'X-API-Key': key } })).status).toBe(200);
     const url = `http://127.0.0.1:${port}/metrics`;
     // An answer is counted a moment after it is sent.
     await until(async () => {
       await scrape(url);
-      return exposed.get('petstore_idempotent_replays_total')?.has('operation') === true;
+      return exposed.get('petstore_http_request_duration_seconds_count')?.has('operation') === true;
     });
   });
 
@@ -68,7 +64,7 @@ describe('Dashboard and alerts', () => {
   });
 
   it('use only metrics and labels that the service exports, in valid PromQL', () => {
-    expect(expressions.length).toBeGreaterThan(40);
+    expect(expressions.length).toBeGreaterThan(30);
     expect(expressions.flatMap(unknownIn)).toEqual([]);
   });
 

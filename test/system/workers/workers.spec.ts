@@ -70,7 +70,9 @@ it('both workers answer, together allow exactly the limit of the plan, and add u
   // An answer is counted a moment after it is sent; no other test asks for this.
   await eventually(async () => {
     const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    expect(page).toContain('petstore_http_requests_total{operation="/pets",method="GET",status="200"} 60\n');
+    expect(page).toContain(
+      'petstore_http_request_duration_seconds_count{operation="/pets",method="GET",status="200"} 60\n',
+    );
     expect(page).toContain('petstore_ready 1\n');
   });
 });

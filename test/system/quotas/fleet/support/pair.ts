@@ -38,8 +38,8 @@ export class Pair {
       this.services.map(async ({ url }) => {
         const response = await fetch(`${url}/health/ready`);
         expect(response.status).toBe(200);
-        const { info } = (await response.json()) as { info: { limits: { degraded: boolean } } };
-        return info.limits.degraded;
+        const { details } = (await response.json()) as { details: { limits: { degraded: boolean } } };
+        return details.limits.degraded;
       }),
     );
   }
