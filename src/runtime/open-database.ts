@@ -13,7 +13,9 @@ export interface OpenDatabase {
   url: string;
   /** True for the embedded database in the data directory, false for an external server. */
   embedded: boolean;
-  /** Stops an embedded database when no other process uses it any more. */
+  /** Resolves with the reason if an embedded database has died and cannot be started again. */
+  lost: Promise<Error>;
+  /** Stops an embedded database that this process has started. */
   close(): Promise<void>;
 }
 
@@ -34,7 +36,7 @@ export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void 
 
 /**
  * Opens the database of `DATABASE_URL`, or the embedded one in `DATA_DIR`, starting it if necessary.
- * @param forServer creates the embedded one if there is none, and restarts it if it dies
+ * @param forServer creates the embedded one if there is none, and has it for itself; a command may share that of a server
  */
 export async function openDatabase(
   settings: Pick<Settings, 'databaseUrl' | 'databaseDirectUrl' | 'dataDirectory'>,
@@ -44,7 +46,7 @@ export async function openDatabase(
   const { databaseUrl, databaseDirectUrl = databaseUrl } = settings;
   if (databaseUrl !== undefined) {
     const url = forServer ? databaseUrl : databaseDirectUrl!;
-    return { url, embedded: false, close: () => Promise.resolve() };
+    return { url, embedded: false, lost: new Promise(() => undefined), close: () => Promise.resolve() };
   }
   if (!isPackageInstalled()) {
     throw new StartError(
@@ -59,7 +61,8 @@ export async function openDatabase(
     dataDirectory: resolve(settings.dataDirectory),
     database: DATABASE,
     log,
-    supervise: forServer,
+    share: !forServer,
   });
-  return { url: postgres.url, embedded: true, close: () => postgres.stop() };
+  const { url, lost } = postgres;
+  return { url, embedded: true, lost, close: () => postgres.stop() };
 }

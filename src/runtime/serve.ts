@@ -26,6 +26,9 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }
   const database = await openDatabase(settings, (line) => logger.info(line), true);
+  const lost = database.lost.then((reason) => {
+    throw reason;
+  });
   let running: Running | undefined;
   let delayMs = 0;
   const begin = async () => {
@@ -44,8 +47,8 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   };
   try {
     // A start that waits, for example for another instance's migration, can be interrupted too.
-    await Promise.race([begin(), signals.first]);
-    logger.info(`${await signals.first}: stopping`);
+    await Promise.race([begin(), signals.first, lost]);
+    logger.info(`${await Promise.race([signals.first, lost])}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
   } finally {
     try {

@@ -23,14 +23,12 @@ export function withWebhookKey(settings: Settings): Settings {
   if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
     return settings;
   }
-  const { dataDirectory } = settings;
-  const text = keepSecret(dataDirectory, WEBHOOK_KEY_FILE, () =>
-    randomBytes(WEBHOOK_KEY_BYTES).toString('base64'),
-  );
+  const file = join(settings.dataDirectory, WEBHOOK_KEY_FILE);
+  const text = keepSecret(file, () => randomBytes(WEBHOOK_KEY_BYTES).toString('base64'));
   const webhookKey = Buffer.from(text, 'base64');
-  if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text.trim()) {
+  if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text) {
     throw new StartError(
-      `${join(dataDirectory, WEBHOOK_KEY_FILE)} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
+      `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
     );
   }
   return { ...settings, webhookKey };

@@ -8,7 +8,6 @@ import { query } from './query';
 
 /** What a holder reports once it has started, or failed. */
 export interface Report {
-  adopted: boolean;
   error?: string;
 }
 
@@ -53,6 +52,7 @@ export class Bench {
 export class Holder {
   readonly child: ChildProcess;
   readonly report: Promise<Report>;
+  private text = '';
   private readonly ended: Promise<number | null>;
 
   constructor(checkout: Checkout, options: object, { within = [], ...how }: How) {
@@ -61,18 +61,23 @@ export class Holder {
     this.child = spawn(program!, rest, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...how });
     this.ended = new Promise((resolve) => this.child.once('exit', resolve));
     const reported = new Promise<Report>((resolve, reject) => {
-      let text = '';
       this.child.stdout!.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-        if (text.includes('\n')) resolve(JSON.parse(text.slice(0, text.indexOf('\n'))) as Report);
+        this.text += chunk.toString();
+        if (this.text.includes('\n')) resolve(JSON.parse(this.text.split('\n')[0]!) as Report);
       });
       this.child.once('error', reject);
       this.child.once('exit', (code) =>
-        reject(new Error(`the holder ended with ${code} and said nothing: ${text}`)),
+        reject(new Error(`the holder ended with ${code} and said nothing: ${this.text}`)),
       );
     });
     this.report = inTime('what the holder reports', reported);
     this.report.catch(() => undefined);
+  }
+
+  /** Why it has lost its server. */
+  get loss(): Promise<string> {
+    const lines = () => this.text.split('\n').filter((line) => line.includes('"lost"'));
+    return until(() => lines().length > 0).then(() => (JSON.parse(lines()[0]!) as { lost: string }).lost);
   }
 
   /** @returns the exit code */

@@ -1,6 +1,6 @@
 'use strict';
 // A process of its own which holds a server: `node holder.js <compiled library> <options as JSON>`. It prints
-// one line of JSON when it has started or failed, and stops and ends when it reads a line.
+// one line of JSON when it has started or failed, another when it has lost the server, and stops and ends when it reads a line.
 const { startEmbeddedPostgres } = require(process.argv[2]);
 
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -8,7 +8,8 @@ const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 async function main() {
   if (process.env.TEST_UMASK) process.umask(parseInt(process.env.TEST_UMASK, 8));
   const server = await startEmbeddedPostgres(JSON.parse(process.argv[3]));
-  say({ adopted: server.adopted });
+  say({});
+  void server.lost.then(({ message }) => say({ lost: message }));
   process.stdin.once('data', () => {
     server.stop().then(
       () => process.exit(0),

@@ -1,132 +1,170 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { type Account, cannotActAs, giveTo, idleAccount, isPrivate, isRoot, privateAccount } from './account';
-import { type DataFolder, FILES, readPlainFile, remove } from './data-folder';
-import { codeOf, EmbeddedPostgresError } from './errors';
-import { programOf, reasonIn, runProgram } from './binaries';
+import { promisify } from 'node:util';
+import { type Account, packageVersion, programFor, programOptions, reasonIn } from './binaries';
+import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
 
 /** The role that owns everything in the cluster. */
 export const USER = 'postgres';
+/** In the name of the socket; several servers may use it, since none listens on the network. */
+export const PORT = 5432;
+/** The longest path of a Unix socket, in bytes (struct sockaddr_un). */
+const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
+/** The user `nobody`: PostgreSQL and initdb refuse root, and initdb any user that the system does not list. */
+const NOBODY: Account = { uid: 65_534, gid: 65_534 };
+/** The working directory of a program: its account may not enter the folders above, but needs no path to this one. */
+export const HERE = '/proc/self/cwd';
+const STAGING = 'init-';
 
-export interface ClusterOptions {
-  folder: DataFolder;
+/** The folder that the application has chosen, and what is in it. */
+export interface DataFolder {
+  path: string;
+  /** PostgreSQL's data directory, with the socket of the server. */
+  cluster: string;
+  password: string;
+  log: string;
+  /** Copies of the binaries. */
+  runtime: string;
   /** The account of the server; undefined for that of this process. */
   account: Account | undefined;
-  /** The version of PostgreSQL, e.g. '18.4.0'. */
-  version: string;
-  /** Prepares the binaries and returns their folder. */
-  binaries: () => Promise<string>;
-  /** False omits fsync, for a server that runs without it anyway. */
-  sync: boolean;
-  log: (line: string) => void;
 }
 
-/** The account of the server: that of the data, otherwise a new one; undefined for that of this process. */
-export function accountFor(folder: DataFolder): Account | undefined {
-  if (!isRoot()) return undefined;
-  if (process.platform !== 'linux') {
-    throw new EmbeddedPostgresError('PostgreSQL does not run as root; run as an ordinary user');
+/**
+ * @param shared where root keeps copies of the binaries
+ * @throws EmbeddedPostgresError if its path is too long for a socket, or if root would work in a folder of somebody else;
+ * file system errors, for example if it does not exist
+ */
+export function openFolder(given: string, shared = '/var/lib/embedded-postgres'): DataFolder {
+  const path = fs.realpathSync(given);
+  const cluster = join(path, 'data');
+  if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH) {
+    throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter one`);
   }
-  const owner = fs.lstatSync(folder.cluster, { throwIfNoEntry: false });
-  return owner && isPrivate(owner) ? { uid: owner.uid, gid: owner.gid } : privateAccount(folder.stats);
+  const isRoot = process.geteuid!() === 0;
+  const { uid, mode } = fs.statSync(path);
+  if (isRoot && (uid !== 0 || (mode & 0o022) !== 0)) {
+    throw new EmbeddedPostgresError(
+      `${path} belongs to uid ${uid}, or others may write to it, and root works only in a folder of its own: ` +
+        'run this as that user, change the folder, or choose another one',
+    );
+  }
+  const account = isRoot ? ownerOf(cluster) : undefined;
+  const runtime = join(isRoot ? shared : path, 'runtime');
+  return { path, cluster, password: join(path, 'password'), log: join(path, 'server.log'), runtime, account };
+}
+
+function ownerOf(cluster: string): Account {
+  const owner = fs.statSync(cluster, { throwIfNoEntry: false });
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY;
+}
+
+/** Whether there is a cluster, or the beginning of one. */
+export function holdsData({ cluster }: DataFolder): boolean {
+  return fs.existsSync(cluster) && fs.readdirSync(cluster).length > 0;
+}
+
+/** The text of a file; undefined if it is missing. */
+export function readText(file: string): string | undefined {
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : undefined;
+}
+
+/** A secret in a file of mode 0600: created if it is missing, once and in one piece, and the same at each later call. */
+export function keepSecret(file: string, make: () => string): string {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  if (!fs.existsSync(file)) {
+    fs.writeFileSync(temporary, `${make()}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    try {
+      fs.linkSync(temporary, file);
+    } catch (error) {
+      // Another process was faster.
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    fs.unlinkSync(temporary);
+  }
+  return readText(file)!;
 }
 
 /**
  * Finds the cluster or creates it.
  *
+ * @param sync false omits fsync, for a server that runs without it anyway
  * @returns its password
  * @throws EmbeddedPostgresError if it cannot be created, or exists but is unusable
  */
-export async function ensureCluster(options: ClusterOptions): Promise<string> {
-  const { folder, account, version } = options;
-  const major = version.split('.')[0]!;
-  if (!isMade(folder, major)) {
+export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<string> {
+  const { path, cluster, account } = folder;
+  if (!isMade(folder)) {
     // Written first, so that a cluster always has one, and several processes that create it at once have the same.
-    const password = folder.secret(FILES.password, () => randomBytes(24).toString('base64url'));
-    if (await makeCluster(options, password)) {
-      options.log(`created a PostgreSQL ${major} database in ${folder.shown(FILES.data)}`);
-    }
+    const password = keepSecret(folder.password, () => randomBytes(24).toString('base64url'));
+    await makeCluster(folder, password, sync);
     return password;
   }
-  const { uid, mode } = fs.lstatSync(folder.cluster);
-  if (account && uid !== account.uid) giveTo(account, folder.cluster);
-  if ((mode & 0o777) !== 0o700) fs.chmodSync(folder.cluster, 0o700);
-  folder.removeStaging();
-  const password = folder.read(FILES.password);
+  if (account && fs.statSync(cluster).uid === 0) giveTo(account, cluster);
+  for (const name of fs.readdirSync(path).filter((entry) => entry.startsWith(STAGING))) {
+    fs.rmSync(join(path, name), { recursive: true, force: true });
+  }
+  const password = readText(folder.password);
   if (password) return password;
   throw new EmbeddedPostgresError(
-    `the password of the database in ${folder.shown(FILES.data)} is missing: ${folder.shown(FILES.password)}; put it back`,
+    `the password of the database in ${cluster} is missing: ${folder.password}; put it back`,
   );
 }
 
 /** Whether the cluster exists and belongs to this major version of PostgreSQL. */
-function isMade(folder: DataFolder, major: string): boolean {
+function isMade(folder: DataFolder): boolean {
   const { cluster } = folder;
-  const shown = folder.shown(FILES.data);
-  if (!folder.holdsData()) return false;
-  const made = readPlainFile(join(cluster, 'PG_VERSION'));
+  if (!holdsData(folder)) return false;
+  const made = readText(join(cluster, 'PG_VERSION'));
+  const major = packageVersion().split('.')[0];
   if (made === major) return true;
   throw new EmbeddedPostgresError(
     made === undefined
-      ? `${shown} holds no PostgreSQL database; move it away or choose another folder`
-      : `${shown} was made by PostgreSQL ${made} and cannot be used by PostgreSQL ${major}; ` +
+      ? `${cluster} holds no PostgreSQL database; move it away or choose another folder`
+      : `${cluster} was made by PostgreSQL ${made} and cannot be used by PostgreSQL ${major}; ` +
         'dump it with the old version and load it into a new folder',
   );
+}
+
+/** Also a cluster that root has restored by hand, which gets the only mode that the server accepts. */
+function giveTo({ uid, gid }: Account, folder: string): void {
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  for (const name of [...names, '']) fs.lchownSync(join(folder, name), uid, gid);
+  fs.chmodSync(folder, 0o700);
 }
 
 /**
  * Creates a cluster: UTF8, C.UTF-8 of PostgreSQL's builtin provider (the same order on every system), SCRAM for every
  * connection, data checksums. It gets its name by a rename once it is complete and on disk, so an interrupted initdb
  * leaves only a folder to remove.
- *
- * @returns false if another process was faster
  */
-async function makeCluster(options: ClusterOptions, password: string): Promise<boolean> {
-  const { folder, account } = options;
-  const initdb = programOf(await options.binaries(), 'initdb');
-  const staging = folder.makeStaging();
+async function makeCluster(folder: DataFolder, password: string, sync: boolean): Promise<void> {
+  const { path, cluster, account, runtime } = folder;
+  const initdb = programFor('initdb', account, runtime);
+  const staging = fs.mkdtempSync(join(path, STAGING));
   const data = join(staging, 'data');
-  try {
-    fs.mkdirSync(data, { mode: 0o700 });
-    // argv is visible to everyone.
-    fs.writeFileSync(join(staging, 'password'), `${password}\n`, { flag: 'wx', mode: 0o600 });
-    const maker = account && idleAccount();
-    if (maker) giveTo(maker, staging);
-    const end = await runProgram(
-      initdb,
-      initdbArguments(maker ? '/proc/self/cwd' : data, options.sync),
-      maker,
-      data,
-    );
-    if (maker && end.code === 'EPERM') throw cannotActAs(maker, end.code);
-    if (!end.succeeded) {
-      throw new EmbeddedPostgresError(
-        `cannot create a database in ${folder.path}: initdb failed: ${reasonIn(end.output)}`,
-      );
-    }
-    if (account) giveTo(account, data);
-    fs.renameSync(data, folder.cluster);
-    folder.sync();
-    return true;
-  } catch (error) {
-    if (
-      ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '') ||
-      isMade(folder, options.version.split('.')[0]!)
-    ) {
-      return false;
-    }
-    throw error;
-  } finally {
-    remove(staging);
-  }
-}
-
-function initdbArguments(data: string, sync: boolean): string[] {
-  return [
-    ...['-D', data, '-U', USER, `--pwfile=${data}/../password`, '--auth=scram-sha-256'],
+  const place = account ? HERE : data;
+  const args = [
+    ...['-D', place, '-U', USER, `--pwfile=${place}/../password`, '--auth=scram-sha-256'],
     ...['-E', 'UTF8', '--no-locale', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ...(sync ? [] : ['--no-sync']),
     '--no-instructions',
   ];
+  try {
+    fs.mkdirSync(data, { mode: 0o700 });
+    // argv is visible to everyone.
+    fs.writeFileSync(join(staging, 'password'), `${password}\n`, { mode: 0o600 });
+    if (account) giveTo(account, staging);
+    await promisify(execFile)(initdb, args, programOptions(account, data)).catch((error: unknown) => {
+      const reason = reasonIn((error as { stderr?: string }).stderr || messageOf(error));
+      throw new EmbeddedPostgresError(`cannot create a database in ${path}: initdb failed: ${reason}`);
+    });
+    fs.renameSync(data, cluster);
+  } catch (error) {
+    // Another process was faster.
+    if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
+  } finally {
+    fs.rmSync(staging, { recursive: true, force: true });
+  }
 }

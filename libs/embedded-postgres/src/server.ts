@@ -1,160 +1,91 @@
-// Whoever uses the server holds a shared advisory lock, on a connection of its own. Whoever leaves stops the server if
-// it gets that lock exclusively. The lock of a killed process ends with its connection. If two processes start a server
-// at once, PostgreSQL's postmaster.pid decides which of them does.
-import { statSync } from 'node:fs';
+// The socket decides whether a server runs: only a refused or missing one means that none does. A process id says nothing
+// where processes of another container use the same folder.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { reasonIn } from './binaries';
-import { USER } from './cluster';
-import { FILES, PORT } from './data-folder';
+import { programFor, programOptions, reasonIn } from './binaries';
+import { type DataFolder, HERE, PORT, readText, USER } from './cluster';
 import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
-import {
-  findPostmaster,
-  launch,
-  type Launch,
-  type Launched,
-  readPostmasterFile,
-  removeStaleFiles,
-  stopPostmaster,
-} from './postmaster';
 
-/**
- * How long a server may take to respond, in milliseconds, and how long the sessions of a killed server may block its
- * start. Both can take a while: recovery after a crash, and statements that notice the crash only when they end.
- */
+/** How long a server may take to respond, in milliseconds: it may be recovering, or another process stops it. */
 const PATIENCE = 60_000;
-/** How long a postmaster.pid may be empty before it counts as left over from a power failure, in milliseconds. */
-const EMPTY_FILE_PATIENCE = 2_000;
-/** The pauses between attempts to restart a server, in milliseconds; each is twice the one before. */
-const MIN_PAUSE = 500;
-const MAX_PAUSE = 30_000;
-
-/** Where all users of a server meet, whatever their databases are: advisory locks belong to a database. */
-const MAINTENANCE = 'postgres';
+/** How long after the creation of its lock file a server may take to listen, in milliseconds. */
+const LISTEN_PATIENCE = 2_000;
+/** How long a shutdown may take, in milliseconds, before the next signal. */
+const STOP_PATIENCE = 10_000;
+/** Above this size, in bytes, a start rotates the log to server.log.1. */
+const MAX_LOG_BYTES = 8 * 1024 * 1024;
+/** The advisory lock of the process that owns the server, in the database `postgres`, where all of them meet. */
 const LOCK = 7_366_277_318;
-
+/** Sessions of a killed server hold its memory a moment longer, and another process may start the server as well. */
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;
 
-export interface Server extends Omit<Launch, 'native'> {
+export interface Server {
+  folder: DataFolder;
   password: string;
   database: string;
-  /** Prepares the binaries and returns their folder; called only if the server has to be started. */
-  binaries: () => Promise<string>;
+  /** More server settings. */
+  parameters: Record<string, string>;
   log: (line: string) => void;
 }
+
+export class ServerInUseError extends EmbeddedPostgresError {}
+
+/** System error codes of a socket at which nobody listens. With any other error a server starts, recovers or stops. */
+const DEAD = ['ENOENT', 'ECONNREFUSED'];
 
 /** `unref` lets the process end while it is open; the types of the driver lack it. */
 type Connection = Client & { ref(): void; unref(): void };
 
-/** The use of a running server: while its connection lasts, nobody stops the server. */
-interface Lease {
-  connection: Connection;
-  /** The server's process. */
-  pid: number;
-}
-
 /**
- * Joins the server of the cluster, and starts it if none runs. One that starts, recovers or stops is waited for.
+ * Connects to the server of the folder, and starts it if none runs. One that starts, recovers or stops is waited for.
  *
- * @param signal ends it, and a server it has started; one that runs already is still waited for and joined
- * @throws EmbeddedPostgresError with the server's reason; AbortError
+ * @throws EmbeddedPostgresError with the server's reason
  */
-async function join(server: Server, signal?: AbortSignal): Promise<Lease & { adopted: boolean }> {
+async function reach(server: Server): Promise<Connection> {
   const { folder } = server;
-  const begin = Date.now();
-  let launched: Launched | undefined;
-  let reason = 'no response';
+  const end = Date.now() + PATIENCE;
+  let launched: ChildProcess | undefined;
   try {
-    for (let isReported = false; ; await sleep(10)) {
-      const waited = Date.now() - begin;
-      const file = readPostmasterFile(folder);
-      const lease = file?.isReady ? await takeLease(server, file.pid) : { reason };
-      if ('connection' in lease) return { ...lease, adopted: lease.pid !== launched?.pid };
-      ({ reason } = lease);
-      if (waited > PATIENCE) {
+    for (;;) {
+      const answer = await connect(server);
+      if (answer instanceof Client) return answer;
+      if (Date.now() > end) {
         // It goes on recovering, so that the next start finds it further along.
         launched = undefined;
         throw new EmbeddedPostgresError(
-          `PostgreSQL in ${folder.path} has not become ready in ${PATIENCE / 1_000} s (${reason}); ` +
-            `if it is recovering, start again later (see ${folder.shown(FILES.log)})`,
+          `PostgreSQL in ${folder.path} has not become ready in ${PATIENCE / 1_000} s (${messageOf(answer)}); ` +
+            `see ${folder.log}, and start again later`,
         );
       }
-      if (launched?.hasEnded()) {
-        assertConflict(server, launched.output());
+      if (launched && hasEnded(launched)) {
+        assertTemporary(folder, launched);
         launched = undefined;
         await sleep(100);
+      } else if (!launched && DEAD.includes(codeOf(answer)) && isFree(folder)) {
+        launched = launch(server);
       }
-      const isRunning = !launched && findPostmaster(folder) !== undefined;
-      if (!isRunning) signal?.throwIfAborted();
-      if (!launched && !isRunning) {
-        removeStaleFiles(folder, waited > EMPTY_FILE_PATIENCE);
-        launched = launch({ ...server, native: await server.binaries() });
-      }
-      if (waited > 1_000 && !isReported) {
-        isReported = true;
-        server.log(`PostgreSQL in ${folder.path} is starting up, recovering or stopping; waiting for it`);
-      }
+      await sleep(20);
     }
   } catch (error) {
-    if (launched?.pid && !launched.hasEnded()) await stopPostmaster(folder, launched.pid);
+    if (launched?.pid) await stopPostmaster(folder, launched.pid, ['SIGINT', 'SIGQUIT']);
     throw error;
   }
 }
 
 /**
- * Sessions of a killed server notice it a moment later, and another process may have been faster. Both show only when
- * the start fails.
+ * Connects, and creates the database if it is missing.
  *
- * @throws EmbeddedPostgresError if the server ended for another reason
+ * @returns the connection, or an error that may be temporary
+ * @throws EmbeddedPostgresError if the server refuses the password, or lacks disk space or memory
  */
-function assertConflict({ folder }: Server, output: string | undefined): void {
-  if (output === undefined || CONFLICT.test(output)) return;
-  throw new EmbeddedPostgresError(
-    `PostgreSQL does not start in ${folder.path}: ${reasonIn(output)}; see ${folder.shown(FILES.log)}`,
-  );
-}
-
-/**
- * Takes the lock, and creates the database if it is missing.
- *
- * @param pid the server's process according to postmaster.pid
- * @returns why that is not possible yet
- * @throws EmbeddedPostgresError if it rejects the password, or the database cannot be created
- */
-async function takeLease(server: Server, pid: number): Promise<Lease | { reason: string }> {
-  const { folder, account, database } = server;
-  const connection = connectionTo(server);
-  try {
-    // The account could name any process in its file, and root would stop that.
-    if (account && statSync(`/proc/${pid}`).uid !== account.uid) {
-      return { reason: 'postmaster.pid is invalid' };
-    }
-    await connection.connect();
-    // A process that stops the server holds the lock until the server ends this connection, too.
-    await connection.query('SELECT pg_advisory_lock_shared($1)', [LOCK]);
-    await ensureDatabase(connection, database);
-    return { connection, pid };
-  } catch (error) {
-    await connection.end().catch(() => undefined);
-    if (error instanceof EmbeddedPostgresError) throw error;
-    // Invalid password or authorization. Everything else may be temporary: still starting, shutting down, refused.
-    if (!codeOf(error)?.startsWith('28')) return { reason: messageOf(error) };
-    throw new EmbeddedPostgresError(
-      `the PostgreSQL server of ${folder.path} refuses the password in ${folder.shown(FILES.password)}; ` +
-        'put the right password there',
-    );
-  }
-}
-
-function connectionTo({ folder, password }: Server): Connection {
+async function connect({ folder, password, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
-    host: folder.cluster,
-    port: PORT,
-    user: USER,
-    password,
-    database: MAINTENANCE,
-    ssl: false,
+    ...{ host: folder.cluster, port: PORT, user: USER, password, database: 'postgres', ssl: false },
     connectionTimeoutMillis: 5_000,
     query_timeout: PATIENCE,
     // An explicit value, because otherwise PGOPTIONS in the application's environment would apply.
@@ -163,128 +94,194 @@ function connectionTo({ folder, password }: Server): Connection {
   }) as Connection;
   // If the connection breaks, the query fails as well; without a listener the error would end the process.
   connection.on('error', () => undefined);
-  return connection;
+  try {
+    await connection.connect();
+    const found = await connection.query('SELECT FROM pg_database WHERE datname = $1', [database]);
+    if (found.rowCount === 0) {
+      await connection.query(`CREATE DATABASE ${connection.escapeIdentifier(database)}`);
+    }
+    return connection;
+  } catch (error) {
+    await connection.end().catch(() => undefined);
+    if (!/^(28|53)/.test(codeOf(error))) return error as Error;
+    throw new EmbeddedPostgresError(
+      `cannot use PostgreSQL in ${folder.path} with the password in ${folder.password}: ${messageOf(error)}`,
+    );
+  }
 }
 
-async function ensureDatabase(connection: Client, database: string): Promise<void> {
-  const found = await connection.query('SELECT FROM pg_database WHERE datname = $1', [database]);
-  if (found.rowCount !== 0) return;
+/** The process id in a lock file; 0 if there is none. */
+function pidIn(file: string): number {
+  return Number.parseInt(readText(file) ?? '', 10) || 0;
+}
+
+/**
+ * Whether a server may be started in a folder where nobody listens. Lock files of a dead one are removed: PostgreSQL
+ * checks only whether their process exists, and after a restart of a container that is often another one.
+ */
+function isFree({ cluster }: DataFolder): boolean {
+  for (const name of ['postmaster.pid', `.s.PGSQL.${PORT}.lock`]) {
+    const file = join(cluster, name);
+    const stats = fs.statSync(file, { throwIfNoEntry: false });
+    if (!stats) continue;
+    const pid = pidIn(file);
+    if (Date.now() - stats.mtimeMs < LISTEN_PATIENCE || isPostmaster(cluster, pid)) return false;
+    const moved = `${file}.${randomBytes(6).toString('hex')}`;
+    fs.renameSync(file, moved);
+    // Another process may have started the server in the meantime.
+    if (pidIn(moved) !== pid) fs.linkSync(moved, file);
+    fs.unlinkSync(moved);
+  }
+  return true;
+}
+
+/** An argument that tells servers apart. */
+function markOf(cluster: string): string {
+  return `embedded.cluster=${cluster}`;
+}
+
+/** Whether this is the process of the cluster's server. Those of another container, and zombies, are none. */
+function isPostmaster(cluster: string, pid: number): boolean {
   try {
-    await connection.query(`CREATE DATABASE ${connection.escapeIdentifier(database)}`);
-  } catch (error) {
-    const code = codeOf(error);
-    // duplicate_database or unique_violation: another process was faster.
-    if (code === '42P04' || code === '23505') return;
-    // The server ends, or has ended.
-    if (code === undefined || code.startsWith('57')) throw error;
-    throw new EmbeddedPostgresError(`cannot create the database "${database}": ${messageOf(error)}`, {
-      cause: error,
-    });
+    const command =
+      process.platform === 'linux'
+        ? fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        : execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return `${command.trim()} `.includes(` ${markOf(cluster)} `);
+  } catch {
+    return false;
   }
 }
 
 /**
- * Ends the lease, and stops the server if nobody else has one.
- *
- * @returns 'lost' if the connection has ended: then so has the lease, but the server may recover
+ * Starts the server in its own session, with its output in the log. Ctrl-C in the terminal does not reach it, and an
+ * application that is killed leaves it to the next start.
  */
-async function endLease(
-  { folder }: Server,
-  { connection, pid }: Lease,
-): Promise<'stopped' | 'left' | 'lost'> {
-  connection.ref();
+function launch({ folder, parameters }: Server): ChildProcess {
+  const { cluster, account, runtime } = folder;
+  const { size = 0 } = fs.statSync(folder.log, { throwIfNoEntry: false }) ?? {};
+  if (size > MAX_LOG_BYTES) fs.renameSync(folder.log, `${folder.log}.1`);
+  const log = fs.openSync(folder.log, 'a', 0o600);
+  const settings = settingsOf(parameters, cluster).flatMap((setting) => ['-c', setting]);
+  const args = ['-D', account ? HERE : cluster, ...settings];
+  const options = { ...programOptions(account, cluster), detached: true };
   try {
-    await connection.query('SELECT pg_advisory_unlock_shared($1)', [LOCK]);
-    const lock = await connection.query<{ isLast: boolean }>('SELECT pg_try_advisory_lock($1) AS "isLast"', [
-      LOCK,
-    ]);
-    if (!lock.rows[0]!.isLast) return 'left';
-    await stopPostmaster(folder, pid);
-    return 'stopped';
-  } catch (error) {
-    if (error instanceof EmbeddedPostgresError) throw error;
-    return 'lost';
+    const program = programFor('postgres', account, runtime);
+    const child = spawn(program, args, { ...options, stdio: ['ignore', log, log] });
+    child.once('error', (error) => fs.appendFileSync(folder.log, `FATAL: ${messageOf(error)}\n`));
+    child.unref();
+    return child;
   } finally {
-    await connection.end().catch(() => undefined);
+    fs.closeSync(log);
   }
 }
 
-/** A server that this process uses. */
-export class SharedServer {
-  private readonly stopping = new AbortController();
-  private restarting: Promise<void> = Promise.resolve();
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid === undefined || exitCode !== null || signalCode !== null;
+}
+
+/** @throws EmbeddedPostgresError unless it was stopped or killed, or met another server that has ended by the next try */
+function assertTemporary({ path, log }: DataFolder, { exitCode, signalCode }: ChildProcess): void {
+  const reason = reasonIn(fs.readFileSync(log, 'utf8'));
+  if (exitCode === 0 || signalCode !== null || CONFLICT.test(reason)) return;
+  throw new EmbeddedPostgresError(`PostgreSQL does not start in ${path}: ${reason}; see ${log}`);
+}
+
+/** Durability (fsync, synchronous_commit) stays at PostgreSQL's defaults, which are on. */
+function settingsOf(parameters: Record<string, string>, cluster: string): string[] {
+  const settings = {
+    max_connections: '100',
+    shared_buffers: '128MB',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // A failed statement is reported only to its client: it may contain secrets, and it would fill the log.
+    log_min_messages: 'log',
+    log_checkpoints: 'off',
+    ...parameters,
+    password_encryption: 'scram-sha-256',
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    // Only who may enter the cluster, mode 0700, reaches the socket in it.
+    listen_addresses: '',
+    unix_socket_directories: '.',
+    unix_socket_permissions: '0700',
+    port: PORT,
+  };
+  return [...Object.entries(settings).map(([name, value]) => `${name}=${value}`), markOf(cluster)];
+}
+
+/**
+ * Stops the server: SIGTERM waits for its sessions, SIGINT ends them, SIGQUIT ends it without writing everything out,
+ * after which the next start recovers. Each signal has ten seconds.
+ */
+async function stopPostmaster(
+  { cluster }: DataFolder,
+  pid: number,
+  signals: NodeJS.Signals[],
+): Promise<void> {
+  for (const signal of signals) {
+    if (isPostmaster(cluster, pid)) process.kill(pid, signal);
+    for (const end = Date.now() + STOP_PATIENCE; Date.now() < end; await sleep(10)) {
+      if (!isPostmaster(cluster, pid)) return;
+    }
+  }
+}
+
+/** A server that this process has started, or taken over from a killed one. If it dies, it is started again. */
+export class OwnedServer {
+  /** Resolves if the server has died and cannot be started again. */
+  readonly lost: Promise<unknown>;
+  private pid = 0;
+  private restarting: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
-  private lease: Lease | undefined;
 
   private constructor(
     private readonly server: Server,
-    private readonly supervise: boolean,
-    /** Whether the server was already running. */
-    readonly adopted: boolean,
-    lease: Lease,
+    private connection: Connection,
   ) {
-    this.keep(lease);
+    this.lost = new Promise((lose) => this.watch(lose));
   }
 
-  /** @param supervise restarts the server when it dies */
-  static async join(server: Server, supervise: boolean): Promise<SharedServer> {
-    const { adopted, ...lease } = await join(server);
-    return new SharedServer(server, supervise, adopted, lease);
+  /** @throws ServerInUseError if another process owns the server */
+  static async start(server: Server): Promise<OwnedServer> {
+    return new OwnedServer(server, await connectAsOwner(server));
   }
 
-  /** Stops using the server, once; the last user stops it. */
-  stop(): Promise<void> {
-    return (this.stopped ??= this.leave());
+  /** @param signals in the order of their use, see stopPostmaster */
+  stop(signals: NodeJS.Signals[]): Promise<void> {
+    return (this.stopped ??= this.end(signals));
   }
 
-  private async leave(): Promise<void> {
-    const { folder, log } = this.server;
-    this.stopping.abort();
+  private async end(signals: NodeJS.Signals[]): Promise<void> {
     await this.restarting;
-    // The crash of one session ends all of them, leases too, while the server recovers and would run on.
-    let lease = this.lease ?? (await this.joinRunning());
-    while (lease) {
-      const end = await endLease(this.server, lease);
-      if (end === 'stopped') log(`PostgreSQL in ${folder.path} stopped`);
-      lease = end === 'lost' ? await this.joinRunning() : undefined;
-    }
-    folder.close();
+    this.connection.ref();
+    await this.connection.end().catch(() => undefined);
+    await stopPostmaster(this.server.folder, this.pid, signals);
   }
 
-  /** @returns undefined if the server does not run, or does not become ready */
-  private async joinRunning(): Promise<Lease | undefined> {
-    try {
-      return await join(this.server, this.stopping.signal);
-    } catch (error) {
-      if (error instanceof EmbeddedPostgresError) this.server.log(error.message);
-      return undefined;
-    }
-  }
-
-  /** Does not keep the process alive. */
-  private keep(lease: Lease): void {
-    this.lease = lease;
-    lease.connection.unref();
-    lease.connection.once('end', () => {
-      this.lease = undefined;
-      if (this.supervise && !this.stopping.signal.aborted) this.restarting = this.restart();
+  private watch(lose: (error: unknown) => void): void {
+    this.pid = pidIn(join(this.server.folder.cluster, 'postmaster.pid'));
+    // Does not keep the process alive.
+    this.connection.unref();
+    this.connection.once('end', () => {
+      if (!this.stopped) this.restarting = this.restart().then(() => this.watch(lose), lose);
     });
   }
 
-  /** Reports failed attempts and repeats them after increasing pauses, until one succeeds. */
+  /** After the crash of a session, which ends all of them, PostgreSQL recovers by itself. */
   private async restart(): Promise<void> {
-    const { server } = this;
-    const { signal } = this.stopping;
-    for (let pause = MIN_PAUSE; !signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE)) {
-      try {
-        this.keep(await join(server, signal));
-        server.log(`PostgreSQL in ${server.folder.path} had died and is running again`);
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        server.log(`PostgreSQL died and is not back: ${messageOf(error)}`);
-      }
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
-    }
+    this.connection = await connectAsOwner(this.server);
+    this.server.log(`PostgreSQL in ${this.server.folder.path} had died and is running again`);
   }
+}
+
+async function connectAsOwner(server: Server): Promise<Connection> {
+  const connection = await reach(server);
+  const sql = 'SELECT pg_try_advisory_lock($1) AS "isOwner"';
+  const { rows } = await connection.query<{ isOwner: boolean }>(sql, [LOCK]);
+  if (rows[0]!.isOwner) return connection;
+  await connection.end();
+  throw new ServerInUseError(
+    `another process runs PostgreSQL in ${server.folder.path}; stop it first, or choose another folder`,
+  );
 }

@@ -161,11 +161,8 @@ async function lookAtDatabase(settings: Settings): Promise<Found> {
   const embedded = findEmbedded(settings);
   const location = embedded?.cluster ?? resolve(settings.dataDirectory);
   const database = { ...UNKNOWN, kind: 'embedded', location } as const;
-  if (embedded === undefined) {
-    return nothingIn({ ...database, state: 'missing' });
-  }
-  return embedded.url === undefined
-    ? nothingIn({ ...database, state: 'stopped', bytes: sizeOf(location) })
+  return embedded === undefined
+    ? nothingIn({ ...database, state: 'missing' })
     : lookInto(embedded.url, { ...database, psql: embedded.psql });
 }
 
@@ -187,6 +184,10 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
     };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
+    // Nobody listens at its socket.
+    if (database.kind === 'embedded' && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
+      return nothingIn({ ...database, state: 'stopped', psql: null, bytes: sizeOf(database.location) });
+    }
     return nothingIn({ ...database, state: 'unreachable', reason: message || (code ?? String(error)) });
   } finally {
     if (dataSource.isInitialized) {

@@ -3,7 +3,6 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { Bench, type How, postmasterPid, responds } from '../../../support/embedded-postgres-bench';
 import { type Checkout, makeCheckout, removeLinks } from '../../../support/checkout';
-import { until } from '../../../support/eventually';
 import { embeddedUrl } from '../../faults/support/embedded-url';
 
 const isRoot = process.getuid?.() === 0;
@@ -55,10 +54,7 @@ describe('the binaries', () => {
       expect(fs.readdirSync(join(data, 'runtime'))).toHaveLength(1);
       expect(fs.statSync(data).mode & 0o777).toBe(0o700);
       expect(fs.statSync(join(data, 'data'))).toMatchObject({ uid: USER.uid, mode: 0o040700 });
-      // Root completes it: it gets the links and the rights that an installation without scripts omits.
-      for (const name of fs.readdirSync(join(incomplete.native, 'bin'))) {
-        fs.chmodSync(join(incomplete.native, 'bin', name), 0o644);
-      }
+      // Root completes it: it gets the links that an installation without scripts omits.
       await serve(incomplete, options('two'));
       expect(removeLinks(incomplete.native)).toBeGreaterThan(0);
     },
@@ -75,66 +71,40 @@ describe('as root', () => {
     const how = { env: { TEST_UMASK: '077' } };
     await Promise.all([serve(closed, settings, how), serve(closed, second, how)]);
     const runtime = join(sharedDirectory, 'runtime');
-    const program = join(runtime, fs.readdirSync(runtime)[0]!, 'bin', 'postgres');
-    const { size } = fs.statSync(program);
-    fs.truncateSync(program, size / 2);
-    await serve(closed, settings);
-    expect(fs.statSync(program).size).toBe(size);
-    fs.chmodSync(runtime, 0o777);
-    expect((await bench.hold(closed, settings).report).error).toMatch(
-      /runtime must be a folder .* that nobody else may write/,
-    );
+    expect(fs.readdirSync(runtime)).toHaveLength(1);
   });
 
-  asRoot(
-    'runs the server as a user that nobody else is, for each folder another, and takes over data of root or of nobody (needs root)',
-    async () => {
-      const listed = fs
-        .readFileSync('/etc/passwd', 'utf8')
-        .match(/(?<=^[^:]+:[^:]*:)\d+/gm)!
-        .map(Number);
-      const owners: number[] = [];
-      for (const name of ['one', 'two']) {
-        const settings = options(name);
-        await serve(checkout, settings);
-        for (const entry of fs.readdirSync(bench.path(name, 'data'), { recursive: true }) as string[]) {
-          owners.push(fs.lstatSync(bench.path(name, 'data', entry)).uid);
-        }
-      }
-      expect(new Set(owners).size).toBe(2);
-      expect(owners.filter((uid) => uid === 0 || listed.includes(uid))).toEqual([]);
-
-      const cluster = bench.path('one', 'data');
-      const { uid } = fs.statSync(cluster);
-      for (const owner of [0, NOBODY]) {
-        spawnSync('chown', ['-R', `${owner}:${owner}`, cluster]);
-        spawnSync('chmod', ['755', cluster]);
-        await serve(checkout, options('one'));
-        expect(fs.statSync(cluster)).toMatchObject({ uid, mode: 0o040700 });
-      }
-      expect(
-        fs
-          .readdirSync(cluster, { recursive: true })
-          .map((name) => fs.lstatSync(join(cluster, String(name))).uid),
-      ).toEqual(fs.readdirSync(cluster, { recursive: true }).map(() => uid));
-    },
-  );
+  asRoot('runs the server as nobody, or as the owner of the data that it finds (needs root)', async () => {
+    const cluster = bench.path('one', 'data');
+    const owners = () =>
+      new Set(
+        ['', ...fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' })].map(
+          (name) => fs.lstatSync(join(cluster, name)).uid,
+        ),
+      );
+    await serve(checkout, options('one'));
+    expect(owners()).toEqual(new Set([NOBODY]));
+    // Restored by hand, and made by an earlier version.
+    for (const [before, after] of [
+      [0, NOBODY],
+      [45_678, 45_678],
+    ]) {
+      spawnSync('chown', ['-R', `${before}:${before}`, cluster]);
+      await serve(checkout, options('one'));
+      expect(owners()).toEqual(new Set([after]));
+    }
+  });
 
   asRoot('does nothing in a folder of somebody else, or that others may write (needs root)', async () => {
     const stranger = homeOf(USER, 'stranger');
-    fs.mkdirSync(join(stranger, 'holders'));
     fs.writeFileSync(join(stranger, 'password'), 'kept');
-    expect(await failure(options('stranger'))).toMatch(
-      /stranger belongs to uid 1000, and root does not work in a folder of somebody else: run this as that user/,
-    );
-    expect(fs.readdirSync(stranger).sort()).toEqual(['holders', 'password']);
-    // Nor where a link of that user leads to.
-    fs.mkdirSync(bench.path('own'), { mode: 0o700 });
-    fs.symlinkSync(bench.path('own'), join(stranger, 'link'));
-    fs.lchownSync(join(stranger, 'link'), USER.uid, USER.gid);
-    expect(await failure(options('stranger', 'link'))).toMatch(/belongs to uid 1000/);
+    const expected =
+      /^\S+ belongs to uid \d+, or others may write to it, and root works only in a folder of its own/;
+    expect(await failure(options('stranger'))).toMatch(expected);
+    expect(fs.readdirSync(stranger)).toEqual(['password']);
+    fs.mkdirSync(bench.path('own'));
     fs.chmodSync(bench.path('own'), 0o777);
-    expect(await failure(options('own'))).toMatch(/others may write to .*chmod go-w/);
+    expect(await failure(options('own'))).toMatch(expected);
     expect(fs.readdirSync(bench.path('own'))).toEqual([]);
   });
 
@@ -146,23 +116,6 @@ describe('as root', () => {
     const { stdout } = spawnSync(process.execPath, ['-e', script, path], { ...USER, encoding: 'utf8' });
     expect(stdout).toBe('EACCES\n');
     await holder.stop();
-  });
-
-  asRoot('stops no process that the server only names (needs root)', async () => {
-    const holder = bench.hold(checkout, options('two'));
-    await holder.report;
-    const file = bench.path('two', 'data', 'postmaster.pid');
-    const [pid, ...lines] = fs.readFileSync(file, 'utf8').split('\n');
-    const victim = bench.hold(checkout, options('one'));
-    await victim.report;
-    fs.writeFileSync(file, [victim.child.pid, ...lines].join('\n'));
-    const late = bench.hold(checkout, options('two'));
-    // It has looked at the file, and found it to be stale.
-    await until(() => postmasterPid(bench.path('two', 'data')) !== victim.child.pid);
-    for (const one of [late, holder]) await one.kill();
-    process.kill(Number(pid), 'SIGQUIT');
-    expect(victim.child.exitCode).toBeNull();
-    expect(await victim.stop()).toBe(0);
   });
 });
 
@@ -178,14 +131,14 @@ describe('as root in a container', () => {
   const inContainer = isRoot && hasSetpriv ? it : it.skip;
 
   inContainer(
-    'creates, adopts and stops the server without the right to look into it (needs root, setpriv)',
+    'creates, takes over and stops the server without the right to look into it (needs root, setpriv)',
     async () => {
       const how = { within: limitedTo(DOCKER) };
       const first = bench.hold(checkout, options('container'), how);
       expect((await first.report).error).toBeUndefined();
       await first.kill();
       const second = bench.hold(checkout, options('container'), how);
-      expect(await second.report).toMatchObject({ adopted: true });
+      expect((await second.report).error).toBeUndefined();
       expect(await second.stop()).toBe(0);
       expect(postmasterPid(bench.path('container', 'data'))).toBeUndefined();
     },
@@ -194,7 +147,7 @@ describe('as root in a container', () => {
   inContainer('says so when root may not become another user (needs root, setpriv)', async () => {
     for (const rights of ['dac_override,kill', 'dac_override,chown,kill']) {
       expect(await failure(options('captive'), { within: limitedTo(rights) })).toMatch(
-        /may not act as uid \d+ \(EPERM\); run as an ordinary user/,
+        /^cannot (start PostgreSQL|create a database) in .*(not permitted|EPERM)/,
       );
     }
   });
