@@ -27,7 +27,7 @@ const INDEX = `^src/(?:${FOLDER})/index\\.ts$`;
 
 const PURE = [
   '^src/modules/quotas/rules/',
-  '/(order-status|pet-status|catalogue-line|bad-lines|schedule|address-policy|allowances)\\.ts$',
+  '/(pet-status|catalogue-line|bad-lines|schedule|address-policy|allowances)\\.ts$',
 ];
 
 function sentenceOf(module, allowed) {

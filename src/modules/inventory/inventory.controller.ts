@@ -58,7 +58,7 @@ export class InventoryController {
     id: 'setInventory',
     summary: 'Set the stock count of a pet',
     description:
-      'Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
+      'Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.',
     response: { description: 'The updated stock.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError],
     bodies: {
@@ -80,7 +80,7 @@ export class InventoryController {
     id: 'adjustInventory',
     summary: 'Adjust the stock count of a pet',
     description:
-      'Adds units to the stock or removes them in one step, without reading the count first. Added units make a `pending` or `sold` pet `available`.',
+      'Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.',
     response: { description: 'The updated stock.', resource: InventoryItemDto, example: EXAMPLE },
     errors: [PetNotFoundError, InsufficientStockError],
     stability: 'experimental',

@@ -10,7 +10,7 @@ import {
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf, ValidationFailedError } from '#libs/http';
 import type { Occurrence, Participant } from '../events';
-import { PetCatalog, PetNotFoundError } from '../pets';
+import { PetCatalog, PetDependents, PetNotFoundError } from '../pets';
 import {
   InsufficientStockError,
   type InventoryItemDto,
@@ -18,7 +18,7 @@ import {
   MAX_QUANTITY,
   toInventoryItemDto,
 } from './inventory.dto';
-import { StockReservations, unitsOf } from './stock-reservations';
+import { setUnits, StockReservations, unitsOf } from './stock-reservations';
 import { InventoryItem, Stock } from './stock.entity';
 
 /** The use cases of the stock. */
@@ -29,6 +29,7 @@ export class InventoryService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
+    private readonly dependents: PetDependents,
   ) {
     this.pages = new PageReader(database, InventoryItem, selectItems);
   }
@@ -53,15 +54,15 @@ export class InventoryService {
     precondition: Precondition,
     origin: Origin,
   ): Promise<InventoryItemDto> {
-    return this.change(petId, origin, (item) => {
+    return this.change(petId, quantity === 0, origin, (item) => {
       precondition.assertHolds(toInventoryItemDto(item));
-      return { quantity, restocks: quantity > 0 };
+      return quantity;
     });
   }
 
   /** Adds units to the stock, or removes them. */
   adjust(petId: number, delta: number, origin: Origin): Promise<InventoryItemDto> {
-    return this.change(petId, origin, (item) => {
+    return this.change(petId, delta < 0, origin, (item) => {
       const quantity = item.quantity + delta;
       if (quantity < 0) {
         throw new InsufficientStockError(petId);
@@ -69,26 +70,32 @@ export class InventoryService {
       if (quantity > MAX_QUANTITY) {
         throw new ValidationFailedError(`delta must not take the stock above ${MAX_QUANTITY}.`);
       }
-      return { quantity, restocks: delta > 0 };
+      return quantity;
     });
   }
 
+  /** @param mayEmpty whether nothing may be left, so that the status depends on open orders */
   private change(
     petId: number,
+    mayEmpty: boolean,
     origin: Origin,
-    rule: (item: InventoryItem) => { quantity: number; restocks: boolean },
+    quantityOf: (item: InventoryItem) => number,
   ): Promise<InventoryItemDto> {
+    const { openOrders } = this.dependents;
     const command = {
-      needs: [PetCatalog.lock(petId), StockReservations.load(petId)],
+      needs: [
+        PetCatalog.lock(petId),
+        StockReservations.load(petId),
+        ...(mayEmpty ? [openOrders.count(petId)] : []),
+      ],
       decide: (state: State) => {
         const pet = PetCatalog.find(state, petId);
         if (pet === null) {
           throw new PetNotFoundError(petId);
         }
-        const { quantity, restocks } = rule({ petId, quantity: unitsOf(state, petId), status: pet.status });
-        const status = restocks ? 'available' : pet.status;
-        state.update(Stock, petId, { petId, quantity });
-        PetCatalog.setStatus(state, petId, status);
+        const quantity = quantityOf({ petId, quantity: unitsOf(state, petId), status: pet.status });
+        const change = setUnits(state, petId, quantity);
+        const status = PetCatalog.followStock(state, petId, change, () => openOrders.exist(state, petId));
         return toInventoryItemDto({ petId, quantity, status });
       },
     };

@@ -1,5 +1,5 @@
 import type { Need, State, Transaction } from '#libs/database';
-import type { KnownPet, PetStatus } from '../pets';
+import type { KnownPet, PetStatus, StockChange } from '../pets';
 import { InsufficientStockError, MAX_QUANTITY } from './inventory.dto';
 import { Stock } from './stock.entity';
 
@@ -17,23 +17,19 @@ export const StockReservations = {
 
   /**
    * Takes units from the stock.
-   * @returns the units left
    * @throws ApiError 409 `insufficient_stock`
    */
-  take: (state: State, petId: number, quantity: number): number => {
-    const left = unitsOf(state, petId) - quantity;
-    if (left < 0) {
+  take: (state: State, petId: number, quantity: number): StockChange => {
+    const before = unitsOf(state, petId);
+    if (before < quantity) {
       throw new InsufficientStockError(petId);
     }
-    state.update(Stock, petId, { petId, quantity: left });
-    return left;
+    return setUnits(state, petId, before - quantity);
   },
 
   /** Returns units to the stock, up to its maximum. */
-  giveBack: (state: State, petId: number, quantity: number): void => {
-    const after = Math.min(unitsOf(state, petId) + quantity, MAX_QUANTITY);
-    state.update(Stock, petId, { petId, quantity: after });
-  },
+  giveBack: (state: State, petId: number, quantity: number): StockChange =>
+    setUnits(state, petId, Math.min(unitsOf(state, petId) + quantity, MAX_QUANTITY)),
 
   left: unitsOf,
 
@@ -52,4 +48,10 @@ export const StockReservations = {
 /** Units in stock. Every pet has a stock row from its creation on. */
 export function unitsOf(state: State, petId: number): number {
   return state.find(Stock, petId)!.quantity;
+}
+
+export function setUnits(state: State, petId: number, after: number): StockChange {
+  const before = unitsOf(state, petId);
+  state.update(Stock, petId, { petId, quantity: after });
+  return { before, after };
 }

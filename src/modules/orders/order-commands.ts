@@ -1,14 +1,8 @@
 import { type Aggregate, type Command, MAX_COUNT, type Need, type State } from '#libs/database';
 import type { Precondition } from '#libs/http';
 import { StockReservations } from '../inventory';
-import { type KnownPet, PetCatalog } from '../pets';
-import {
-  canTransition,
-  petStatusAfterCancelling,
-  petStatusAfterCompleting,
-  petStatusAfterPlacing,
-} from './order-status';
-import { Order, statusOf } from './order.entity';
+import { PetCatalog } from '../pets';
+import { Order } from './order.entity';
 import {
   type NewOrderDto,
   OrderAlreadyCompleteError,
@@ -37,7 +31,7 @@ export const OpenOrders = {
   closed: (state: State, petId: number): void => state.adjust(COUNT, petId, -1),
 };
 
-/** Places an order: takes the stock at once and updates the pet's status. */
+/** Places an order: takes the stock at once. */
 export function placeOrder({
   petId,
   quantity = 1,
@@ -52,8 +46,8 @@ export function placeOrder({
       { newId: Order },
     ],
     decide: (state) => {
-      const pet = availablePet(state, petId);
-      const left = StockReservations.take(state, petId, quantity);
+      assertAvailable(state, petId);
+      const taken = StockReservations.take(state, petId, quantity);
       const id = state.newId(Order);
       const order: Order = {
         id,
@@ -64,20 +58,16 @@ export function placeOrder({
         cancelledAt: null,
       };
       state.insert(Order, id, order);
-      const placed = petStatusAfterPlacing(pet.status, { stock: left });
-      if (complete) {
-        const remainder = { stock: left, openOrders: OpenOrders.exist(state, petId) };
-        PetCatalog.setStatus(state, petId, petStatusAfterCompleting(placed, remainder));
-      } else {
+      if (!complete) {
         OpenOrders.opened(state, petId);
-        PetCatalog.setStatus(state, petId, placed);
       }
+      PetCatalog.followStock(state, petId, taken, () => !complete || OpenOrders.exist(state, petId));
       return toOrderDto(order);
     },
   };
 }
 
-function availablePet(state: State, petId: number): KnownPet {
+function assertAvailable(state: State, petId: number): void {
   const pet = PetCatalog.find(state, petId);
   if (pet === null) {
     throw new UnknownPetError(petId);
@@ -85,7 +75,6 @@ function availablePet(state: State, petId: number): KnownPet {
   if (pet.status !== 'available') {
     throw new PetNotAvailableError(petId, pet.status);
   }
-  return pet;
 }
 
 /** An order and its pet, read beforehand because the pet is what gets locked. An order never changes its pet. */
@@ -103,7 +92,7 @@ export function rescheduleOrder(
   };
 }
 
-/** Completes an order, and may reschedule it. If no stock and no open order is left, the pet becomes sold. */
+/** Completes an order, and may reschedule it. */
 export function completeOrder(
   { id, petId }: OrderOfPet,
   patch: OrderPatchDto,
@@ -115,12 +104,9 @@ export function completeOrder(
       const { before, after } = applyPatch(state, id, patch, precondition);
       if (!before.complete) {
         OpenOrders.closed(state, petId);
-        const remainder = {
-          stock: StockReservations.left(state, petId),
-          openOrders: OpenOrders.exist(state, petId),
-        };
-        const pet = PetCatalog.find(state, petId)!;
-        PetCatalog.setStatus(state, petId, petStatusAfterCompleting(pet.status, remainder));
+        const left = StockReservations.left(state, petId);
+        const unchanged = { before: left, after: left };
+        PetCatalog.followStock(state, petId, unchanged, () => OpenOrders.exist(state, petId));
       }
       return toOrderDto(after);
     },
@@ -135,7 +121,7 @@ function applyPatch(
 ): { before: Order; after: Order } {
   const before = foundOrder(state, id, precondition);
   const { complete = before.complete } = patch;
-  if (!canTransition(statusOf(before), complete ? 'complete' : 'open')) {
+  if (before.complete && !complete) {
     throw new OrderAlreadyCompleteError(id);
   }
   const shipDate = patch.shipDate === undefined ? before.shipDate : parseDate(patch.shipDate);
@@ -150,15 +136,14 @@ export function cancelOrder({ id, petId }: OrderOfPet, precondition: Preconditio
     needs: orderNeeds(id, petId),
     decide: (state) => {
       const order = foundOrder(state, id, precondition);
-      if (!canTransition(statusOf(order), 'cancelled')) {
+      if (order.complete) {
         throw new OrderAlreadyCompleteError(id);
       }
       state.update(Order, id, { ...order, cancelledAt: state.now });
       OpenOrders.closed(state, petId);
-      StockReservations.giveBack(state, petId, order.quantity);
-      // Exists, because a pet with an open order cannot be deleted.
-      const pet = PetCatalog.find(state, petId)!;
-      PetCatalog.setStatus(state, petId, petStatusAfterCancelling(pet.status));
+      const returned = StockReservations.giveBack(state, petId, order.quantity);
+      // The pet exists, because it cannot be deleted while an order is open. Some stock is left, so others do not matter.
+      PetCatalog.followStock(state, petId, returned, () => true);
     },
   };
 }

@@ -1,6 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { GeneratedId, OF_THE_DATABASE, int8 } from '#libs/database';
-import type { OrderStatus } from './order-status';
 
 @Entity('orders')
 @Check('orders_quantity_check', 'quantity >= 1')
@@ -30,11 +29,4 @@ export class Order {
 
   @Column({ name: 'cancelled_at', type: 'timestamptz', nullable: true })
   cancelledAt!: Date | null;
-}
-
-export function statusOf({ complete, cancelledAt }: Order): OrderStatus {
-  if (cancelledAt !== null) {
-    return 'cancelled';
-  }
-  return complete ? 'complete' : 'open';
 }

@@ -55,7 +55,7 @@ export class OrdersController {
     id: 'placeOrder',
     summary: 'Place an order',
     description:
-      'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
+      'The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`, and `sold` once no order is open any more. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.',
     response: { status: 201, description: 'The order was placed.', resource: OrderDto, example: EXAMPLE },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
     bodies: {
@@ -117,7 +117,7 @@ export class OrdersController {
     id: 'cancelOrder',
     summary: 'Cancel an order',
     description:
-      'Returns the units of an open order to the stock. A `pending` pet becomes `available` again. A complete order cannot be cancelled.',
+      'Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.',
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
   })
   cancel(

@@ -1,5 +1,5 @@
 import { columnNames, type Need, numberRows, type State, type Transaction } from '#libs/database';
-import type { PetStatus } from './pet-status';
+import { type PetStatus, type StockChange, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 
 /** What other modules may see of a pet. */
@@ -16,9 +16,12 @@ export const PetCatalog = {
 
   find: (state: State, id: number): KnownPet | null => findPet(state, id),
 
-  /** For changes that follow from stock or orders, so the rule for manual changes does not apply. */
-  setStatus: (state: State, id: number, status: PetStatus): void => {
-    state.update(Pet, id, { ...state.find(Pet, id)!, status });
+  /** For every change of the stock or of an order. @returns the status that follows from it: `statusAfter` */
+  followStock(state: State, id: number, change: StockChange, hasOpenOrders: () => boolean): PetStatus {
+    const pet = state.find(Pet, id)!;
+    const status = statusAfter(pet.status, change, hasOpenOrders);
+    state.update(Pet, id, { ...pet, status });
+    return status;
   },
 
   /** The pets whose status the command has changed. */
@@ -55,6 +58,7 @@ export function findPet(state: State, id: number): Pet | null {
 export abstract class PetDependents {
   abstract readonly stock: {
     load(petId: number): Need;
+    left(state: State, petId: number): number;
     /** Each new pet gets its stock. */
     create(state: State, pet: KnownPet): void;
   };

@@ -86,7 +86,7 @@ export class PetsController {
     id: 'replacePet',
     summary: 'Replace a pet',
     description:
-      'Replaces all fields. Without a `status` the pet becomes `available`. Any change of status is allowed except `sold` to `pending`.',
+      'Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
     response: { description: 'The updated pet.', resource: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     bodies: BODIES,
@@ -97,7 +97,7 @@ export class PetsController {
     @IfMatch() precondition: Precondition,
     @SentBy() origin: Origin,
   ): Promise<PetDto> {
-    return this.pets.replace(petId, body, precondition, origin);
+    return this.pets.update(petId, body, precondition, origin);
   }
 
   @Patch(':petId')
@@ -105,7 +105,7 @@ export class PetsController {
     id: 'updatePet',
     summary: 'Update a pet',
     description:
-      'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. Any change of status is allowed except `sold` to `pending`.',
+      'Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.',
     response: { description: 'The updated pet.', resource: PetDto, example: EXAMPLE },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',

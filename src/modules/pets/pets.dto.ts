@@ -9,7 +9,7 @@ import {
   PageQuery,
   Text,
 } from '#libs/http';
-import { PET_DEFAULTS, PET_STATUSES, type PetStatus } from './pet-status';
+import { PET_STATUSES, type PetStatus } from './pet-status';
 import type { Pet } from './pet.entity';
 
 const NAME = { min: 1, max: 200, notBlank: true, description: "The pet's name.", example: 'Rex' };
@@ -21,6 +21,9 @@ const STATUS = {
   enumName: 'PetStatus',
 };
 
+/** Defaults of a new pet. */
+export const PET_DEFAULTS: { status: PetStatus } = { status: 'available' };
+
 @ApiSchema({ name: 'NewPet', description: 'The body to create or replace a pet.' })
 export class NewPetDto {
   @Text(NAME)
@@ -29,7 +32,11 @@ export class NewPetDto {
   @Id(CATEGORY_ID)
   categoryId!: number;
 
-  @OneOf(PET_STATUSES, { ...STATUS, default: PET_DEFAULTS.status })
+  @OneOf(PET_STATUSES, {
+    ...STATUS,
+    description:
+      'Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.',
+  })
   status?: PetStatus;
 }
 
@@ -93,10 +100,6 @@ export class ListPetsQuery extends PageQuery {
   id?: number[];
 }
 
-export function fieldsOf(body: NewPetDto) {
-  return { ...PET_DEFAULTS, ...body };
-}
-
 export function toPetDto({ id, name, categoryId, status }: Pet): PetDto {
   return { id, name, categoryId: categoryId!, status };
 }
@@ -121,8 +124,11 @@ export const UnknownCategoryError = defineError({
 export const InvalidStatusTransitionError = defineError({
   code: 'invalid_status_transition',
   status: 409,
-  when: 'This change of status is not allowed: a sold pet cannot become pending.',
-  message: (from: string, to: string) => `A ${from} pet cannot become ${to}.`,
+  when: 'This change of status is not allowed: a sold pet cannot become pending, and a pet without stock cannot become available.',
+  message: (from: string, to: string) =>
+    to === 'available'
+      ? 'A pet without stock cannot become available. Set its stock: that makes it available.'
+      : `A ${from} pet cannot become ${to}.`,
   example: ['sold', 'pending'],
 });
 

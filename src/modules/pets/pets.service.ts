@@ -19,10 +19,10 @@ import { findPet, PetCatalog, PetDependents } from './pet-catalog';
 import { mayChangeByHand, PET_STATUSES } from './pet-status';
 import { Pet } from './pet.entity';
 import {
-  fieldsOf,
   InvalidStatusTransitionError,
   type ListPetsQuery,
   type NewPetDto,
+  PET_DEFAULTS,
   type PetDto,
   PetHasOpenOrdersError,
   PetNotFoundError,
@@ -71,7 +71,7 @@ export class PetsService {
       decide: (state) => {
         assertCategory(state, categoryId);
         const id = state.newId(Pet);
-        const pet: Pet = { ...fieldsOf(body), id, formerCategoryId: null, deletedAt: null };
+        const pet: Pet = { ...PET_DEFAULTS, ...body, id, formerCategoryId: null, deletedAt: null };
         state.insert(Pet, id, pet);
         this.dependents.stock.create(state, pet);
         return toPetDto(pet);
@@ -80,25 +80,21 @@ export class PetsService {
     return this.commands.run(command, origin);
   }
 
-  /** Replaces all fields; a field that is left out gets the default of a new pet. */
-  replace(id: number, body: NewPetDto, precondition: Precondition, origin: Origin): Promise<PetDto> {
-    return this.update(id, fieldsOf(body), precondition, origin);
-  }
-
-  /** Changes only the given fields. */
+  /** Changes the given fields. A replacement gives all but the status, which stays as it is then. */
   update(id: number, changes: PetPatchDto, precondition: Precondition, origin: Origin): Promise<PetDto> {
     const { categoryId, status } = changes;
+    const { stock } = this.dependents;
     const command: Command<PetDto> = {
       needs: [
         PetCatalog.lock(id),
         ...(categoryId === undefined ? [] : [CategoryCatalog.keep(categoryId)]),
-        ...(status === undefined ? [] : [this.dependents.stock.load(id)]),
+        ...(status === undefined ? [] : [stock.load(id)]),
       ],
       decide: (state) => {
         const pet = foundPet(state, id, precondition);
         const changed: Pet = { ...pet, ...changes };
-        if (!mayChangeByHand(pet.status, changed.status)) {
-          throw new InvalidStatusTransitionError(pet.status, changed.status);
+        if (status !== undefined && !mayChangeByHand(pet.status, status, stock.left(state, id))) {
+          throw new InvalidStatusTransitionError(pet.status, status);
         }
         if (categoryId !== undefined) {
           assertCategory(state, categoryId);

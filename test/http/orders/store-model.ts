@@ -27,9 +27,9 @@ export class StoreModel {
   take(step: Step): Outcome {
     switch (step.do) {
       case 'set':
-        return this.restock(step.quantity, step.quantity > 0);
+        return this.restock(step.quantity);
       case 'adjust':
-        return this.restock(this.stock + step.delta, step.delta > 0);
+        return this.restock(this.stock + step.delta);
       case 'place':
         return this.place(step.quantity, step.complete);
       case 'change status':
@@ -41,11 +41,10 @@ export class StoreModel {
     }
   }
 
-  private restock(quantity: number, restocks: boolean): Outcome {
+  private restock(quantity: number): Outcome {
     if (this.deleted) return 'pet_not_found';
     if (quantity < 0) return 'insufficient_stock';
-    this.stock = quantity;
-    if (restocks) this.status = 'available';
+    this.follow(quantity);
     return 200;
   }
 
@@ -53,10 +52,8 @@ export class StoreModel {
     if (this.deleted) return 'unknown_pet';
     if (this.status !== 'available') return 'pet_not_available';
     if (this.stock < quantity) return 'insufficient_stock';
-    this.stock -= quantity;
     this.orders.push({ quantity, state: complete ? 'complete' : 'open' });
-    if (this.stock === 0) this.status = 'pending';
-    if (complete) this.sellOut();
+    this.follow(this.stock - quantity);
     return 201;
   }
 
@@ -66,13 +63,12 @@ export class StoreModel {
     if (order.state === 'complete') return change === 'complete' ? 200 : 'order_already_complete';
     if (change === 'cancel') {
       order.state = 'cancelled';
-      this.stock += order.quantity;
-      if (this.status === 'pending') this.status = 'available';
+      this.follow(this.stock + order.quantity);
       return 204;
     }
     if (change === 'complete') {
       order.state = 'complete';
-      this.sellOut();
+      this.follow(this.stock);
     }
     return 200;
   }
@@ -80,6 +76,7 @@ export class StoreModel {
   private changeStatus(status: Status): Outcome {
     if (this.deleted) return 'pet_not_found';
     if (this.status === 'sold' && status === 'pending') return 'invalid_status_transition';
+    if (this.stock === 0 && status === 'available') return 'invalid_status_transition';
     this.status = status;
     return 200;
   }
@@ -91,8 +88,13 @@ export class StoreModel {
     return 204;
   }
 
-  private sellOut(): void {
-    if (this.stock === 0 && !this.hasOpenOrders()) this.status = 'sold';
+  /** The status follows stock and open orders. */
+  private follow(stock: number): void {
+    const before = this.stock;
+    this.stock = stock;
+    if (before === 0 && stock > 0) this.status = 'available';
+    if (stock === 0 && this.status === 'available') this.status = 'pending';
+    if (stock === 0 && this.status === 'pending' && !this.hasOpenOrders()) this.status = 'sold';
   }
 
   private hasOpenOrders(): boolean {

@@ -76,10 +76,10 @@ describe('PUT /pets/{petId}', () => {
       ['available', aPet()],
       ['pending', aPet().pending()],
       ['sold', aPet().sold()],
-    ])('sets an omitted status to `available`: for a pet that is %s', async (_status, builder) => {
+    ])('leaves an omitted status as it is: for a pet that is %s', async (status, builder) => {
       const { id, categoryId } = await arrange.pet(builder);
       const { body: replaced } = await caller.put<Pet>(`/pets/${id}`, { name: 'Max', categoryId });
-      expect(replaced.status).toBe('available');
+      expect(replaced.status).toBe(status);
     });
   });
 
@@ -212,6 +212,14 @@ describe('PATCH /pets/{petId}', () => {
       const { id, name, categoryId } = await arrange.pet(aPet().sold());
       const answer = await caller.send(method, `/pets/${id}`, { name, categoryId, status: 'pending' });
       const message = 'A sold pet cannot become pending.';
+      expect(answer.body).toEqual({ code: 'invalid_status_transition', message, status: 409 });
+      expect((await caller.get<Pet>(`/pets/${id}`)).body.status).toBe('sold');
+    });
+
+    test.each(['PATCH', 'PUT'])('with %s: a pet without stock cannot become available', async (method) => {
+      const { id, name, categoryId } = await arrange.pet(aPet().sold());
+      const answer = await caller.send(method, `/pets/${id}`, { name, categoryId, status: 'available' });
+      const message = 'A pet without stock cannot become available. Set its stock: that makes it available.';
       expect(answer.body).toEqual({ code: 'invalid_status_transition', message, status: 409 });
       expect((await caller.get<Pet>(`/pets/${id}`)).body.status).toBe('sold');
     });

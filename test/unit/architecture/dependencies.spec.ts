@@ -69,7 +69,6 @@ const PLANTED = Object.entries<Record<string, string>>({
   'The rules of quotas import only each other': { 'quotas/rules/a': '../stores/quota-store' },
   'Every import can be resolved': { 'src/e': '#libs/http/src/errors' },
   'Domain rules import neither Nest nor TypeORM': {
-    'orders/order-status': '@nestjs/throttler',
     'pets/pet-status': '@nestjs/throttler',
     'catalogue/bad-lines': '@nestjs/throttler',
     'quotas/rules/limits': '@nestjs/throttler',

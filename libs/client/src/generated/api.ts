@@ -237,8 +237,7 @@ export interface NewPet {
    */
   categoryId: number;
   /**
-   * Status of the pet.
-   * @default available
+   * Status of the pet. Left out, a new pet is `available`, and a replaced one keeps its status.
    * @example available
    */
   status?: PetStatus;
@@ -1036,14 +1035,14 @@ export interface Resources {
      */
     get(petId: number, options: ConditionalOptions): ApiPromise<Pet | undefined>;
     /**
-     * Replace a pet. Replaces all fields. Without a `status` the pet becomes `available`. Any change of status is allowed except `sold` to `pending`.
+     * Replace a pet. Replaces all fields. Without a `status` the pet keeps it, because stock and orders decide it. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
      *
      * `PUT /pets/{petId}`
      * @param petId Identifier of the pet (Pet.id).
      */
     replace(petId: number, body: NewPet, options?: CallOptions): ApiPromise<Pet>;
     /**
-     * Update a pet. Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. Any change of status is allowed except `sold` to `pending`.
+     * Update a pet. Updates the fields in the body, a JSON Merge Patch (RFC 7396). Fields cannot be removed, so null is not accepted. By hand, a pet with stock can be held (`pending`, `sold`) and offered again; a pet without stock cannot become `available`, nor a `sold` one `pending`.
      *
      * `PATCH /pets/{petId}`
      * @param petId Identifier of the pet (Pet.id).
@@ -1079,14 +1078,14 @@ export interface Resources {
      */
     get(petId: number, options: ConditionalOptions): ApiPromise<InventoryItem | undefined>;
     /**
-     * Set the stock count of a pet. Sets the stock count. A count above 0 makes a `pending` or `sold` pet `available`; 0 does not change the status. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
+     * Set the stock count of a pet. Sets the stock count. If it was 0 and is more, the pet becomes `available`. At 0 it becomes `pending` while an order is open, else `sold`. A pet that was held by hand while it had stock stays held. Send `If-Match` to avoid overwriting changes that you have not seen, or adjust the count instead.
      *
      * `PUT /store/inventory/{petId}`
      * @param petId Identifier of the pet (Pet.id).
      */
     set(petId: number, body: InventoryUpdate, options?: CallOptions): ApiPromise<InventoryItem>;
     /**
-     * Adjust the stock count of a pet. Adds units to the stock or removes them in one step, without reading the count first. Added units make a `pending` or `sold` pet `available`.
+     * Adjust the stock count of a pet. Adds units to the stock or removes them in one step, without reading the count first. The status follows as if the count were set.
      *
      * `POST /store/inventory/{petId}/adjustments`
      * @param petId Identifier of the pet (Pet.id).
@@ -1101,7 +1100,7 @@ export interface Resources {
      */
     list(query?: ListOrdersQuery, options?: CallOptions): List<Order>;
     /**
-     * Place an order. The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.
+     * Place an order. The pet must be `available` and have enough units in stock. The order takes them immediately; when the last one is taken, the pet becomes `pending`, and `sold` once no order is open any more. `complete: true` places and fulfils the order in one step. Send an `Idempotency-Key` to make the request safe to retry.
      *
      * `POST /store/orders`
      */
@@ -1128,7 +1127,7 @@ export interface Resources {
      */
     update(orderId: number, body: OrderPatch, options?: CallOptions): ApiPromise<Order>;
     /**
-     * Cancel an order. Returns the units of an open order to the stock. A `pending` pet becomes `available` again. A complete order cannot be cancelled.
+     * Cancel an order. Returns the units of an open order to the stock. If nothing was left, the pet becomes `available` again; one that is held by hand stays held. A complete order cannot be cancelled.
      *
      * `DELETE /store/orders/{orderId}`
      * @param orderId Identifier of the order (Order.id).
