@@ -17,6 +17,7 @@ import {
   MethodNotAllowedError,
   RouteNotFoundError,
   ServiceUnavailableError,
+  UnavailableError,
   boundUnreadChunks,
   routeOf,
 } from '#libs/http';
@@ -85,7 +86,11 @@ function toApiError(failure: unknown, target: string, allowedMethods: AllowedMet
     return failure;
   }
   // After several failed attempts because of conflicts, a later request may still succeed.
-  if (isDatabaseUnavailable(failure) || isSerializationConflict(failure)) {
+  if (
+    isDatabaseUnavailable(failure) ||
+    isSerializationConflict(failure) ||
+    failure instanceof UnavailableError
+  ) {
     return new ServiceUnavailableError();
   }
   const status = statusOf(failure);

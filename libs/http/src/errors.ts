@@ -190,6 +190,9 @@ export const InternalError = defineError({
   example: [],
 });
 
+/** A reason for 503 that the operator can end; the message is for the log, and names what to do. */
+export class UnavailableError extends Error {}
+
 export const ServiceUnavailableError = defineError({
   code: 'service_unavailable',
   status: 503,

@@ -4,7 +4,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
-import { ServiceUnavailableError } from '#libs/http';
+import { UnavailableError } from '#libs/http';
 import { type KeptSecret, Webhook } from './webhook.entity';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -15,6 +15,9 @@ const PREFIX = 'whsec_';
 /** Standard Webhooks 1.0 allows 24 to 64. */
 const BYTES = 32;
 const OVERLAP_MS = 24 * 3_600_000;
+const NO_KEY =
+  'WEBHOOK_KEY is not set. It seals the secrets of webhooks: without it none can be created, and no events are sent to them. ' +
+  'Set it to the same 32 bytes for all instances: openssl rand -base64 32';
 /** The current secret and those replaced within the overlap. Each adds a signature to every delivery. */
 const MAX_SECRETS = 5;
 
@@ -54,7 +57,7 @@ export class SecretVault {
     );
   }
 
-  /** @throws ApiError 503 without a key */
+  /** @throws UnavailableError without a key */
   seal(secret: string, webhookId: number): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.requireKey(), iv).setAAD(boundTo(webhookId));
@@ -91,7 +94,7 @@ export class SecretVault {
 
   private requireKey(): Buffer {
     if (this.key === undefined) {
-      throw new ServiceUnavailableError();
+      throw new UnavailableError(NO_KEY);
     }
     return this.key;
   }
@@ -117,9 +120,7 @@ export class WebhookKeyCheck implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const { fingerprint } = this.vault;
     if (fingerprint === undefined) {
-      this.logger.log(
-        'WEBHOOK_KEY is not set: this instance creates no webhooks and sends no events to them.',
-      );
+      this.logger.warn(NO_KEY);
       return;
     }
     const isUnreadable = await this.webhooks
