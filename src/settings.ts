@@ -10,10 +10,6 @@ import {
 export interface Settings {
   host: string;
   port: number;
-  /** The public address of the service; absent: the local address. */
-  publicUrl: string | undefined;
-  /** Where callers find help; absent: a guide. */
-  contactUrl: string | undefined;
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: string | undefined;
   /** The server itself, where `databaseUrl` names a pooler; for listening, migrations and commands. Absent: `databaseUrl`. */
@@ -114,8 +110,6 @@ function readAll(reader: EnvironmentReader): Settings {
   return {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),
-    publicUrl: reader.url('PUBLIC_URL', ['https:', 'http:']),
-    contactUrl: reader.url('CONTACT_URL', ['https:', 'http:']),
     databaseUrl: readDatabaseUrl(reader, 'DATABASE_URL'),
     databaseDirectUrl: readDatabaseUrl(reader, 'DATABASE_DIRECT_URL'),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),

@@ -23,20 +23,6 @@ const TABLE: Row[] = [
     '65536|-1|+1|80.5|0x50|1e3|http|8080 8081|Infinity|NaN|١',
   ],
   [
-    'PUBLIC_URL',
-    'publicUrl',
-    undefined,
-    itself('https://shop.example/api'),
-    'shop.example|mailto:me@a|https://',
-  ],
-  [
-    'CONTACT_URL',
-    'contactUrl',
-    undefined,
-    itself('https://shop.example/me'),
-    'shop.example|mailto:me@a|https://',
-  ],
-  [
     'DATABASE_URL',
     'databaseUrl',
     undefined,

@@ -33,7 +33,7 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 **Timestamps** are stored in UTC and cut to milliseconds; those of events have microseconds.`;
 }
 
-/** Where callers find help, unless the operator configures another address. */
+/** Where callers find help. */
 const CONTACT_GUIDE = `${guidePath('getting-started')}#help`;
 
 /**
@@ -62,7 +62,7 @@ const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth:
 
 /** The interface description, as it is served. */
 export function buildDocument(app: INestApplication, settings: Settings): OpenAPIObject {
-  const address = (settings.publicUrl ?? `http://127.0.0.1:${settings.port}`).replace(/\/$/, '');
+  const address = `http://127.0.0.1:${settings.port}`;
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Pet Store')
@@ -89,7 +89,7 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',
-    url: settings.contactUrl ?? address + CONTACT_GUIDE,
+    url: address + CONTACT_GUIDE,
   };
   const document = SwaggerModule.createDocument(app, { ...base, tags: TAGS }, { autoTagControllers: false });
   completeDocument(document);

@@ -6,9 +6,7 @@ import { useService } from '../../support/use-service';
 
 const PATHS = GUIDES.map(guidePath);
 
-const service = useService({
-  settings: { publicUrl: 'https://api.shop.example/', contactUrl: 'https://shop.example/help' },
-});
+const service = useService();
 
 /** What helmet adds. It belongs to pages; on an answer in JSON it would only be more to send. */
 const HELMET = [
@@ -297,11 +295,6 @@ describe('the search index', () => {
 });
 
 describe('the document', () => {
-  it('names the address and the contact that are set', () => {
-    expect(service.document.servers![0]!.variables!.address!.default).toBe('https://api.shop.example');
-    expect(service.document.info.contact!.url).toBe('https://shop.example/help');
-  });
-
   it('shows the sunset that the deprecated operation announces, and the guide that explains it', async () => {
     const { headers } = await (await service.caller()).get('/pets/1');
     const shown = operationsOf(service.document).get('GET /pets/{petId}')!.responses['404']!.headers!;
