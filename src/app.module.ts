@@ -1,14 +1,14 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ClockModule } from '#libs/clock';
-import { CommandsModule, DatabaseModule, DatabaseUrl } from '#libs/database';
+import { CommandsModule, DatabaseModule } from '#libs/database';
 import { AllowedMethods, InputGuard, RequestValidationPipe } from '#libs/http';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Actor, AuditModule } from './modules/audit';
 import { AdministrationModule, ApiKeyGuard, AuthModule } from './modules/auth';
 import { CatalogueTransferModule } from './modules/catalogue';
 import { CATEGORIES, CategoriesModule } from './modules/categories';
-import { commandOptions, connectAndMigrate, serviceOptions } from './runtime/data-source';
+import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './modules/deprecations';
 import { EventLogModule, EventsModule } from './modules/events';
 import { HealthModule } from './runtime/health';
@@ -22,7 +22,7 @@ import { ResponseHeaders, ResponseInterceptor } from './http/response.intercepto
 import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';
 import { WEBHOOKS, WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
-import { SETTINGS, type Settings, currentSecret } from './settings';
+import { SETTINGS, type Settings } from './settings';
 
 /**
  * The path of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). Unknown
@@ -61,7 +61,10 @@ export class AppModule {
    * @param databaseUrl the settings lack it if the database is embedded
    */
   static forService(settings: Settings, databaseUrl: string): DynamicModule {
-    const database = openedDatabase(settings, databaseUrl, settings.databasePool);
+    const database = DatabaseModule.forRoot(
+      dataSourceOptions(databaseUrl, settings.databasePool),
+      connectAndMigrate,
+    );
     return {
       module: AppModule,
       imports: [
@@ -82,7 +85,10 @@ export class AppModule {
 
   /** The first process of a service with workers: migrates the store, and seeds a new one. */
   static forPreparation(settings: Settings, databaseUrl: string): DynamicModule {
-    const database = openedDatabase(settings, databaseUrl, PREPARATION_POOL);
+    const database = DatabaseModule.forRoot(
+      dataSourceOptions(databaseUrl, PREPARATION_POOL),
+      connectAndMigrate,
+    );
     return { module: AppModule, imports: [...foundation(settings, database, SERVICE), SeedModule] };
   }
 
@@ -101,26 +107,13 @@ export class AppModule {
     ];
     return {
       module: AppModule,
-      imports: [
-        ...foundation(settings, DatabaseModule.forRoot(new DatabaseUrl(''), options, prepare), actor),
-        ...modules,
-      ],
+      imports: [...foundation(settings, DatabaseModule.forRoot(options, prepare), actor), ...modules],
       exports: modules,
     };
   }
 }
 
 class CommonModule {}
-
-function openedDatabase(settings: Settings, url: string, poolSize: number): DynamicModule {
-  const { databaseDirectUrl } = settings;
-  const pooled = new DatabaseUrl(url, () => currentSecret('DATABASE_URL', url));
-  const direct = databaseDirectUrl
-    ? new DatabaseUrl(databaseDirectUrl, () => currentSecret('DATABASE_DIRECT_URL', databaseDirectUrl))
-    : pooled;
-  const connect = (options: DataSourceOptions) => connectAndMigrate(options, direct.current());
-  return DatabaseModule.forRoot(direct, serviceOptions(pooled, poolSize), connect);
-}
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 

@@ -12,8 +12,6 @@ export interface Settings {
   port: number;
   /** Absent: an embedded PostgreSQL in `dataDirectory`. */
   databaseUrl: string | undefined;
-  /** The server itself, where `databaseUrl` names a pooler; for listening, migrations and commands. Absent: `databaseUrl`. */
-  databaseDirectUrl: string | undefined;
   dataDirectory: string;
   databasePool: number;
   /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas; or SENTINEL_URL. */
@@ -68,7 +66,7 @@ export function settingNames(): ReadonlySet<string> {
 }
 
 /** Variables that may be in a file, as container platforms mount secrets: `DATABASE_URL_FILE` names it. */
-const SECRETS = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'REDIS_URL', 'WEBHOOK_KEY'] as const;
+const SECRETS = ['DATABASE_URL', 'REDIS_URL', 'WEBHOOK_KEY'] as const;
 
 function withSecrets(environment: Environment): Environment {
   const reader = new EnvironmentReader(environment);
@@ -111,7 +109,6 @@ function readAll(reader: EnvironmentReader): Settings {
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 3000, PORTS),
     databaseUrl: readDatabaseUrl(reader, 'DATABASE_URL'),
-    databaseDirectUrl: readDatabaseUrl(reader, 'DATABASE_DIRECT_URL'),
     dataDirectory: reader.text('DATA_DIR', '.petstore'),
     databasePool: reader.integer('DATABASE_POOL', 10, { min: 2, max: 1_000 }),
     redisUrl: readRedisUrl(reader),

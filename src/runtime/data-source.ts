@@ -1,14 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import {
-  clientWithCurrentPassword,
-  type DatabaseUrl,
-  PostgresNames,
-  giveUpSilentConnection,
-  migrate,
-  pooledDriver,
-} from '#libs/database';
+import { PostgresNames, giveUpSilentConnection, migrate } from '#libs/database';
 import { MIGRATIONS } from '../migrations';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
@@ -26,12 +19,13 @@ export function dataSourceOptions(
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
     type: 'postgres',
-    driver: pooledDriver(),
     url,
     namingStrategy: new PostgresNames(),
     migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     synchronize: false,
+    // Silent; by default a failed migration is written to standard output, whatever `logging` says.
+    logger: 'debug',
     poolSize,
     connectTimeoutMS,
     applicationName: 'petstore',
@@ -47,13 +41,6 @@ export function dataSourceOptions(
   };
 }
 
-/** For a service, which opens connections long after its start. */
-export function serviceOptions({ value, current }: DatabaseUrl, poolSize: number): DataSourceOptions {
-  const options = dataSourceOptions(value, poolSize);
-  const extra = { ...(options.extra as object), Client: clientWithCurrentPassword(current) };
-  return { ...options, extra };
-}
-
 /**
  * For a command: one connection for a transaction, and one for other queries. It waits longer than a request: on a busy
  * machine it had better be late than fail.
@@ -62,7 +49,10 @@ export function commandOptions(url: string): DataSourceOptions {
   return dataSourceOptions(url, 2, 20_000);
 }
 
-/** For each connection of a pool. Statements, because a pooler refuses most of them as parameters of a connection. */
+/**
+ * For each connection of a pool. Statements, because a pooler refuses most of them as parameters of a connection. One in
+ * transaction mode loses them: what keeps writes safe is set in their transactions too, and the rest makes reads faster.
+ */
 export function sessionSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
@@ -92,7 +82,6 @@ export function administrationOptions(url: string): DataSourceOptions {
 
 /**
  * Migrates the database on connections of its own.
- * @param url of the server itself
  * @param report called with a line about what it waits for
  */
 export async function migrateToNewest(url: string, report: (line: string) => void): Promise<string[]> {
@@ -104,10 +93,11 @@ export async function migrateToNewest(url: string, report: (line: string) => voi
   }
 }
 
-/** Opens the database, at the newest migration. @param directUrl of the server itself; `options` may name a pooler */
-export async function connectAndMigrate(options: DataSourceOptions, directUrl: string): Promise<DataSource> {
+/** Opens the database of a service, at the newest migration. */
+export async function connectAndMigrate(options: DataSourceOptions): Promise<DataSource> {
   const logger = new Logger('Database');
-  const done = await migrateToNewest(directUrl, (line) => logger.log(line));
+  const { url } = options as { url: string };
+  const done = await migrateToNewest(url, (line) => logger.log(line));
   if (done.length > 0) {
     logger.log(`Migrated: ${done.join(', ')}.`);
   }

@@ -9,7 +9,6 @@ const DATABASE = 'petstore';
 
 /** The database that this process uses. */
 export interface OpenDatabase {
-  /** For a server: what its pool connects to. For a command: the server itself, without a pooler. */
   url: string;
   /** True for the embedded database in the data directory, false for an external server. */
   embedded: boolean;
@@ -39,14 +38,18 @@ export function assertEmbedded(settings: Pick<Settings, 'dataDirectory'>): void 
  * @param forServer creates the embedded one if there is none, and has it for itself; a command may share that of a server
  */
 export async function openDatabase(
-  settings: Pick<Settings, 'databaseUrl' | 'databaseDirectUrl' | 'dataDirectory'>,
+  settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
   log: (line: string) => void,
   forServer = false,
 ): Promise<OpenDatabase> {
-  const { databaseUrl, databaseDirectUrl = databaseUrl } = settings;
+  const { databaseUrl } = settings;
   if (databaseUrl !== undefined) {
-    const url = forServer ? databaseUrl : databaseDirectUrl!;
-    return { url, embedded: false, lost: new Promise(() => undefined), close: () => Promise.resolve() };
+    return {
+      url: databaseUrl,
+      embedded: false,
+      lost: new Promise(() => undefined),
+      close: () => Promise.resolve(),
+    };
   }
   if (!isPackageInstalled()) {
     throw new StartError(

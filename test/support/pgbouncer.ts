@@ -13,6 +13,9 @@ const PAGE = join(__dirname, '../../docs/operations/database.md');
 /** PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
 
+/** `bare` is transaction mode without the settings that the page recommends for it. */
+export type PoolMode = 'session' | 'transaction' | 'bare';
+
 /** A real PgBouncer with the documented configuration, in front of a database. */
 export class PgBouncer {
   private output = '';
@@ -26,7 +29,7 @@ export class PgBouncer {
     child.stderr!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
   }
 
-  static async start(databaseUrl: string, mode: 'session' | 'transaction'): Promise<PgBouncer> {
+  static async start(databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
     // The server of the tests has only a Unix socket, which PgBouncer's user may not enter.
     const server = await TcpProxy.start(databaseUrl);
     const { port, username, password, pathname } = new URL(server.url);
@@ -41,7 +44,8 @@ export class PgBouncer {
       )
       .replace('6432', url.port)
       .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any')
-      .replace('pool_mode = transaction', `pool_mode = ${mode}`);
+      .replace('pool_mode = transaction', `pool_mode = ${mode === 'session' ? mode : 'transaction'}`)
+      .replace(mode === 'bare' ? / connect_query='[^']+'/ : '', '');
     const folder = await mkdtemp(join(tmpdir(), 'petstore-pgbouncer-'));
     await chmod(folder, 0o755);
     const file = join(folder, 'pgbouncer.ini');

@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { DataSource, EntityManager } from 'typeorm';
 import { WITHOUT_TIMEOUTS } from './long-transaction';
-import { assertSuitable, doneMigrations, lockMigrations, migrateWithin } from './migrations';
+import { doneMigrations, migrateWithin } from './migrations';
 
 export interface CopiedTable extends Record<string, unknown> {
   table: string;
@@ -82,8 +82,6 @@ async function copyAll(
 
 /** Makes the tables of the target. A service that starts on it now waits for the end. */
 async function prepare(reading: EntityManager, writing: EntityManager): Promise<void> {
-  await assertSuitable(writing);
-  await lockMigrations(writing);
   const [existing] = await tablesOf(writing);
   if (existing !== undefined) {
     throw new Error(`the target is not empty: it has the table ${existing.name}`);

@@ -4,7 +4,7 @@ import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarg
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
 import { isReadOnly } from './postgres-errors';
-import { NotificationListener, DatabaseUrl } from './notification-listener';
+import { NotificationListener } from './notification-listener';
 import { Session, type Statement, StatementNames, type StoredRow, poolOf, withRetries } from './session';
 import { Reads, SERVICE, type SharedRead } from './reads';
 
@@ -24,6 +24,12 @@ const IS_READ_ONLY: Statement = {
   text: `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
   isUnprepared: true,
 };
+
+/**
+ * A process halted in a transaction must not keep its locks: all writes need one of them. Set in each transaction, because
+ * a pooler may give each another connection.
+ */
+export const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
 /** The code is that of the error with which PostgreSQL refuses a write. */
 export class ReadOnlyDatabaseError extends Error {
@@ -59,7 +65,11 @@ export class Database {
     work: (transaction: Transaction) => Promise<Result>,
     outer?: Transaction,
   ): Promise<Result> {
-    return outer ? work(outer) : withRetries(() => this.dataSource.transaction(work));
+    const limited = async (transaction: Transaction): Promise<Result> => {
+      await transaction.query(IDLE_LIMIT);
+      return work(transaction);
+    };
+    return outer ? work(outer) : withRetries(() => this.dataSource.transaction(limited));
   }
 
   /**
@@ -161,11 +171,9 @@ export class Database {
 @Module({})
 export class DatabaseModule {
   /**
-   * @param url of the server itself, for connections that keep a session; `options` may name a pooler
    * @param connect opens the data source, once per application; its connections are closed with the application
    */
   static forRoot(
-    url: DatabaseUrl,
     options: DataSourceOptions,
     connect: (options: DataSourceOptions) => Promise<DataSource>,
   ): DynamicModule {
@@ -180,8 +188,8 @@ export class DatabaseModule {
           dataSourceFactory: (declared) => connect({ ...options, entities: declared!.entities! }),
         }),
       ],
-      providers: [Database, NotificationListener, { provide: DatabaseUrl, useValue: url }],
-      exports: [Database, DatabaseUrl, NotificationListener, TypeOrmModule],
+      providers: [Database, NotificationListener],
+      exports: [Database, NotificationListener, TypeOrmModule],
     };
   }
 }

@@ -37,7 +37,7 @@ export {
   migrate,
   migrationStates,
 } from './migrations';
-export { DatabaseUrl, NotificationListener, UnheardNotificationError } from './notification-listener';
+export { NotificationListener, UnheardNotificationError } from './notification-listener';
 export {
   isDatabaseUnavailable,
   isRefusedStatement,
@@ -45,13 +45,6 @@ export {
   violates,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
-export {
-  clientWithCurrentPassword,
-  giveUpSilentConnection,
-  pooledDriver,
-  poolOf,
-  type Statement,
-  type StoredRow,
-} from './session';
+export { giveUpSilentConnection, poolOf, type Statement, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';
 export { WriteBehind } from './write-behind';

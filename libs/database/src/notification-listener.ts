@@ -1,22 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import type { Client, QueryResult } from 'pg';
+import { Client, type QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import { RepeatingTask } from '#libs/clock';
-import { clientWithCurrentPassword } from './session';
-
-/**
- * The URL of the server itself, for connections that keep a session: a pooler may give each transaction another one. The
- * command line knows it once it opens the database.
- */
-export class DatabaseUrl {
-  /** @param current what its file has now, for the password of new connections */
-  constructor(
-    public value: string,
-    readonly current = () => this.value,
-  ) {}
-}
 
 export interface Subscription {
   channels: readonly string[];
@@ -74,10 +61,7 @@ export class NotificationListener implements OnApplicationShutdown {
     everyMs: () => (this.failures === 0 ? PULSE_MS : RETRY_MS * 2 ** Math.min(this.failures - 1, 4)),
   });
 
-  constructor(
-    private readonly url: DatabaseUrl,
-    @InjectDataSource() private readonly dataSource: DataSource,
-  ) {}
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** False while no notifications arrive. */
   get listening(): boolean {
@@ -169,8 +153,8 @@ export class NotificationListener implements OnApplicationShutdown {
   }
 
   private async connect(): Promise<Client> {
-    const client = new (clientWithCurrentPassword(this.url.current))({
-      connectionString: this.url.value,
+    const client = new Client({
+      connectionString: (this.dataSource.options as { url?: string }).url,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_MS,
     });

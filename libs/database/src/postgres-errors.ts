@@ -23,7 +23,7 @@ const CONNECTION_LOST = new Set([
   '25006', // read_only_sql_transaction: a primary that became a standby
   '55000', // object_not_in_prerequisite_state: the database accepts no connections
   '28000', // invalid_authorization_specification
-  '28P01', // invalid_password: it was changed, and the file of the URL was not yet
+  '28P01', // invalid_password: it was changed
   '3D000', // invalid_catalog_name: the database is being replaced
 ]);
 
@@ -95,20 +95,13 @@ export function isSerializationConflict(error: unknown): boolean {
 }
 
 /**
- * True if a result column of a prepared statement has changed its type. Prepared again, the statement works. It is
- * recognised by the function in the server's source: the code is too general, and the text is translated.
+ * True if the connection has lost a prepared statement, already has one of that name, or has one whose result column has
+ * changed its type. The last is recognised by the function in the server's source: the code is too general, and the text
+ * is translated.
  */
-export function isOutdatedStatement(error: unknown): boolean {
-  return codeOf(error) === '0A000' && driverFieldsOf(error).routine === 'RevalidateCachedQuery';
-}
-
-/**
- * True if the connection has lost a prepared statement, or already has one of that name. That happens behind a connection
- * pooler that gives each transaction another connection.
- */
-export function isLostStatement(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === '26000' || code === '42P05';
+export function isUnusableStatement(error: unknown): boolean {
+  const isOutdated = codeOf(error) === '0A000' && driverFieldsOf(error).routine === 'RevalidateCachedQuery';
+  return isOutdated || ['26000', '42P05'].includes(codeOf(error));
 }
 
 /** True if this constraint refused a statement: a foreign key (in either direction), a unique one or a check. */
@@ -125,11 +118,6 @@ export function isUnknownColumn(error: unknown): boolean {
   return codeOf(error) === '42703';
 }
 
-/** True if the server, or the role, has as many connections as it may. */
-export function isOutOfConnections(error: unknown): boolean {
-  return codeOf(error) === '53300';
-}
-
 /** True if the server has refused to write: it is a standby, or was made one. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === '25006';
@@ -138,9 +126,4 @@ export function isReadOnly(error: unknown): boolean {
 /** True if a lock was not granted within `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';
-}
-
-/** True if the transaction was rolled back and a retry may succeed. */
-export function isRetryable(error: unknown): boolean {
-  return isSerializationConflict(error) || isOutdatedStatement(error) || isLostStatement(error);
 }

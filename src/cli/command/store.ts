@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { DatabaseUrl, assertNotNewer, migrationStates } from '#libs/database';
+import { assertNotNewer, migrationStates } from '#libs/database';
 import { PETSTORE } from '../../runtime/messages';
 import { administrationOptions, migrateToNewest } from '../../runtime/data-source';
 import { type OpenDatabase, openDatabase } from '../../runtime/open-database';
@@ -12,10 +12,7 @@ import { CommandFailure } from './failure';
 export class Store {
   private database: OpenDatabase | undefined;
 
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly url: DatabaseUrl,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   /** Connects the services that the command injects, once. Migrates an embedded database; any other must be up to date. */
   async open(): Promise<void> {
@@ -24,7 +21,6 @@ export class Store {
     }
     this.database = await openDatabase(readSettings(process.env), () => undefined);
     const { url, embedded } = this.database;
-    this.url.value = url;
     if (embedded) {
       await migrateToNewest(url, () => undefined);
     }

@@ -1,4 +1,4 @@
-import type { Database } from '../database';
+import { type Database, IDLE_LIMIT } from '../database';
 import { type RowLock, int8ToNumber } from '../entity-table';
 import type { Waiting } from '../queue';
 import type { Session, Statement } from '../session';
@@ -49,7 +49,7 @@ type MissingRows = [entity: Entity, ids: number[]];
  * other setting PostgreSQL plans the statements of a small batch each time: it takes an array of unknown length for a longer one.
  */
 const BEGIN: Statement = {
-  text: `BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL plan_cache_mode = force_generic_plan`,
+  text: `BEGIN; ${IDLE_LIMIT}; SET LOCAL lock_timeout = '5s'; SET LOCAL plan_cache_mode = force_generic_plan`,
   isUnprepared: true,
 };
 const COMMIT: Statement = { text: 'COMMIT', isUnprepared: true };

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ManualClock, SystemClock } from '#libs/clock';
-import { Database, Retention, type RetentionOptions, olderThan, pooledDriver } from '#libs/database';
+import { Database, Retention, type RetentionOptions, olderThan } from '#libs/database';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
 
@@ -16,7 +16,7 @@ const started: Retention[] = [];
 beforeAll(async () => {
   Logger.overrideLogger(false);
   test = await createTestDatabase('template1');
-  const options = { type: 'postgres', url: test.url, poolSize: 2, driver: pooledDriver() } as const;
+  const options = { type: 'postgres', url: test.url, poolSize: 2 } as const;
   dataSource = await new DataSource(options).initialize();
   await test.pool.query('CREATE TABLE things (id int, day date)');
 });
