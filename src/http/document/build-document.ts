@@ -48,6 +48,7 @@ const TAGS: { name: string; description?: string; 'x-parent'?: string }[] = [
   { name: 'Orders', description: 'Orders for pets.', 'x-parent': 'Store' },
   { name: 'Inventory', description: 'Stock counts per pet.', 'x-parent': 'Store' },
   { name: 'Events', description: 'What happens in the store.' },
+  { name: 'Webhooks', description: 'Your URLs that receive the events.' },
   { name: 'Account', description: 'Your API key, limits and usage.' },
 ];
 

@@ -4,6 +4,14 @@ import { TIMESTAMP_SCHEMA } from '#libs/http';
 import { EVENT_TYPES } from './event';
 import type { EventDto } from './events.dto';
 
+/** An actual event. */
+export const EVENT_EXAMPLE: EventDto = {
+  id: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
+  type: 'order.placed',
+  timestamp: '2026-11-21T09:30:00.123456Z',
+  data: { id: 1, petId: 1, quantity: 1, complete: false },
+};
+
 /** The schema for events whose type starts with this prefix, and that of their resource. */
 const RESOURCES = [
   { prefix: 'pet.', event: 'PetEvent', data: 'Pet' },
@@ -14,32 +22,46 @@ const RESOURCES = [
 
 const TYPE = 'What happened.';
 
-function eventSchema({ prefix, data }: (typeof RESOURCES)[number]): SchemaObject {
-  const types = EVENT_TYPES.filter((type) => type.startsWith(prefix));
+/** @param id the pattern of its ids */
+export function eventSchema(event: {
+  description: string;
+  id: string;
+  types: readonly string[];
+  data: SchemaObject;
+}): SchemaObject {
+  const { description, id, types, data } = event;
   return {
     type: 'object',
-    description: `Something happened to a resource of type ${data}.`,
+    description,
     required: ['id', 'type', 'timestamp', 'data'],
     properties: {
       id: {
         type: 'string',
-        pattern: '^evt_[0-9a-f]{32}$',
+        pattern: id,
         maxLength: 36,
         description: 'Unique identifier. The same event has the same id wherever it is sent.',
-        example: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
       },
-      type: { type: 'string', enum: types, description: TYPE, example: types[0] },
+      type: { type: 'string', enum: [...types], description: TYPE, example: types[0] },
       timestamp: {
         ...TIMESTAMP_SCHEMA,
         description: 'When it happened, in UTC, to the microsecond.',
-        example: '2026-11-21T09:30:00.123456Z',
+        example: EVENT_EXAMPLE.timestamp,
       },
-      data: {
-        allOf: [reference(data)],
-        description: 'The resource right after the event; right before, if it was deleted or cancelled.',
-      },
+      data,
     },
   };
+}
+
+function ofResource({ prefix, data }: (typeof RESOURCES)[number]): SchemaObject {
+  return eventSchema({
+    description: `Something happened to a resource of type ${data}.`,
+    id: '^evt_[0-9a-f]{32}$',
+    types: EVENT_TYPES.filter((type) => type.startsWith(prefix)),
+    data: {
+      allOf: [reference(data)],
+      description: 'The resource right after the event; right before, if it was deleted or cancelled.',
+    },
+  });
 }
 
 function reference(name: string): { $ref: string } {
@@ -62,13 +84,5 @@ export const EVENT_SCHEMAS: Record<string, SchemaObject> = {
       ),
     },
   },
-  ...Object.fromEntries(RESOURCES.map((resource) => [resource.event, eventSchema(resource)])),
-};
-
-/** An actual event. */
-export const EVENT_EXAMPLE: EventDto = {
-  id: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
-  type: 'order.placed',
-  timestamp: '2026-11-21T09:30:00.123456Z',
-  data: { id: 1, petId: 1, quantity: 1, complete: false },
+  ...Object.fromEntries(RESOURCES.map((resource) => [resource.event, ofResource(resource)])),
 };

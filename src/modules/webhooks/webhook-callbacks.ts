@@ -1,7 +1,8 @@
 // Deliveries in the OpenAPI document, as callbacks of createWebhook.
 import type { OperationObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
-import { ID_SCHEMA, TIMESTAMP_SCHEMA } from '#libs/http';
-import { EVENT_EXAMPLE } from '../events';
+import { ID_SCHEMA } from '#libs/http';
+import { EVENT_EXAMPLE, eventSchema } from '../events';
+import { TEST_TYPE } from './webhook.entity';
 
 type Callbacks = NonNullable<OperationObject['callbacks']>;
 
@@ -41,39 +42,19 @@ const RESPONSES = {
 
 /** By name, for `components.schemas`. */
 export const WEBHOOK_SCHEMAS: Record<string, SchemaObject> = {
-  TestEvent: {
-    type: 'object',
+  TestEvent: eventSchema({
     description: 'The event that testWebhook sends. Nothing has happened.',
-    required: ['id', 'type', 'timestamp', 'data'],
-    properties: {
-      id: {
-        type: 'string',
-        pattern: '^evt_test_[0-9]+$',
-        maxLength: 30,
-        description: 'Unique identifier.',
-        example: 'evt_test_2',
-      },
-      type: {
-        type: 'string',
-        enum: ['webhook.test'],
-        description: 'What happened.',
-        example: 'webhook.test',
-      },
-      timestamp: {
-        ...TIMESTAMP_SCHEMA,
-        description: 'When the test was requested.',
-        example: '2026-11-21T09:30:00.000Z',
-      },
-      data: {
-        type: 'object',
-        description: 'The webhook that is tested.',
-        required: ['webhookId'],
-        properties: {
-          webhookId: { ...ID_SCHEMA, description: 'Identifier of the webhook.', example: 1 },
-        },
+    id: '^evt_test_[0-9]+$',
+    types: [TEST_TYPE],
+    data: {
+      type: 'object',
+      description: 'The webhook that is tested.',
+      required: ['webhookId'],
+      properties: {
+        webhookId: { ...ID_SCHEMA, description: 'Identifier of the webhook.', example: 1 },
       },
     },
-  },
+  }),
 };
 
 export const CALLBACKS: Callbacks = {
@@ -84,7 +65,7 @@ export const CALLBACKS: Callbacks = {
         summary: 'Receive an event',
         description:
           'Sent for every event of the types that the webhook subscribes to, at least once and in no particular order. Verify the signature, and respond 2xx within 15 seconds.',
-        tags: ['Events'],
+        tags: ['Webhooks'],
         security: [],
         parameters: HEADERS,
         requestBody: {

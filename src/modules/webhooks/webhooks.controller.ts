@@ -34,7 +34,7 @@ const EXAMPLE: WebhookDto = {
 const WITH_SECRET = { ...EXAMPLE, secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=' };
 const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 
-@ApiTags('Events')
+@ApiTags('Webhooks')
 @Controller('webhooks')
 @ScopeByMethod()
 @IdempotentPosts()
@@ -46,11 +46,7 @@ export class WebhooksController {
     id: 'listWebhooks',
     summary: 'List webhooks',
     description: "Returns your client's webhooks, sorted by id.",
-    response: {
-      description: 'One page of webhooks.',
-      page: WebhookDto,
-      example: [EXAMPLE],
-    },
+    response: { description: 'One page of webhooks.', page: WebhookDto, example: [EXAMPLE] },
     stability: 'experimental',
   })
   async list(@Query() query: ListWebhooksQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
@@ -74,13 +70,7 @@ export class WebhooksController {
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
     stability: 'experimental',
     callbacks: CALLBACKS,
-    bodies: {
-      some: {
-        summary: 'Some types of events',
-        value: { url: EXAMPLE.url, types: EXAMPLE.types, description: EXAMPLE.description },
-      },
-      all: { summary: 'All events', value: { url: EXAMPLE.url } },
-    },
+    bodies: { some: { summary: 'Some types of events', value: { url: EXAMPLE.url, types: EXAMPLE.types } } },
   })
   create(@Body() body: NewWebhookDto, @SentBy() origin: Origin): Promise<WebhookWithSecretDto> {
     return this.webhooks.create(body, origin);
@@ -107,11 +97,7 @@ export class WebhooksController {
     response: { description: 'The updated webhook.', resource: WebhookDto, example: EXAMPLE },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
     stability: 'experimental',
-    bodies: {
-      disabled: { summary: 'Send nothing for now', value: { enabled: false } },
-      moved: { summary: 'Send elsewhere', value: { url: 'https://shop.example/petstore-events' } },
-      all: { summary: 'Send all types', value: { types: null } },
-    },
+    bodies: { disabled: { summary: 'Send nothing for now', value: { enabled: false } } },
   })
   update(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
@@ -152,10 +138,7 @@ export class WebhooksController {
     },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
-    bodies: {
-      generated: { summary: 'A secret of the service', value: {} },
-      own: { summary: 'Your own', value: { secret: WITH_SECRET.secret } },
-    },
+    bodies: { own: { summary: 'Your own secret', value: { secret: WITH_SECRET.secret } } },
   })
   @ApiBody({ type: SecretRotationDto, required: false })
   rotate(
@@ -190,7 +173,7 @@ const DUE: DeliveryDto = {
   createdAt: '2026-11-21T09:30:00.000Z',
   nextAttemptAt: '2026-11-21T09:30:00.000Z',
 };
-@ApiTags('Events')
+@ApiTags('Webhooks')
 @Controller('webhooks/:webhookId')
 @ScopeByMethod()
 @IdempotentPosts()
@@ -216,11 +199,7 @@ export class DeliveriesController {
     id: 'listDeliveries',
     summary: 'List deliveries',
     description: 'Returns a page of the deliveries of a webhook from the last 30 days, newest first.',
-    response: {
-      description: 'One page of deliveries.',
-      page: DeliveryDto,
-      example: [DELIVERED],
-    },
+    response: { description: 'One page of deliveries.', page: DeliveryDto, example: [DELIVERED] },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })

@@ -26,8 +26,8 @@ const TYPES_SCHEMA = {
 };
 const EXPECTED_TYPES = `a list of one or more types, none of them twice: ${EVENT_TYPES.join(', ')}`;
 
-function Types(options: FieldOptions, expected = EXPECTED_TYPES): PropertyDecorator {
-  return Field(options, TYPES_SCHEMA, expected, (shared) => [
+function Types(options: FieldOptions): PropertyDecorator {
+  return Field(options, TYPES_SCHEMA, EXPECTED_TYPES, (shared) => [
     IsArray(shared),
     ArrayMinSize(1, shared),
     // First, because ArrayUnique compares each with each.
@@ -54,6 +54,7 @@ function isSecret(value: unknown): boolean {
   return isOneSpelling && bytes.length >= 24 && bytes.length <= 64;
 }
 
+const AT = '2026-11-21T09:30:00.000Z';
 const URL_FIELD = {
   min: 1,
   max: 2_000,
@@ -61,14 +62,9 @@ const URL_FIELD = {
     'Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.',
   example: 'https://shop.example/events',
 };
-const DESCRIPTION = {
-  max: 2_000,
-  description: 'Your own note about the webhook.',
-  example: 'Packing list printer',
-  optional: true,
-};
-const ENABLED = { description: 'Whether events are sent.', example: true };
 const TYPES = { description: 'Types of events to send.', example: ['order.placed', 'order.completed'] };
+const NOTE = { max: 2_000, description: 'Your own note about the webhook.', example: 'Packing list printer' };
+const ENABLED = { description: 'Whether events are sent.', example: true };
 const SECRET = {
   description: 'The secret that signs deliveries: `whsec_` and 24 to 64 random bytes in base64.',
   example: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=',
@@ -79,20 +75,19 @@ const OWN_SECRET = {
   optional: true,
 };
 
-@ApiSchema({ name: 'NewWebhook', description: 'The body to create a webhook.' })
-export class NewWebhookDto {
+class WebhookFields {
   @Text(URL_FIELD)
   url!: string;
 
-  @Types(
-    { ...TYPES, description: 'Types of events to send. Default: all.', optional: true },
-    `${EXPECTED_TYPES}; or left out, for all types`,
-  )
+  @Types({ ...TYPES, description: 'Types of events to send; all if left out.', optional: true })
   types?: string[];
 
-  @Text(DESCRIPTION)
+  @Text({ ...NOTE, optional: true })
   description?: string;
+}
 
+@ApiSchema({ name: 'NewWebhook', description: 'The body to create a webhook.' })
+export class NewWebhookDto extends WebhookFields {
   @TrueOrFalse({ ...ENABLED, default: true, optional: true })
   enabled?: boolean;
 
@@ -109,7 +104,7 @@ export class SecretRotationDto {
 
 @ApiSchema({
   name: 'WebhookPatch',
-  description: 'A JSON Merge Patch (RFC 7396). Fields that are left out do not change.',
+  description: 'A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change.',
 })
 export class WebhookPatchDto {
   @Text({ ...URL_FIELD, optional: true })
@@ -118,11 +113,7 @@ export class WebhookPatchDto {
   @Types({ ...TYPES, description: 'Types of events to send. Null means all.', nullable: true })
   types?: string[] | null;
 
-  @Text({
-    ...DESCRIPTION,
-    description: 'Your own note about the webhook. Null removes it.',
-    nullable: true,
-  })
+  @Text({ ...NOTE, description: 'Your own note about the webhook. Null removes it.', nullable: true })
   description?: string | null;
 
   @TrueOrFalse({
@@ -134,22 +125,10 @@ export class WebhookPatchDto {
   enabled?: boolean;
 }
 
-@ApiSchema({
-  name: 'Webhook',
-  description: 'A URL that receives the events of the store. `types` is left out if all are sent.',
-})
-export class WebhookDto {
+@ApiSchema({ name: 'Webhook', description: 'A URL that receives the events of the store.' })
+export class WebhookDto extends WebhookFields {
   @Id({ description: 'Unique webhook identifier.', example: 1 })
   id!: number;
-
-  @Text(URL_FIELD)
-  url!: string;
-
-  @Types({ ...TYPES, optional: true })
-  types?: string[];
-
-  @Text(DESCRIPTION)
-  description?: string;
 
   @TrueOrFalse(ENABLED)
   enabled!: boolean;
@@ -163,7 +142,7 @@ export class WebhookDto {
   })
   disabledReason?: string;
 
-  @Timestamp({ description: 'When it was created.', example: '2026-11-21T09:30:00.000Z' })
+  @Timestamp({ description: 'When it was created.', example: AT })
   createdAt!: string;
 }
 
@@ -179,12 +158,12 @@ export class WebhookWithSecretDto extends WebhookDto {
 export class ListWebhooksQuery extends PageQuery {}
 
 export function toWebhookDto(webhook: Webhook): WebhookDto {
-  const { id, url: address, types: wanted, description: note, enabled, disabledReason, createdAt } = webhook;
+  const { id, url, types, description, enabled, disabledReason, createdAt } = webhook;
   return {
     id,
-    url: address,
-    ...(wanted === null ? {} : { types: wanted }),
-    ...(note === null ? {} : { description: note }),
+    url,
+    ...(types === null ? {} : { types }),
+    ...(description === null ? {} : { description }),
     enabled,
     ...(disabledReason === null ? {} : { disabledReason }),
     createdAt: createdAt.toISOString(),
@@ -196,7 +175,6 @@ const STATUS = {
     'Whether it waits for an attempt (`pending`), arrived (`delivered`) or was given up (`failed`).',
   enumName: 'DeliveryStatus',
 };
-const AT = '2026-11-21T09:30:00.000Z';
 
 @ApiSchema({
   name: 'Delivery',

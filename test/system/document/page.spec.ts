@@ -94,7 +94,17 @@ describe('On a wide screen, the page', () => {
       const { y, height } = (await element.boundingBox())!;
       expect(y + height).toBeLessThan(900);
     }
-    const groups = ['Pets', 'Animals', 'Categories', 'Store', 'Orders', 'Inventory', 'Events', 'Account'];
+    const groups = [
+      'Pets',
+      'Animals',
+      'Categories',
+      'Store',
+      'Orders',
+      'Inventory',
+      'Events',
+      'Webhooks',
+      'Account',
+    ];
     expect(await texts('nav :is(h2, h3)')).toEqual(['Guides', ...groups]);
     expect(await texts('#page main h3 .nostyle, #page main .opblock-tag > span')).toEqual(groups);
     const { length } = await menu().locator('li').all();

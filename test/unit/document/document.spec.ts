@@ -58,6 +58,7 @@ it('has the tags in their order; Pets and Store group others, without a descript
     ['Orders', 'Store'],
     ['Inventory', 'Store'],
     ['Events', undefined],
+    ['Webhooks', undefined],
     ['Account', undefined],
   ]);
   expect(tags.filter(({ name }) => ['Pets', 'Store'].includes(name))).toEqual([
@@ -65,7 +66,15 @@ it('has the tags in their order; Pets and Store group others, without a descript
     { name: 'Store' },
   ]);
   const used = new Set([...operations].flatMap(([, { tags: names }]) => names));
-  expect([...used].sort()).toEqual(['Account', 'Animals', 'Categories', 'Events', 'Inventory', 'Orders']);
+  expect([...used].sort()).toEqual([
+    'Account',
+    'Animals',
+    'Categories',
+    'Events',
+    'Inventory',
+    'Orders',
+    'Webhooks',
+  ]);
 });
 
 it('describes the same groups with x-tagGroups, for tools that ignore parent tags', () => {
@@ -73,6 +82,7 @@ it('describes the same groups with x-tagGroups, for tools that ignore parent tag
     { name: 'Pets', tags: ['Animals', 'Categories'] },
     { name: 'Store', tags: ['Orders', 'Inventory'] },
     { name: 'Events', tags: ['Events'] },
+    { name: 'Webhooks', tags: ['Webhooks'] },
     { name: 'Account', tags: ['Account'] },
   ]);
 });

@@ -383,21 +383,16 @@ export interface OrderPatch {
 }
 
 /**
- * A URL that receives the events of the store. `types` is left out if all are sent.
+ * A URL that receives the events of the store.
  */
 export interface Webhook {
-  /**
-   * Unique webhook identifier.
-   * @example 1
-   */
-  id: number;
   /**
    * Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
    * @example https://shop.example/events
    */
   url: string;
   /**
-   * Types of events to send.
+   * Types of events to send; all if left out.
    * @example ["order.placed","order.completed"]
    */
   types?: EventType[];
@@ -406,6 +401,11 @@ export interface Webhook {
    * @example Packing list printer
    */
   description?: string;
+  /**
+   * Unique webhook identifier.
+   * @example 1
+   */
+  id: number;
   /**
    * Whether events are sent.
    * @example true
@@ -428,17 +428,12 @@ export interface Webhook {
  */
 export interface WebhookWithSecret {
   /**
-   * Unique webhook identifier.
-   * @example 1
-   */
-  id: number;
-  /**
    * Where events are sent, over https and to a public address. No user, password or port below 1024 other than 80 and 443.
    * @example https://shop.example/events
    */
   url: string;
   /**
-   * Types of events to send.
+   * Types of events to send; all if left out.
    * @example ["order.placed","order.completed"]
    */
   types?: EventType[];
@@ -447,6 +442,11 @@ export interface WebhookWithSecret {
    * @example Packing list printer
    */
   description?: string;
+  /**
+   * Unique webhook identifier.
+   * @example 1
+   */
+  id: number;
   /**
    * Whether events are sent.
    * @example true
@@ -479,7 +479,7 @@ export interface NewWebhook {
    */
   url: string;
   /**
-   * Types of events to send. Default: all.
+   * Types of events to send; all if left out.
    * @example ["order.placed","order.completed"]
    */
   types?: EventType[];
@@ -502,7 +502,7 @@ export interface NewWebhook {
 }
 
 /**
- * A JSON Merge Patch (RFC 7396). Fields that are left out do not change.
+ * A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change.
  */
 export interface WebhookPatch {
   /**
@@ -626,7 +626,6 @@ export type Event = PetEvent | CategoryEvent | OrderEvent | InventoryEvent;
 export interface PetEvent {
   /**
    * Unique identifier. The same event has the same id wherever it is sent.
-   * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
    */
   id: string;
   /**
@@ -651,7 +650,6 @@ export interface PetEvent {
 export interface CategoryEvent {
   /**
    * Unique identifier. The same event has the same id wherever it is sent.
-   * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
    */
   id: string;
   /**
@@ -676,7 +674,6 @@ export interface CategoryEvent {
 export interface OrderEvent {
   /**
    * Unique identifier. The same event has the same id wherever it is sent.
-   * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
    */
   id: string;
   /**
@@ -701,7 +698,6 @@ export interface OrderEvent {
 export interface InventoryEvent {
   /**
    * Unique identifier. The same event has the same id wherever it is sent.
-   * @example evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11
    */
   id: string;
   /**
@@ -725,8 +721,7 @@ export interface InventoryEvent {
  */
 export interface TestEvent {
   /**
-   * Unique identifier.
-   * @example evt_test_2
+   * Unique identifier. The same event has the same id wherever it is sent.
    */
   id: string;
   /**
@@ -735,8 +730,8 @@ export interface TestEvent {
    */
   type: 'webhook.test';
   /**
-   * When the test was requested.
-   * @example 2026-11-21T09:30:00.000Z
+   * When it happened, in UTC, to the microsecond.
+   * @example 2026-11-21T09:30:00.123456Z
    */
   timestamp: string;
   /**
