@@ -10,7 +10,7 @@ import {
   QuotasModule,
   limiterDecisionOf,
 } from '../modules/quotas';
-import { DeliveryMetrics, WebhooksModule } from '../modules/webhooks';
+import { DeliveryWorker, WebhookAdministration, WebhooksModule } from '../modules/webhooks';
 import { HealthModule, Readiness } from './health';
 import { lostLogLines } from './logging';
 import { type HistogramSample, type Labels, MetricsService, type Sample, by } from './metrics';
@@ -22,7 +22,8 @@ export class ServiceMetrics implements OnModuleInit {
     private readonly metrics: MetricsService,
     private readonly database: Database,
     private readonly quotas: QuotaStore,
-    private readonly deliveries: DeliveryMetrics,
+    private readonly deliveries: DeliveryWorker,
+    private readonly webhooks: WebhookAdministration,
     private readonly readiness: Readiness,
   ) {}
 
@@ -78,14 +79,14 @@ export class ServiceMetrics implements OnModuleInit {
     this.metrics.counter(
       'petstore_webhook_attempts_total',
       'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
-      () => by('result', this.deliveries.attempts),
+      () => by('result', this.deliveries.counts),
       ['result'],
     );
     // Each worker has read the same database.
     this.metrics.gauge(
       'petstore_webhook_oldest_due_seconds',
       'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
-      () => this.deliveries.oldestDueSeconds,
+      () => this.webhooks.oldestDueSeconds(),
       { aggregator: 'max' },
     );
   }

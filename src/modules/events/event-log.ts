@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Entity, Journal, Participants, State } from '#libs/database';
-import { EVENT_TYPES, type EventType } from './event';
+import type { EventType } from './event';
 
 /** An event before it is stored. */
 export interface Occurrence {
@@ -42,8 +42,6 @@ export const PARTICIPANTS = Symbol('participants');
 @Injectable()
 export class EventLog implements Participants {
   readonly entities: readonly Entity[];
-  /** Events that this process has written, by their type. */
-  readonly written: Record<string, number> = Object.fromEntries(EVENT_TYPES.map((type) => [type, 0]));
 
   constructor(@Inject(PARTICIPANTS) private readonly participants: readonly Participant[]) {
     this.entities = participants.map(({ entity }) => entity);
@@ -52,14 +50,7 @@ export class EventLog implements Participants {
   /** Children report before their parents: an order, the stock that it took, the pet. */
   decided(state: State): void {
     for (const { eventsOf } of this.participants.toReversed()) {
-      eventsOf?.(state).forEach((occurrence) => this.add(state, occurrence));
+      eventsOf?.(state).forEach((occurrence) => state.append(EVENT_JOURNAL, occurrence));
     }
-  }
-
-  private add(state: State, occurrence: Occurrence): void {
-    state.append(EVENT_JOURNAL, occurrence);
-    state.afterCommit(() => {
-      this.written[occurrence.type]! += 1;
-    });
   }
 }

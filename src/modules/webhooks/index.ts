@@ -1,4 +1,4 @@
-export { DeliveryMetrics } from './delivery/delivery-worker';
+export { DeliveryWorker } from './delivery/delivery-worker';
 export {
   WEBHOOK_STATE,
   WebhookAdministration,

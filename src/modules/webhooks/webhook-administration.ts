@@ -40,6 +40,16 @@ export const WEBHOOK_STATE = `SELECT count(*) FILTER (WHERE enabled)::int AS ena
     ${deliveriesWhere(`status = 'pending'`)} AS "pendingDeliveries"
   FROM webhooks WHERE deleted_at IS NULL`;
 
+/**
+ * Ignores failing webhooks: their owners have to fix them. SQL, because TypeORM has no lateral join, and without one all
+ * pending deliveries would be read.
+ */
+const OLDEST_DUE = {
+  text: `SELECT min(oldest.due_at) AS due FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
+      WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
+    WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`,
+};
+
 /** A webhook as operators see it: without secrets, and without the URL's path, which may contain one. */
 export interface WebhookOverview {
   id: number;
@@ -111,6 +121,14 @@ export class WebhookAdministration {
       await this.trail.record(transaction, { action: 'webhook.deliveries_retried', clientId, details });
       return deliveries;
     });
+  }
+
+  /** How long the oldest pending delivery has been due, of all instances, without failing webhooks. */
+  async oldestDueSeconds(): Promise<number> {
+    const now = this.clock.now();
+    const [row] = await this.database.run<{ due: Date | null }>(OLDEST_DUE, [new Date(now).toISOString()]);
+    const { due } = row!;
+    return due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
   }
 
   private switch(id: number, enabled: boolean, reason: string | null): Promise<boolean> {

@@ -6,7 +6,7 @@ import { EventsModule, type Participant } from '../events';
 import { DeliveriesService } from './deliveries.service';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
-import { DeliveryMetrics, DeliveryWorker } from './delivery/delivery-worker';
+import { DeliveryWorker } from './delivery/delivery-worker';
 import { Dispatcher } from './delivery/dispatcher';
 import { Sender } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
@@ -64,8 +64,7 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
     DeliveryQueue,
     DeliveryWorker,
     Dispatcher,
-    DeliveryMetrics,
   ],
-  exports: [DeliveryMetrics],
+  exports: [DeliveryWorker, WebhookAdministrationModule],
 })
 export class WebhooksModule {}

@@ -89,7 +89,6 @@ export class Batch {
     try {
       const skipped = await this.loadAndDecide();
       await this.write();
-      this.state.batch.effects.forEach((effect) => effect());
       this.settlements.forEach((settle) => settle());
       return skipped;
     } catch (error) {

@@ -81,7 +81,6 @@ class BatchData {
   readonly newIds = new Map<Entity, number[]>();
   readonly changes = new NestedMap<Entity, Change>();
   readonly appended: { journal: Journal; entry: object }[] = [];
-  readonly effects: (() => void)[] = [];
 }
 
 /**
@@ -177,12 +176,6 @@ export class State {
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
     this.batch.appended.push({ journal: journal as Journal, entry });
     this.undo.push(() => this.batch.appended.pop());
-  }
-
-  /** Runs an effect in this process after the commit. */
-  afterCommit(effect: () => void): void {
-    this.batch.effects.push(effect);
-    this.undo.push(() => this.batch.effects.pop());
   }
 
   private change(entity: Entity, id: number, row: Row, change: Change): void {
