@@ -135,17 +135,17 @@ export class Database {
 
   /**
    * Reads outside of transactions. Reads that wait for a connection are taken in turns between callers, so a client with
-   * hundreds of them does not delay the others.
+   * hundreds of them does not delay the others, and each client has one at a time.
    * @param caller the id of the client that the read is for (`@ClientId()`); by default the service itself
    * @throws what the driver throws; an error like that of an unavailable database if it gets no connection within five seconds
    */
   read(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
-    const alone: SharedRead<null, StoredRow[]> = {
-      maxBatch: 1,
-      statementFor: () => ({ ...statement, values }),
-      resultsOf: (rows) => [[...rows]],
-    };
-    return this.share(alone, null, caller);
+    return this.reads.one(statement, values, caller, true);
+  }
+
+  /** As `read`, for few rows, whatever the values are: a caller may read several pages at a time. */
+  readPage(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
+    return this.reads.one(statement, values, caller, false);
   }
 
   /**

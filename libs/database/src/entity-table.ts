@@ -1,4 +1,3 @@
-import { types } from 'pg';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import {
   type DataSource,
@@ -24,14 +23,7 @@ interface Column {
   type: string;
   toStored: (value: unknown) => unknown;
   fromStored: (value: unknown) => unknown;
-  /** The value as JSON has it, and read from there. */
-  json: string;
-  fromJson: (value: unknown) => unknown;
 }
-
-/** JSON has another text for a time than the one that the driver reads, and that one is valid for every year. */
-const TIME = 'timestamptz';
-const parseTime = types.getTypeParser(types.builtins.TIMESTAMPTZ) as (text: string) => unknown;
 
 /**
  * Statements that load and write many rows of an entity at once, built from its column decorators. The first column is the
@@ -45,8 +37,6 @@ export class EntityTable<Row extends object> {
   readonly idColumn: string;
   /** The columns' names, for a SELECT whose rows `rowOf` reads. */
   readonly names: string;
-  /** The columns as a JSON array, which `rowOf` reads. Many rows in one text cost the driver half as much. */
-  readonly json: string;
   /** Reads rows by id; null for one that does not exist. */
   readonly byId: SharedRead<number, Row | null> = {
     maxBatch: MAX_BATCH,
@@ -76,7 +66,6 @@ export class EntityTable<Row extends object> {
     const id = this.key.name;
     this.idColumn = id;
     this.names = this.columns.map((column) => column.name).join(', ');
-    this.json = `json_build_array(${this.columns.map((column) => column.json).join(', ')})`;
     const rows = `unnest(${this.columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
     const changes = this.columns.slice(1).map((column) => `${column.name} = changed.${column.name}`);
     this.insert = {
@@ -111,11 +100,11 @@ export class EntityTable<Row extends object> {
     );
   }
 
-  /** @param stored the columns of a row in the order of `names`, or a parsed array of `json` */
-  rowOf(stored: StoredRow, from: 'fromStored' | 'fromJson' = 'fromStored'): Row {
+  /** @param stored the columns of a row in the order of `names` */
+  rowOf(stored: StoredRow): Row {
     const row: Record<string, unknown> = {};
     this.columns.forEach((column, index) => {
-      row[column.property] = column[from](stored[index]);
+      row[column.property] = column.fromStored(stored[index]);
     });
     return row as Row;
   }
@@ -123,16 +112,12 @@ export class EntityTable<Row extends object> {
 
 function columnOf({ propertyName, databaseName, type, transformer }: ColumnMetadata): Column {
   const [{ to, from } = { to: same, from: same }] = [transformer ?? []].flat();
-  const isTime = type === TIME;
-  const timeFrom = (value: unknown): unknown => value && from(parseTime(value as string));
   return {
     property: propertyName,
     name: databaseName,
     type: typeof type === 'string' ? type : 'text',
     toStored: to.bind(undefined) as Column['toStored'],
     fromStored: from.bind(undefined) as Column['fromStored'],
-    json: isTime ? `${databaseName}::text` : databaseName,
-    fromJson: isTime ? timeFrom : (from.bind(undefined) as Column['fromStored']),
   };
 }
 

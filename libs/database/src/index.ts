@@ -1,12 +1,4 @@
-export {
-  type List,
-  type PageRange,
-  PageReader,
-  type Parameter,
-  type Selection,
-  nameBeginsWith,
-  namePrefix,
-} from './pages';
+export { type PageRange, PageReader, type Parameter, type Selection, namePrefix } from './pages';
 export { CommandExecutor, CommandsModule } from './commands/command-executor';
 export {
   type IdempotentUse,

@@ -26,8 +26,11 @@ const AT_ONCE = 3;
 const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
+  /** Those with the same share a statement. */
+  id: unknown;
   read: SharedRead<unknown, unknown>;
   key: unknown;
+  isSlow: boolean;
 }
 
 /** The requests that a statement is for; at least one. */
@@ -41,8 +44,10 @@ type Group = (Entry & Waiting)[];
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.start(), AT_ONCE);
-  /** The running statements of shared reads. A slow one does not block the next. */
-  private readonly running = new Map<SharedRead<unknown, unknown>, Group>();
+  /** The running statements. One that takes long does not block the next for the same. */
+  private readonly running = new Map<unknown, Group>();
+  /** Callers with a slow statement: their next one waits, so that a few callers cannot take all connections. */
+  private readonly slowCallers = new Set<number>();
   private lastBatch = 1;
 
   constructor(
@@ -51,7 +56,25 @@ export class Reads {
 
   /** @param caller whose turn it takes: the id of a client, or SERVICE */
   run<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
-    const result = this.queue.add<Result>(caller, { read: read as SharedRead<unknown, unknown>, key });
+    return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
+  }
+
+  /**
+   * Requests for the same statement with the same values share it.
+   * @param isSlow it may read thousands of rows: a caller has one of them at a time
+   */
+  one(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
+    const read: SharedRead<unknown, unknown> = {
+      maxBatch: Infinity,
+      statementFor: () => ({ ...statement, values }),
+      resultsOf: (rows) => [rows],
+    };
+    const id = `${statement.text} ${JSON.stringify(values)}`;
+    return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE });
+  }
+
+  private add<Result>(caller: number, entry: Entry): Promise<Result> {
+    const result = this.queue.add<Result>(caller, entry);
     if (this.limiter.isIdle && this.lastBatch === 1) {
       // Nobody to share with: the read before it was alone, too.
       this.start();
@@ -67,7 +90,7 @@ export class Reads {
       if (groups.length === 0) {
         return;
       }
-      groups.forEach((group) => this.running.set(group[0]!.read, group));
+      groups.forEach((group) => this.running.set(group[0]!.id, group));
       void this.limiter.run(
         groups[0]![0]!.context,
         () => this.send(groups),
@@ -77,22 +100,21 @@ export class Reads {
   }
 
   private nextGroups(): Group[] {
-    const groups = new Map<SharedRead<unknown, unknown>, Group>();
-    /** Callers with a statement of their own: their next one waits, because it may be as large as a page of events. */
-    const alone = new Set<number>();
+    const groups = new Map<unknown, Group>();
     const taken = this.queue.take((entry) => {
-      const { read } = entry;
-      const group = groups.get(read) ?? [];
-      const isFull = group.length === 0 ? groups.size === MAX_TOGETHER : group.length === read.maxBatch;
-      const isOwn = read.maxBatch === 1;
-      if (isFull || this.running.has(read) || (isOwn && alone.has(entry.owner))) {
+      const { id, read, isSlow, owner } = entry;
+      const group = groups.get(id) ?? [];
+      const isFirst = group.length === 0;
+      const isFull = isFirst ? groups.size === MAX_TOGETHER : group.length === read.maxBatch;
+      const isAnother = isFirst && isSlow && this.slowCallers.has(owner);
+      if (isFull || isAnother || this.running.has(id)) {
         return false;
       }
-      if (isOwn) {
-        alone.add(entry.owner);
+      if (isFirst && isSlow) {
+        this.slowCallers.add(owner);
       }
       group.push(entry);
-      groups.set(read, group);
+      groups.set(id, group);
       return true;
     });
     this.lastBatch = taken.length || this.lastBatch;
@@ -111,7 +133,7 @@ export class Reads {
     } catch (error) {
       // No connection was available, or it failed.
       groups.flat().forEach(({ reject }) => reject(error));
-      groups.forEach((group) => this.release(group));
+      groups.forEach((group) => this.end(group));
     }
   }
 
@@ -126,15 +148,23 @@ export class Reads {
     } catch (error) {
       group.forEach(({ reject }) => reject(error));
     }
-    this.release(group);
+    this.end(group);
     // The other statements of the connection may still run.
     this.limiter.soon();
   }
 
+  private end(group: Group): void {
+    const { isSlow, owner } = group[0]!;
+    if (isSlow) {
+      this.slowCallers.delete(owner);
+    }
+    this.release(group);
+  }
+
   private release(group: Group): void {
-    const { read } = group[0]!;
-    if (this.running.get(read) === group) {
-      this.running.delete(read);
+    const { id } = group[0]!;
+    if (this.running.get(id) === group) {
+      this.running.delete(id);
     }
   }
 }

@@ -35,7 +35,7 @@ export class CategoriesController {
     id: 'listCategories',
     summary: 'List categories',
     description:
-      'Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page.',
+      'Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page. With a `name` that many categories have, a page may be short or empty although more follow: `Link` goes on.',
     response: {
       description: 'One page of categories.',
       page: CategoryDto,

@@ -954,7 +954,7 @@ export interface Resources {
   };
   categories: {
     /**
-     * List categories. Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page.
+     * List categories. Returns a page of categories, sorted by id. Follow `Link` with `rel="next"` for the next page. With a `name` that many categories have, a page may be short or empty although more follow: `Link` goes on.
      *
      * `GET /categories`
      */
@@ -996,13 +996,13 @@ export interface Resources {
   };
   pets: {
     /**
-     * List pets. Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters.
+     * List pets. Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` that many pets have, a page may be short or empty although more follow: `Link` goes on.
      *
      * `GET /pets`
      */
     list(query?: ListPetsQuery, options?: CallOptions): List<Pet>;
     /**
-     * List pets. Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters.
+     * List pets. Returns a page of pets, sorted by id. Follow `Link` with `rel="next"` for the next page. A pet must match all filters. With a `name` that many pets have, a page may be short or empty although more follow: `Link` goes on.
      *
      * `GET /pets`
      */

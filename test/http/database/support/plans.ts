@@ -1,4 +1,5 @@
 import { type ClientBase, type Pool, type PoolClient, escapeLiteral } from 'pg';
+import { sessionSettings } from '../../../../src/runtime/data-source';
 import type { SentStatement } from './recorded-statements';
 
 /** The parts of a node of `EXPLAIN (ANALYZE, FORMAT JSON)` that tell what was read. */
@@ -22,15 +23,21 @@ export interface Reading {
   plan: string;
 }
 
-/** Runs the statement again and looks at what it reads: planned for its values, or, if `generic`, for any values. */
+/**
+ * Runs the statement again and looks at what it reads: planned for its values, or, if `generic`, for any values.
+ * @param asSent with the planner settings of the service's connections; without, the statement alone must leave no choice
+ */
 export async function readingOf(
   pool: Pool,
   statement: SentStatement,
-  { generic } = { generic: false },
+  { generic = false, asSent = false } = {},
 ): Promise<Reading> {
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
+    if (asSent) {
+      await client.query(sessionSettings());
+    }
     return summarize(await (generic ? explainGeneric(client, statement) : explain(client, statement)));
   } finally {
     await client.query('ROLLBACK');

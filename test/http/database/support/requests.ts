@@ -20,7 +20,6 @@ const PETS = [
   'id=70000&id=70001&id=5',
   `id=70000&id=45001&status=available&categoryId=${STORE.bigCategory}&name=c`,
 ];
-/** Not bounded, and not here: a frequent name (of more than 2,000 pets) that is rare among the pets that are asked for. */
 const NAMED_PETS = [
   'name=zephyr',
   'name=nobody',

@@ -1,7 +1,7 @@
 import type { Answer } from '../../../support/api-client';
 import { type Category, type Pet, aPet } from '../../../support/builders';
 import { useStore } from '../../../support/use-service';
-import { type SharedRead, Database } from '#libs/database';
+import { Database } from '#libs/database';
 import { KeysService } from '../../../../src/modules/auth';
 import { PetsService } from '../../../../src/modules/pets/pets.service';
 import type { ListPetsQuery } from '../../../../src/modules/pets/pets.dto';
@@ -144,26 +144,13 @@ describe('pages that are requested together', () => {
   beforeAll(() => (statements = new RecordedStatements()));
   afterAll(() => statements.stop());
 
-  it('share statements if they have the same filters, and each has its own entries, also if another asks for the same', async () => {
+  it('share a statement if they are equal, and each has its own entries', async () => {
     const pets = service.app.get(PetsService);
-    const categories = [(await arrange.category('first')).id, (await arrange.category('second')).id];
-    for (let index = 0; index < 12; index += 1) {
-      await caller.post(
-        '/pets',
-        aPet()
-          .inCategory(categories[index % 2]!)
-          .build(),
-      );
+    for (let index = 0; index < 4; index += 1) {
+      await arrange.pet(index % 2 === 0 ? aPet() : aPet().sold());
     }
-    const different = Array.from(
-      { length: 15 },
-      (_none, index): ListPetsQuery => ({
-        limit: 1 + (index % 7),
-        categoryId: categories[index % 2]!,
-        status: index % 3 === 0 ? ['sold'] : ['available'],
-      }),
-    );
-    const queries = [...different, ...different];
+    const different: ListPetsQuery[] = [{ status: ['sold'] }, { limit: 1 }, { limit: 3 }];
+    const queries = Array.from({ length: 10 }, () => different).flat();
     const alone = [];
     for (const query of queries) {
       alone.push(await pets.list(query));
@@ -173,11 +160,8 @@ describe('pages that are requested together', () => {
       together = await Promise.all(queries.map((query) => pets.list(query)));
     });
     expect(together).toEqual(alone);
-    expect(new Set(alone.map(({ entries }) => entries.length))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]));
-    const pages = sent.filter(({ text }) => text.includes('FROM pets'));
-    // The first may be sent alone; a statement reads 20 pages at most.
-    expect(pages.length).toBeLessThanOrEqual(3);
-    expect(new Set(pages.map(({ text }) => text)).size).toBe(1);
+    // The first may be sent alone.
+    expect(sent.filter(({ text }) => text.includes('FROM pets')).length).toBeLessThanOrEqual(4);
   });
 
   it.each([
@@ -189,13 +173,10 @@ describe('pages that are requested together', () => {
   ])('GET %s takes the turn of its client', async (target, table) => {
     const { key, keyId } = await service.issueKey();
     const { client } = await service.app.get(KeysService).byId(keyId);
-    const share = jest.spyOn(Database.prototype, 'share');
+    const spies = [jest.spyOn(Database.prototype, 'readPage'), jest.spyOn(Database.prototype, 'read')];
     await service.anonymous().with({ 'X-API-Key': key }).get(target);
-    const reads = share.mock.calls.map(([read, page, caller]) => ({
-      text: (read as SharedRead<unknown, unknown>).statementFor([page]).text,
-      caller,
-    }));
-    share.mockRestore();
-    expect(reads.filter(({ text }) => text.includes(table)).map(({ caller: of }) => of)).toEqual([client.id]);
+    const reads = spies.flatMap(({ mock }) => mock.calls.map(([{ text }, , of]) => ({ text, of })));
+    spies.forEach((spy) => spy.mockRestore());
+    expect(reads.filter(({ text }) => text.includes(table)).map(({ of }) => of)).toEqual([client.id]);
   });
 });

@@ -93,17 +93,33 @@ describe('reads', () => {
     void Promise.allSettled(many);
   });
 
-  it("sends one of a caller's own statements at a time on a connection, and those of others with it", async () => {
+  it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
-    const own = (text: string): SharedRead<string, number | null> => ({ ...numbers(text), maxBatch: 1 });
-    for (const page of ['page1', 'page2', 'page3']) {
-      void read('', 1, own(page)).catch(() => undefined);
-    }
-    void read('', 2, own('other')).catch(() => undefined);
+    const statement = { text: 'page' };
+    const results = Promise.all([
+      reads.one(statement, [1], 1, false),
+      reads.one(statement, [2], 1, false),
+      reads.one(statement, [1], 2, false),
+    ]);
     await aTurn();
-    // The second page has a connection of its own, and the third waits for one.
-    expect(texts()).toEqual(['page1 ', 'other ', 'page2 ']);
-    expect(connections).toHaveLength(3);
+    expect(texts()).toEqual(['page 1', 'page 2']);
+    sent[0]!.succeed([['a']]);
+    sent[1]!.succeed([['b']]);
+    expect(await results).toEqual([[['a']], [['b']], [['a']]]);
+  });
+
+  it('sends one slow statement of a caller at a time, and those of others meanwhile', async () => {
+    await aReadUnderWay();
+    const slow = (text: string, caller: number) => reads.one({ text }, [], caller, true);
+    const all = [slow('page1', 1), slow('page2', 1), slow('other', 2)];
+    await aTurn();
+    expect(texts()).toEqual(['page1', 'other']);
+    sent[0]!.succeed([]);
+    await all[0];
+    await aTurn();
+    expect(texts()).toEqual(['page1', 'other', 'page2']);
+    sent.forEach(({ succeed }) => succeed([]));
+    await Promise.all(all);
   });
 
   it('sends different statements together, and each fails alone', async () => {
