@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { files } from '../../package.json';
 
 const ROOT = join(__dirname, '../..');
-const SOURCES = ['src', 'libs', '.swcrc'];
+const SOURCES = ['src', 'libs', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
 
 /** The folder of the package as npm installs it, for tests that run real processes. */
 export function installation(): string {
@@ -28,7 +28,7 @@ export async function install(): Promise<void> {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  execFileSync(process.execPath, [join(folder, 'bin', 'build.js')]);
+  execFileSync(process.execPath, [join(folder, 'bin', 'petstore.js'), 'version']);
   SOURCES.forEach((name) => rmSync(join(folder, name), { recursive: true }));
   process.env.TEST_INSTALLATION = folder;
 }

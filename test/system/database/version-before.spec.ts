@@ -32,7 +32,7 @@ function checkOut(commit: string): { installation: string } {
   const input = execFileSync('git', ['archive', commit, ...parts], { cwd: ROOT, maxBuffer: 2 ** 28 });
   execFileSync('tar', ['-x', '-C', installation], { input });
   symlinkSync(join(ROOT, 'node_modules'), join(installation, 'node_modules'));
-  execFileSync(process.execPath, [join(installation, 'bin/build.js')]);
+  execFileSync(process.execPath, [join(installation, 'bin/petstore.js'), 'version']);
   return { installation };
 }
 
