@@ -3,7 +3,7 @@ import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
-import { isReadOnly } from './postgres-errors';
+import { codeOf } from './postgres-errors';
 import { NotificationListener } from './notification-listener';
 import { Session, type Statement, StatementNames, type StoredRow, poolOf, withRetries } from './session';
 import { Reads, SERVICE, type SharedRead } from './reads';
@@ -31,9 +31,11 @@ const IS_READ_ONLY: Statement = {
  */
 export const IDLE_LIMIT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
-/** The code is that of the error with which PostgreSQL refuses a write. */
+/** PostgreSQL's code of a refused write: the server is a standby, or was made one. */
+const READ_ONLY = '25006';
+
 export class ReadOnlyDatabaseError extends Error {
-  readonly code = '25006';
+  readonly code = READ_ONLY;
 }
 
 /** Access to the database: `find`, `read` and `share` for reads of requests, `session` for commands, `transaction` for administration. */
@@ -85,7 +87,7 @@ export class Database {
     try {
       return await work(new Session(client, this.names));
     } catch (error) {
-      if (isReadOnly(error)) {
+      if (codeOf(error) === READ_ONLY) {
         // It may have become a standby: a new connection may lead to the primary.
         lost ??= error as Error;
       }

@@ -1,7 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
 import { WITHOUT_TIMEOUTS } from './long-transaction';
-import { isLockTimeout, isTaken, isUnknownColumn } from './postgres-errors';
+import { codeOf } from './postgres-errors';
+
+/** PostgreSQL's codes; the taken name is that of a table, an index or a function. */
+const LOCK_TIMEOUT = '55P03';
+const UNKNOWN_COLUMN = '42703';
+const TAKEN = ['42P07', '42710', '42723'];
 
 /** Any number that no other program uses on this database; this one spells "migr". */
 const MIGRATION_LOCK = 0x6d696772;
@@ -35,7 +40,7 @@ export async function migrate(
     try {
       return await dataSource.transaction((transaction) => migrateWithin(transaction, lockMs));
     } catch (error) {
-      if (!isLockTimeout(error)) {
+      if (codeOf(error) !== LOCK_TIMEOUT) {
         throw error;
       }
       const reason = 'another instance migrates, or a program such as pg_dump uses a table';
@@ -64,7 +69,9 @@ export async function migrateWithin(transaction: EntityManager, lockMs = PATIENC
     const executor = new MigrationExecutor(transaction.dataSource, transaction.queryRunner);
     return (await executor.executePendingMigrations()).map(({ name }) => name);
   } catch (error) {
-    throw isTaken(error) ? new UnsuitableDatabaseError(`${(error as Error).message}, ${OF_ITS_OWN}`) : error;
+    throw TAKEN.includes(codeOf(error))
+      ? new UnsuitableDatabaseError(`${(error as Error).message}, ${OF_ITS_OWN}`)
+      : error;
   }
 }
 
@@ -89,7 +96,7 @@ export async function doneMigrations({ dataSource, queryRunner }: EntityManager)
     const done = await new MigrationExecutor(dataSource, queryRunner).getExecutedMigrations();
     return done.map(({ name }) => name);
   } catch (error) {
-    if (isUnknownColumn(error)) {
+    if (codeOf(error) === UNKNOWN_COLUMN) {
       const owner = `its table ${dataSource.options.migrationsTableName} belongs to another program`;
       throw new UnsuitableDatabaseError(`${owner}, ${OF_ITS_OWN}`);
     }

@@ -32,7 +32,7 @@ const CONNECTION_LOST = new Set([
  * then fail because it was released.
  */
 const CONNECTION_LOST_TEXT =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Driver not Connected|Cannot use a pool after calling end|Query runner already released|Database connection provided by a query runner was already released)/i;
 
 interface ErrorFields {
   code?: unknown;
@@ -53,7 +53,8 @@ function driverFieldsOf(error: unknown): ErrorFields {
   return typeof source === 'object' && source !== null ? source : {};
 }
 
-function codeOf(error: unknown): string {
+/** PostgreSQL's or Node's code of an error; '' if it has none. */
+export function codeOf(error: unknown): string {
   const { code } = driverFieldsOf(error);
   return typeof code === 'string' ? code : '';
 }
@@ -83,15 +84,9 @@ export function isRefusedStatement(error: unknown): boolean {
   );
 }
 
-/** True for a statement that was ignored because one before it in the transaction failed. */
-export function isAbortedTransaction(error: unknown): boolean {
-  return codeOf(error) === '25P02';
-}
-
 /** True after a deadlock or a serialization failure; the transaction can be retried. */
 export function isSerializationConflict(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === '40001' || code === '40P01';
+  return ['40001', '40P01'].includes(codeOf(error));
 }
 
 /**
@@ -107,23 +102,4 @@ export function isUnusableStatement(error: unknown): boolean {
 /** True if this constraint refused a statement: a foreign key (in either direction), a unique one or a check. */
 export function violates(error: unknown, constraint: string): boolean {
   return codeOf(error).startsWith('23') && driverFieldsOf(error).constraint === constraint;
-}
-
-/** True if a table, an index or a function of that name is there already. */
-export function isTaken(error: unknown): boolean {
-  return ['42P07', '42710', '42723'].includes(codeOf(error));
-}
-
-export function isUnknownColumn(error: unknown): boolean {
-  return codeOf(error) === '42703';
-}
-
-/** True if the server has refused to write: it is a standby, or was made one. */
-export function isReadOnly(error: unknown): boolean {
-  return codeOf(error) === '25006';
-}
-
-/** True if a lock was not granted within `lock_timeout`. */
-export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error) === '55P03';
 }

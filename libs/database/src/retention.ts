@@ -48,7 +48,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     const { table, firstMs = FIRST_MS, everyMs = EVERY_MS } = options;
     this.task = new RepeatingTask({
       name: `Deleting expired rows of ${table}`,
-      work: () => this.deleteAndReport(),
+      work: () => this.deleteOld(),
       firstMs,
       everyMs,
       clock,
@@ -65,30 +65,23 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.task.stop();
   }
 
-  /**
-   * Deletes all expired rows in batches.
-   * @returns the number of rows
-   */
+  /** Deletes all expired rows in batches. @returns how many there were */
   async deleteOld(): Promise<number> {
     const { table, batch = BATCH } = this.options;
     const expired = this.options.expired(this.clock.now());
+    // An array, because a join would read the whole table for every batch.
+    const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${table} WHERE ${expired} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+      SELECT count(*)::int AS count FROM deleted`;
     let total = 0;
     for (let deleted = batch; deleted === batch && !this.isStopped; total += deleted) {
-      // An array, because a join would read the whole table for every batch.
-      const text = `WITH deleted AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-          SELECT ctid FROM ${table} WHERE ${expired} LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1)
-        SELECT count(*)::int AS count FROM deleted`;
       const [row] = await this.database.run<{ count: number }>({ text, isUnprepared: true }, [batch]);
       deleted = row!.count;
     }
-    return total;
-  }
-
-  private async deleteAndReport(): Promise<void> {
-    const count = await this.deleteOld();
-    if (count > 0) {
-      this.logger.log(`Deleted ${count} expired rows of ${this.options.table}.`);
+    if (total > 0) {
+      this.logger.log(`Deleted ${total} expired rows of ${table}.`);
     }
+    return total;
   }
 }
 

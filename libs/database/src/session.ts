@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type ClientBase, type Pool, type PoolClient, defaults } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
-import { isAbortedTransaction, isSerializationConflict, isUnusableStatement } from './postgres-errors';
+import { codeOf, isSerializationConflict, isUnusableStatement } from './postgres-errors';
 
 // By default the driver writes a Date in the machine's time zone, with an offset in whole minutes. Before standard time
 // (1883 in New York, 1893 in Vienna) offsets had seconds, and such a date would be stored wrong.
@@ -23,6 +23,9 @@ export interface Statement {
 
 /** The columns of a row, in the order in which they were selected, as the driver reports them. */
 export type StoredRow = readonly unknown[];
+
+/** PostgreSQL's code for a statement after the one that aborted its transaction. */
+const IGNORED = '25P02';
 
 /**
  * One connection of the pool. Statements that do not wait for each other's results share one round trip; PostgreSQL runs
@@ -61,7 +64,7 @@ export class Session {
       const { rows } = await this.client.query({ name, text: statement.text, ...options });
       return rows as Row[];
     } catch (error) {
-      if (isAbortedTransaction(error) && this.cause !== undefined) {
+      if (codeOf(error) === IGNORED && this.cause !== undefined) {
         throw this.cause;
       }
       this.cause = error as Error;

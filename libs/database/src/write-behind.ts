@@ -2,8 +2,7 @@ import { RepeatingTask } from '#libs/clock';
 
 /**
  * Writes one batch atomically. If the promise rejects, the batch is written again. So a batch is written at least once,
- * and twice if it was committed but the response was lost. For a latest time that makes no difference; a sum would
- * count twice, so a writer of sums must recognise a batch that it has already written.
+ * and twice if it was committed but the response was lost: a sum then has it twice.
  */
 export type BatchWriter<Entry> = (batch: Map<string, Entry>) => Promise<void>;
 
