@@ -18,6 +18,8 @@ export interface Entry {
   origin: Origin;
   lockedRows: string[];
   exclusiveRows: string[];
+  /** A row that another transaction has locked: the command waits for it, and no other command does. */
+  heldRow?: string | undefined;
 }
 
 export type QueuedCommand = Entry & Waiting;
@@ -26,12 +28,6 @@ export type QueuedCommand = Entry & Waiting;
 interface Tables {
   entities: readonly Entity[];
   table: Database['table'];
-}
-
-/** Commands whose rows are locked by other transactions, and these rows. */
-interface Skipped {
-  undecided: QueuedCommand[];
-  held: ReadonlySet<string>;
 }
 
 /** What the commands of a batch need, grouped by the statement that loads it. */
@@ -83,9 +79,10 @@ export class Batch {
 
   /**
    * Runs the transaction and settles its commands.
+   * @returns the commands that were skipped, each with its `heldRow`
    * @throws database errors; no command is settled then
    */
-  async run(): Promise<Skipped> {
+  async run(): Promise<QueuedCommand[]> {
     try {
       const skipped = await this.loadAndDecide();
       await this.write();
@@ -98,7 +95,7 @@ export class Batch {
     }
   }
 
-  private async loadAndDecide(): Promise<Skipped> {
+  private async loadAndDecide(): Promise<QueuedCommand[]> {
     const uses = this.entries.flatMap(({ origin }) => origin.use ?? []);
     const needs = needsOf(this.entries);
     const [, known, missing] = await Promise.all(
@@ -115,16 +112,14 @@ export class Batch {
       ),
     );
     const held = this.locked === 'skip' ? await this.heldByOthers(missing) : new Set<string>();
-    const undecided: QueuedCommand[] = [];
     for (const entry of this.entries) {
       const isReplay = entry.origin.use !== undefined && known!.kept.has(entry.origin.use);
-      if (!isReplay && entry.lockedRows.some((row) => held.has(row))) {
-        undecided.push(entry);
-      } else {
+      entry.heldRow = isReplay ? undefined : entry.lockedRows.find((row) => held.has(row));
+      if (entry.heldRow === undefined) {
         this.decide(entry, known);
       }
     }
-    return { undecided, held };
+    return this.entries.filter(({ heldRow }) => heldRow !== undefined);
   }
 
   private loadRows(needs: Needs['rows']): Promise<MissingRows[]> {

@@ -30,8 +30,6 @@ export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE);
   private readonly limiter = new ConcurrencyLimiter(() => this.takeBatch(), AT_ONCE);
   private readonly heldLimiter: ConcurrencyLimiter;
-  /** Rows locked by other transactions, in order of discovery, and whether a batch is waiting for them. */
-  private readonly held = new Map<string, boolean>();
   /** The rows that running batches work on. */
   private readonly busy = new Set<string>();
   /** The Idempotency-Keys of unfinished commands. */
@@ -76,10 +74,11 @@ export class CommandExecutor {
   }
 
   private takeBatch(): void {
-    const isReady = (entry: QueuedCommand): boolean =>
-      this.isFree(entry) && !entry.lockedRows.some((row) => this.held.has(row));
     while (this.limiter.isFree) {
-      const entries = this.queue.take(isReady, MAX_BATCH);
+      const entries = this.queue.take(
+        (entry) => entry.heldRow === undefined && this.isFree(entry),
+        MAX_BATCH,
+      );
       if (entries.length === 0) {
         break;
       }
@@ -88,23 +87,19 @@ export class CommandExecutor {
     this.takeHeld();
   }
 
-  /** Starts a waiting batch for each row that another transaction has locked. */
+  /** Those who wait for the same row do so together, and for no other. */
   private takeHeld(): void {
-    for (const [row, isAwaited] of this.held) {
-      if (!isAwaited && this.heldLimiter.isFree) {
-        const entries = this.queue.take(
-          (entry) => entry.lockedRows.includes(row) && this.isFree(entry),
-          MAX_BATCH,
-        );
-        if (entries.length > 0) {
-          this.held.set(row, true);
-          void this.heldLimiter.run(entries[0]!.context, () =>
-            this.work(entries, 'wait').finally(() => this.held.delete(row)),
-          );
-        } else {
-          this.held.delete(row);
-        }
+    while (this.heldLimiter.isFree) {
+      let row: string | undefined;
+      const entries = this.queue.take((entry) => {
+        const isNext = entry.heldRow !== undefined && this.isFree(entry);
+        row ??= isNext ? entry.heldRow : undefined;
+        return isNext && entry.heldRow === row;
+      }, MAX_BATCH);
+      if (entries.length === 0) {
+        break;
       }
+      void this.heldLimiter.run(entries[0]!.context, () => this.work(entries, 'wait'));
     }
   }
 
@@ -123,9 +118,7 @@ export class CommandExecutor {
   /** Settles the commands; skipped ones return to the queue. */
   private async attempt(entries: QueuedCommand[], locked: 'wait' | 'skip'): Promise<void> {
     try {
-      const { undecided, held } = await withRetries(() => this.runTransaction(entries, locked));
-      held.forEach((row) => this.held.set(row, this.held.get(row) ?? false));
-      this.queue.putBack(undecided);
+      this.queue.putBack(await withRetries(() => this.runTransaction(entries, locked)));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
         entries.forEach(({ command, reject }) => reject(command.explain?.(error) ?? error));
