@@ -28,7 +28,7 @@ function commitBefore(): string {
 /** Builds the program of the commit, with the packages of today. */
 function checkOut(commit: string): { installation: string } {
   const installation = bench.folder('before');
-  const parts = ['bin', 'docs', 'libs', 'src', 'package.json', '.swcrc'];
+  const parts = ['bin', 'docs', 'libs', 'src', 'package.json', 'nest-cli.json', 'tsconfig.json', '.swcrc'];
   const input = execFileSync('git', ['archive', commit, ...parts], { cwd: ROOT, maxBuffer: 2 ** 28 });
   execFileSync('tar', ['-x', '-C', installation], { input });
   symlinkSync(join(ROOT, 'node_modules'), join(installation, 'node_modules'));
@@ -79,8 +79,8 @@ const title = 'A store of the version before is used after the newest migration 
     LOG_LEVEL: 'error',
   };
   const old = await bench.serve(environment, before);
-  await petstoreProcess(['clients', 'create', 'acme', '--plan', 'pro'], environment, before);
-  const issued = await petstoreProcess(['keys', 'issue', 'acme', '--json'], environment, before);
+  await petstoreProcess(['clients', 'create', '--name', 'acme', '--plan', 'pro'], environment, before);
+  const issued = await petstoreProcess(['keys', 'issue', '--client', 'acme', '--json'], environment, before);
   const { key: first } = JSON.parse(issued.stdout) as { key: string };
 
   await useAll(old, first);
