@@ -16,7 +16,6 @@ import { InventoryModule, STOCK, StockReservations } from './modules/inventory';
 import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
 import { PetDependents, PETS, PetsModule } from './modules/pets';
 import { MetricsModule } from './runtime/service-metrics';
-import { Admission } from './http/admission';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';
 import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';
@@ -25,15 +24,14 @@ import { SeedModule } from './runtime/seed';
 import { SETTINGS, type Settings } from './settings';
 
 /**
- * The path of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). Unknown
- * paths and methods go from `Admission` straight to `ErrorFilter`.
+ * The path of every request, from top to bottom. Operations add their own steps (ETag, idempotency, pages). What fails before
+ * any guard goes straight to `ErrorFilter`: unknown paths and methods, and bodies that cannot be read (400, 413, 415).
  */
 const PIPELINE = [
-  Admission, // called first, in http-server.ts, so that nothing bypasses it: identifies the caller and counts the request
-  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // limits and bans (429, 403)
+  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the caller and counts: limits and bans (429, 403)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // key and scope (401, 403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // sunset of the operation (410)
-  { provide: APP_GUARD, useClass: InputGuard }, // unknown query parameters, unreadable bodies (400, 413, 415)
+  { provide: APP_GUARD, useClass: InputGuard }, // unknown query parameters, a body where there is none (400)
   { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // ETag (304), Link, rate limit and deprecation headers
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // all failures, wherever they occur

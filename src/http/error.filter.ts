@@ -14,13 +14,18 @@ import {
   BadRequestError,
   InternalError,
   JSON_TYPE,
+  MAX_BODY_BYTES,
   MethodNotAllowedError,
+  PayloadTooLargeError,
   RouteNotFoundError,
   ServiceUnavailableError,
   UnavailableError,
-  boundUnreadChunks,
+  UnsupportedMediaTypeError,
+  jsonTypesOf,
   routeOf,
 } from '#libs/http';
+import { refusalOf } from '../modules/auth';
+import { RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document';
 import { ResponseHeaders } from './response.interceptor';
 
@@ -32,33 +37,56 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(
     private readonly allowedMethods: AllowedMethods,
+    private readonly limiter: RequestLimiter,
     private readonly headers: ResponseHeaders,
   ) {}
 
-  /** Responds synchronously where possible: Nest does not await filters. */
-  catch(failure: unknown, host: ArgumentsHost): void {
+  /** Never rejects: Nest does not await filters. */
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (reply.raw.destroyed) {
+      // The caller has disconnected, perhaps in the middle of its body.
+      return;
+    }
     try {
-      // A refusal by the limits takes precedence, so that unknown paths and bad requests do not bypass them.
-      const error = request.verdict?.refusal ?? toApiError(failure, request.url, this.allowedMethods);
+      const failure = (await this.refusalBefore(thrown, request)) ?? this.strayed(thrown, request) ?? thrown;
+      const error = toApiError(failure, request.method);
       if (error.status >= 500) {
         this.log(error, failure, request);
       }
-      const written = this.headers.write(request, reply, error.status);
-      if (written instanceof Promise) {
-        written.then(() => send(error, request, reply)).catch((later) => this.giveUp(later, request, reply));
-      } else {
-        send(error, request, reply);
-      }
+      await this.headers.write(request, reply, error.status);
+      send(error, request, reply);
     } catch (later) {
-      this.giveUp(later, request, reply);
+      this.logger.error({ err: later, while: 'responding to a failure' });
+      send(new InternalError(), request, reply);
     }
   }
 
-  private giveUp(failure: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    this.logger.error({ err: failure, while: 'responding to a failure' });
-    send(new InternalError(), request, reply);
+  /**
+   * What failed before any guard (an unknown path, a body that cannot be read) is counted here, and refused for the limits or
+   * the key first.
+   */
+  private async refusalBefore(failure: unknown, request: FastifyRequest): Promise<unknown> {
+    if (request.admission !== undefined || statusOf(failure) >= 500) {
+      return null;
+    }
+    try {
+      const { refusal } = await this.limiter.admit(request);
+      // Only operations that change something read a body.
+      return refusal ?? (request.is404 ? null : refusalOf(request.caller, 'write'));
+    } catch (later) {
+      return later;
+    }
+  }
+
+  /** The error of an unknown path or method, whatever body the request has. */
+  private strayed(failure: unknown, request: FastifyRequest): ApiError | null {
+    if (!request.is404 || statusOf(failure) >= 500) {
+      return null;
+    }
+    const allow = this.allowedMethods.of(request.url);
+    return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
   }
 
   private log(error: ApiError, failure: unknown, request: FastifyRequest): void {
@@ -72,8 +100,8 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
-  boundUnreadChunks(request.raw);
-  void reply.status(error.status).headers(error.headers);
+  // With this, Fastify would close the connection before the rest of a body is read, which can discard the response.
+  void reply.removeHeader('connection').status(error.status).headers(error.headers);
   if (error.status === 404 && sendUnknownPage(request, reply)) {
     return;
   }
@@ -81,7 +109,7 @@ function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): vo
 }
 
 /** Maps a failure from our code, Nest, Fastify or the database to an error of the catalogue. */
-function toApiError(failure: unknown, target: string, allowedMethods: AllowedMethods): ApiError {
+function toApiError(failure: unknown, method: string): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
@@ -95,10 +123,10 @@ function toApiError(failure: unknown, target: string, allowedMethods: AllowedMet
   }
   const status = statusOf(failure);
   switch (status) {
-    case 404: {
-      const allow = allowedMethods.of(target);
-      return allow === null ? new RouteNotFoundError() : new MethodNotAllowedError(allow);
-    }
+    case 413:
+      return new PayloadTooLargeError(MAX_BODY_BYTES);
+    case 415:
+      return new UnsupportedMediaTypeError(jsonTypesOf(method).join(' or '));
     case 503: // A failed health check.
       return new ServiceUnavailableError();
     default:
@@ -112,6 +140,6 @@ function statusOf(failure: unknown): number {
   if (failure instanceof HttpException) {
     return failure.getStatus();
   }
-  const { statusCode } = failure as { statusCode?: unknown };
+  const { status, statusCode = status } = failure as { status?: unknown; statusCode?: unknown };
   return typeof statusCode === 'number' ? statusCode : 500;
 }

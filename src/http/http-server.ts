@@ -1,32 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import {
   AllowedMethods,
-  deferBodyParsing,
-  repairRequestTarget,
-  requestIdOf,
+  Connections,
+  MAX_BODY_BYTES,
+  MAX_PARAM_LENGTH,
+  type ParserError,
+  acceptJson,
   routeOf,
-  type SocketResponse,
-  takeOverNodeResponses,
-  takeTurn,
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { Admission, isPreflight } from './admission';
 
 export interface ServerTimeouts {
   /** How long a request may take to arrive; then the response is 408. */
   headersMs: number;
   requestMs: number;
-  /**
-   * How long a connection with an unsent response may make no progress before it is closed, because nobody reads it.
-   */
+  /** How long a connection may make no progress before it is closed, because nobody reads its response. */
   standstillMs: number;
 }
 
 const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Answers what Node could not read as a request. */
+    refuseUnreadable(failure: ParserError, socket: Socket): void;
+  }
+}
 
 /** The HTTP server. Overrides defaults of Node and Fastify that callers would notice. */
 export function createHttpAdapter(
@@ -39,10 +50,9 @@ export function createHttpAdapter(
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
-    rewriteUrl: (request: IncomingMessage) => repairRequestTarget(request.url ?? '/'),
     trustProxy: settings.trustProxy.length > 0 ? settings.trustProxy : false,
-    // An overlong identifier is a bad value (400), not an unknown path; Node limits the whole target.
-    routerOptions: { maxParamLength: 16_384 },
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // There is no middleware, and its engine would run for every request.
     skipMiddie: true,
     // While closing, requests on open connections are still answered.
@@ -50,39 +60,55 @@ export function createHttpAdapter(
     forceCloseConnections: 'idle',
     requestTimeout: requestMs,
     connectionTimeout: standstillMs,
-    http: {
-      headersTimeout: headersMs,
-      connectionsCheckingInterval: Math.min(1_000, headersMs),
-      requireHostHeader: false,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: Math.min(1_000, headersMs) },
+    clientErrorHandler(this: FastifyInstance, failure: ParserError, socket: Socket) {
+      this.refuseUnreadable(failure, socket);
+    },
+    // The path is not valid percent-encoded UTF-8. No hook has run.
+    frameworkErrors: (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      void reply.headers(commonHeaders(request.id));
+      request.server.errorHandler(failure, request, reply);
     },
   });
 }
 
-/** All HTTP behaviour outside of operations. Call it before the routes are registered. */
-export function configureHttp(app: NestFastifyApplication, settings: Settings): void {
-  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
-  app.get(AllowedMethods).watch(fastify);
-  deferBodyParsing(fastify);
-  // Nest's own hooks answer some requests before any hook added here; this one runs before them.
-  (app.getHttpAdapter() as unknown as FastifyAdapter).setOnRequestHook((request, reply, done) => {
-    void reply.headers({ 'X-Request-Id': request.id, 'Cache-Control': 'private, no-cache' });
-    takeTurn(request.raw, done);
-  });
-  const limiter = app.get(RequestLimiter);
-  allowOrigins(fastify, settings);
-  app.get(Admission).watch(fastify);
-  takeOverNodeResponses(fastify, socketResponse(limiter));
-  respondToPreflights(fastify, limiter);
-  logRequests(fastify);
+function commonHeaders(requestId: string): Record<string, string> {
+  return { 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache' };
 }
 
-/** Malformed HTTP counts against its address, and is refused over the limit like a request. */
-function socketResponse(limiter: RequestLimiter): SocketResponse {
-  return async (error, address) => {
-    const { refusal, headers } = await limiter.takeAddress(address);
-    const fields = { ...headers, 'X-Request-Id': randomUUID(), 'Cache-Control': 'private, no-cache' };
-    return { error: refusal ?? error, headers: fields };
-  };
+const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's `X-Request-Id` if it is 1 to 128 of `A-Za-z0-9._-`, otherwise a new random one. */
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : randomUUID();
+}
+
+/** All HTTP behaviour outside of operations. Call it before the routes are registered. */
+export function configureHttp(app: NestFastifyApplication, settings: Settings): Connections {
+  const adapter = app.getHttpAdapter() as unknown as FastifyAdapter;
+  const fastify = adapter.getInstance() as unknown as FastifyInstance;
+  const limiter = app.get(RequestLimiter);
+  const connections = new Connections(fastify.server);
+  // By default Node drops fields after the first thousand, for example a precondition or `X-Forwarded-For`.
+  fastify.server.maxHeadersCount = 0;
+  app.get(AllowedMethods).watch(fastify);
+  acceptJson(fastify);
+  fastify.decorate('refuseUnreadable', (failure, socket) => {
+    limiter
+      .headersForAddress(socket.remoteAddress ?? '')
+      .then((limits) => connections.refuse(socket, failure, { ...limits, ...commonHeaders(randomUUID()) }))
+      .catch(() => socket.destroy());
+  });
+  // Nest's own hooks answer some requests before any hook added here; this one runs before them.
+  adapter.setOnRequestHook((request, reply, done) => {
+    void reply.headers(commonHeaders(request.id));
+    connections.takeTurn(request.raw, reply.raw, done);
+  });
+  allowOrigins(fastify, settings);
+  respondToPreflights(fastify, limiter);
+  logRequests(fastify);
+  return connections;
 }
 
 /** Response header fields that scripts of other origins may read; browsers hide all others. */
@@ -128,11 +154,19 @@ function respondToPreflights(fastify: FastifyInstance, limiter: RequestLimiter):
       done();
       return;
     }
-    void Promise.resolve(limiter.headersFor(request, 204)).then(
-      (headers) => reply.status(204).headers(headers).headers(preflightHeaders(request)).send(),
-      done,
-    );
+    void limiter
+      .headersFor(request, 204)
+      .then((limits) => reply.status(204).headers(limits).headers(preflightHeaders(request)).send(), done);
   });
+}
+
+/** An OPTIONS request with these two header fields, as the Fetch standard defines it. */
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
 }
 
 function preflightHeaders({ headers }: FastifyRequest): Record<string, string> {
@@ -164,7 +198,7 @@ function logRequests(fastify: FastifyInstance): void {
     done();
   });
   fastify.addHook('onRequestAbort', (request, done) => {
-    // A request that was waiting for others on its connection has not started, and was not counted.
+    // A request that was waiting for others on its connection, or for its body, has not started.
     if (request.caller !== undefined) {
       log(request, { disconnected: true });
     }

@@ -163,10 +163,10 @@ export class RequestMetrics {
 
   private count(request: FastifyRequest, reply: FastifyReply): void {
     this.durationsOf(request, reply).add(reply.elapsedTime / 1000);
-    const decision = limiterDecisionOf(request);
-    if (decision !== null) {
-      this.decisions[request.verdict!.subject.kind][decision] += 1;
-      const { earnedBanLevel: level } = request.verdict!.decision;
+    const { admission } = request;
+    if (admission) {
+      this.decisions[admission.subject.kind][limiterDecisionOf(admission)] += 1;
+      const { earnedBanLevel: level } = admission.decision;
       if (level > 0) {
         this.bans[level]! += 1;
       }

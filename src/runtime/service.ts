@@ -1,18 +1,16 @@
 import cluster from 'node:cluster';
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { InterceptorsConsumer } from '@nestjs/core/interceptors';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { defaults } from 'pg';
 import type { Logger } from 'pino';
-import { type Observable, from, lastValueFrom } from 'rxjs';
-import { Connections } from '#libs/http';
+import type { Connections } from '#libs/http';
 import { AppModule } from '../app.module';
 import { serveDocument } from '../http/document';
+import { callInterceptorsDirectly } from '../http/direct-interceptors';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { EventTail } from '../modules/events';
 import type { Settings } from '../settings';
@@ -25,7 +23,7 @@ import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
 import { instanceName } from './version';
 
-/** Options of our Nest applications: a guard reads the body, and the caller reports a failed start. */
+/** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 
 /** How long open requests may take once the service has stopped listening. */
@@ -48,7 +46,11 @@ export interface Running {
 }
 
 /** Adds what is neither a module nor an operation: the behaviour of the server and the interface description. */
-export function configureServer(app: NestFastifyApplication, settings: Settings, tracing?: Tracing): void {
+export function configureServer(
+  app: NestFastifyApplication,
+  settings: Settings,
+  tracing?: Tracing,
+): Connections {
   callInterceptorsDirectly();
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   // The first hook, so that the span covers all work for the request.
@@ -58,36 +60,12 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
     metrics.watchProcess();
     new RequestMetrics(metrics).watch(fastify);
   }
-  configureHttp(app, settings);
+  const connections = configureHttp(app, settings);
+  app
+    .get(MetricsService)
+    .gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
   serveDocument(app, settings);
-}
-
-/**
- * Calls interceptors as they are. Nest puts each into streams of streams, so that handlers may return streams of several
- * values, and stops those when the caller disconnects: 17% of the processor time of a read by id. Our handlers return one
- * value.
- *
- * It replaces a method of Nest for the whole process. Interceptors and handlers need no change, with it or without it.
- */
-function callInterceptorsDirectly(): void {
-  InterceptorsConsumer.prototype.intercept = async function (
-    interceptors,
-    args,
-    instance,
-    method,
-    next,
-    type,
-  ) {
-    const context = this.createContext(args, instance, method);
-    context.setType(type!);
-    const handle = (index: number): Observable<unknown> => {
-      const interceptor = interceptors[index];
-      return interceptor === undefined
-        ? from(next())
-        : (interceptor.intercept(context, { handle: () => handle(index + 1) }) as Observable<unknown>);
-    };
-    return lastValueFrom(handle(0));
-  };
+  return connections;
 }
 
 /** The service in one process: alone, or as one of several workers. */
@@ -111,8 +89,7 @@ export class Service implements Running {
       createHttpAdapter(settings, logger),
       { ...NEST_OPTIONS, logger: nestLogger(logger) },
     );
-    configureServer(app, settings, this.tracing);
-    this.connections = watchConnections(app);
+    this.connections = configureServer(app, settings, this.tracing);
     this.app = app;
     await prepare(app);
     await listen(app, settings);
@@ -144,14 +121,6 @@ export class Service implements Running {
     await connections.end(patienceMs);
     await app.close();
   }
-}
-
-function watchConnections(app: NestFastifyApplication): Connections {
-  const connections = new Connections(app.getHttpServer() as Server);
-  app
-    .get(MetricsService)
-    .gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
-  return connections;
 }
 
 async function listen(app: NestFastifyApplication, { host, port, metrics }: Settings): Promise<void> {

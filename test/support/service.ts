@@ -1,10 +1,9 @@
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { Clock, ManualClock } from '#libs/clock';
-import { Connections } from '#libs/http';
+import type { Connections } from '#libs/http';
 import { AppModule } from '../../src/app.module';
 import { ClientsService, KeysService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/service';
@@ -138,8 +137,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     createHttpAdapter(settings, logger, options.timeouts),
     NEST_OPTIONS,
   );
-  configureServer(app, settings);
-  const connections = new Connections(app.getHttpServer() as Server);
+  const connections = configureServer(app, settings);
   await app.listen(0, '127.0.0.1');
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text();

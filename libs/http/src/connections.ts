@@ -1,147 +1,101 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
+import { type ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
+import { JSON_TYPE } from './single-resource';
 
 /** How many requests may wait on one connection for their responses (pipelining, RFC 9112, section 9.3.2). */
-export const MAX_PIPELINED = 16;
+const MAX_WAITING = 16;
 
-/**
- * How many requests may wait so over all connections. Each holds its header fields, and a client that reads nothing can open
- * thousands of connections.
- */
-const MAX_WAITING = 2_000;
-let waitingRequests = 0;
-
-/**
- * Responses that are not sent completely, in the order of their requests, which is also the order of sending. One list for
- * each connection, not one Set for all: when a Set grows, V8 links its old table to the new one. Once an old table has
- * reached the old generation, it keeps all later ones alive.
- */
-const waiting = new WeakMap<Socket, ServerResponse[]>();
-
-/** Tracks the responses of a server. */
-export function trackResponses(server: Server): void {
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
-    track(socket, response),
-  );
-}
-
-function track(socket: Socket, response: ServerResponse): void {
-  const responses = waiting.get(socket);
-  if (responses === undefined) {
-    waiting.set(socket, [response]);
-    return;
-  }
-  while (responses.length > 0 && isSent(responses[0]!)) {
-    responses.shift();
-  }
-  responses.push(response);
-}
-
-/** The response to the newest request of the connection, finished or not; undefined before the first request. */
-export function newestResponse(socket: Socket): ServerResponse | undefined {
-  return waiting.get(socket)?.at(-1);
-}
-
-/** The responses that are not finished, in the order of their requests. */
-function openResponses(socket: Socket): ServerResponse[] {
-  return (waiting.get(socket) ?? []).filter((response) => !isSent(response));
-}
-
-/** True if more than MAX_PIPELINED responses are pending, including the newest, or too many requests wait everywhere. */
-export function isCrowded(socket: Socket): boolean {
-  const pending = waiting.get(socket)?.length ?? 0;
-  return pending > MAX_PIPELINED || (pending > 1 && waitingRequests >= MAX_WAITING);
-}
-
-/**
- * Starts a request that has just arrived once the response before it on its connection has been handed to the operating
- * system. Otherwise a client that reads nothing could make the service hold a response for each request. If the connection
- * ends before, the request never starts.
- */
-export function startInTurn(socket: Socket, start: () => void): void {
-  const [previous, own] = waiting.get(socket)?.slice(-2) ?? [];
-  if (previous === undefined || own === undefined || previous.destroyed) {
-    start();
-    return;
-  }
-  // Without this, the request would run in the context of the one before it.
-  const bound = AsyncResource.bind(start);
-  waitingRequests += 1;
-  previous.once('close', () => {
-    waitingRequests -= 1;
-    if (socket.writable) {
-      bound();
-    } else {
-      // On a lost connection, Node closes only the response that was being sent; those behind it would wait forever.
-      own.emit('close');
-    }
-  });
-}
-
-function isSent(response: ServerResponse): boolean {
-  return response.writableFinished || response.destroyed;
-}
-
-/** What one client may leave unread in the memory of the service, over all its connections. */
-const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
-/** Smaller bodies are not tracked: their connection itself takes as much memory. */
-const MIN_TRACKED_BYTES = 16 * 1024;
-
-/** The bodies that clients have not read yet. */
-export class UnsentResponses {
-  private readonly byClient = new Map<number | string, Map<ServerResponse, number>>();
-
-  /**
-   * Tracks a body until it is handed to the operating system. If its client leaves too much unread, the client's
-   * connections with the oldest responses are closed.
-   * @param client the id of a client, or the address of a sender without a valid key
-   */
-  hold(client: number | string, response: ServerResponse, body: string): void {
-    // The response of a caller that has left is closed already.
-    if (body.length < MIN_TRACKED_BYTES || response.destroyed) {
-      return;
-    }
-    const held = this.byClient.get(client) ?? new Map<ServerResponse, number>();
-    this.byClient.set(client, held.set(response, Buffer.byteLength(body)));
-    response.once('close', () => {
-      held.delete(response);
-      if (held.size === 0 && this.byClient.get(client) === held) {
-        this.byClient.delete(client);
-      }
-    });
-    let bytes = [...held.values()].reduce((sum, size) => sum + size, 0);
-    for (const [oldest, size] of held) {
-      if (bytes <= MAX_UNSENT_BYTES) {
-        return;
-      }
-      bytes -= size;
-      oldest.req.socket.destroy();
-    }
-  }
-}
+/** How many connections may be open. Each can leave one response unread, for a minute. */
+const MAX_CONNECTIONS = 15_000;
 
 /** After the server stops listening, a request that has begun to arrive has this long to become complete. */
 const GRACE_MS = 1_000;
 
-/** The connections of a server, so that it can stop without interrupting requests. */
+/** How long a refused connection is still read: closing it with unread bytes could discard the response. */
+const LINGER_MS = 1_000;
+
+interface Connection {
+  /** The response to its newest request, finished or not. */
+  newest?: ServerResponse;
+  waiting: number;
+}
+
+/** The connections of a server: the requests of each take turns, and the server stops without interrupting any. */
 export class Connections {
-  private readonly sockets = new Set<Socket>();
+  private readonly all = new Map<Socket, Connection>();
   private ending = false;
 
-  /** @param server must not listen yet: existing connections would not be tracked. Its responses are (`trackResponses`). */
+  /** @param server must not listen yet: existing connections would not be tracked */
   constructor(private readonly server: Server) {
-    server.on('connection', (socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
+    server.maxConnections = MAX_CONNECTIONS;
+    server.on('connection', (socket: Socket) => {
+      this.all.set(socket, { waiting: 0 });
+      socket.once('close', () => this.all.delete(socket));
     });
   }
 
-  /** Number of connections that are open. */
   get open(): number {
-    return this.sockets.size;
+    return this.all.size;
+  }
+
+  /**
+   * Starts a request once the response before it on its connection has been handed to the operating system. Otherwise a
+   * client that reads nothing could make the service hold a response for each request. If the connection ends before, the
+   * request never starts.
+   */
+  takeTurn({ socket }: IncomingMessage, response: ServerResponse, start: () => void): void {
+    const connection = this.all.get(socket);
+    if (connection === undefined || socket.destroyed) {
+      return;
+    }
+    const previous = connection.newest;
+    connection.newest = response;
+    if (this.ending) {
+      response.setHeader('Connection', 'close');
+    }
+    if (previous === undefined || isSent(previous)) {
+      start();
+      return;
+    }
+    connection.waiting += 1;
+    if (connection.waiting > MAX_WAITING) {
+      socket.destroy();
+      return;
+    }
+    // Bound, or the request would run in the context of the one before it.
+    const startInTurn = AsyncResource.bind(start);
+    previous.once('close', () => {
+      connection.waiting -= 1;
+      if (socket.writable) {
+        startInTurn();
+      }
+    });
+  }
+
+  /**
+   * Answers what Node could not read as a request, and closes the connection. A request before it is answered first.
+   * @param headers header fields of the answer, beside those of every HTTP message
+   */
+  async refuse(
+    socket: Socket,
+    failure: ParserError,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const newest = this.all.get(socket)?.newest;
+    if (newest?.headersSent && !newest.req.complete) {
+      // It was answered before its body had arrived.
+      socket.destroy();
+    } else if (newest?.req.complete && !isSent(newest)) {
+      await closed(newest);
+    }
+    if (socket.writable) {
+      socket.end(messageOf(refusalFor(failure), headers));
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    }
   }
 
   /**
@@ -149,14 +103,12 @@ export class Connections {
    * their next one with another instance, if there is one. New connections are still accepted.
    */
   announceEnd(): void {
-    if (this.ending) {
-      return;
-    }
     this.ending = true;
-    this.sockets.forEach((socket) => endWithLast(openResponses(socket)));
-    this.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      endWithLast([...openResponses(socket), response]);
-    });
+    for (const { newest } of this.all.values()) {
+      if (newest?.headersSent === false) {
+        newest.setHeader('Connection', 'close');
+      }
+    }
   }
 
   /**
@@ -168,59 +120,68 @@ export class Connections {
     this.announceEnd();
     // The HTTP server's own close() would close unused connections immediately.
     NetServer.prototype.close.call(this.server);
-    const timers = [
-      setTimeout(() => this.sockets.forEach(closeWhenUnused), GRACE_MS),
-      setTimeout(() => this.destroyAll(), patienceMs),
-    ];
-    await Promise.all([...this.sockets].map(closed));
-    timers.forEach(clearTimeout);
+    const closing = setInterval(() => this.closeUnused(), GRACE_MS);
+    const patience = setTimeout(() => this.destroyAll(), patienceMs);
+    await Promise.all([...this.all.keys()].map(closed));
+    clearInterval(closing);
+    clearTimeout(patience);
   }
 
   /** Closes every connection immediately, even during a request. */
   destroyAll(): void {
-    this.sockets.forEach((socket) => socket.destroy());
+    this.all.forEach((_connection, socket) => socket.destroy());
+  }
+
+  private closeUnused(): void {
+    for (const [socket, { newest }] of this.all) {
+      if (newest === undefined || isSent(newest)) {
+        socket.destroySoon();
+      }
+    }
   }
 }
 
-/** All pipelined requests are answered; the last response closes the connection. */
-function endWithLast(responses: ServerResponse[]): void {
-  responses.forEach((response, index) => (response.shouldKeepAlive = index < responses.length - 1));
+function isSent(response: ServerResponse): boolean {
+  return response.writableFinished || response.destroyed;
 }
 
-/** A response whose header was written before the end was announced has kept its connection open. */
-function closeWhenUnused(socket: Socket): void {
-  const [next] = openResponses(socket);
-  if (next === undefined) {
-    socket.destroySoon();
-  } else {
-    next.once('close', () => closeWhenUnused(socket));
+function closed(stream: Socket | ServerResponse): Promise<void> {
+  return new Promise((resolve) => stream.once('close', () => resolve()));
+}
+
+export type ParserError = Error & { code?: string };
+
+function refusalFor({ code }: ParserError): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new HeadersTooLargeError();
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new RequestTimeoutError();
+    default:
+      return new BadRequestError('The request is not valid HTTP.');
   }
 }
 
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.once('close', () => resolve()));
+function messageOf(error: ApiError, headers: Readonly<Record<string, string>>): string {
+  const body = JSON.stringify(error.toBody());
+  const fields = {
+    Date: new Date().toUTCString(),
+    Connection: 'close',
+    'Content-Type': JSON_TYPE,
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/**
- * Parameter decorator: a signal that is aborted when the caller disconnects, for operations that may take long. A
- * caller that closes only half of the connection looks the same.
- */
+/** Parameter decorator: a signal that is aborted when the caller disconnects, for operations that may take long. */
 export const ClientDisconnected = createParamDecorator(
   (_data: unknown, context: ExecutionContext): AbortSignal => {
-    const http = context.switchToHttp();
-    const { socket } = http.getRequest<FastifyRequest>();
-    const { raw } = http.getResponse<FastifyReply>();
+    const { raw } = context.switchToHttp().getResponse<FastifyReply>();
     const controller = new AbortController();
-    const leave = (): void => void socket.destroy();
-    socket.once('end', leave);
-    raw.once('close', () => {
-      socket.off('end', leave);
-      controller.abort();
-    });
+    raw.once('close', () => controller.abort());
     // It may have left while its key was looked up.
-    if (socket.readableEnded) {
-      leave();
-    }
     if (raw.destroyed) {
       controller.abort();
     }

@@ -1,9 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { defineError } from './errors';
 import { Documented } from './notes';
-import { WithRouteConfig, routeOf } from './routes';
+import { routeOf } from './routes';
 
 /** The announced removal of an operation. */
 export interface Deprecation {
@@ -77,7 +78,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
   const announcement = announcementOf(deprecation);
   const config: DeprecationConfig = { deprecation, announcement };
   return applyDecorators(
-    WithRouteConfig(config),
+    RouteConfig(config),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
     Documented({
       headers: { readable: exampleHeaders(deprecation, announcement) },

@@ -1,4 +1,5 @@
-export { ClientDisconnected, Connections, UnsentResponses } from './connections';
+export { MAX_BODY_BYTES, acceptJson, jsonTypesOf, parseJson } from './bodies';
+export { ClientDisconnected, Connections, type ParserError } from './connections';
 export {
   type Deprecation,
   OperationGoneError,
@@ -21,7 +22,7 @@ export {
   TrueOrFalse,
   parseTimestamp,
 } from './validation';
-export { InputGuard, deferBodyParsing, parseJson } from './input.guard';
+export { InputGuard } from './input.guard';
 export {
   EachOperation,
   type Examples,
@@ -47,8 +48,7 @@ export {
   pageOf,
   rangeOf,
 } from './paging';
-export { repairRequestTarget, requestIdOf } from './malformed-http';
-export { AllowedMethods, WithRouteConfig, routeOf } from './routes';
+export { AllowedMethods, MAX_PARAM_LENGTH, routeOf } from './routes';
 export {
   IfMatch,
   JSON_TYPE,
@@ -57,5 +57,4 @@ export {
   noneMatchHits,
   representationOf,
 } from './single-resource';
-export { type SocketResponse, takeOverNodeResponses, takeTurn, boundUnreadChunks } from './malformed-http';
 export { IdParam, OptionalBody, RequestValidationPipe, validated } from './validation';

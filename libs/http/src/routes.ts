@@ -1,6 +1,5 @@
-import { RouteConfig } from '@nestjs/platform-fastify';
-import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 const ROUTE = Symbol('route');
 
@@ -19,66 +18,34 @@ export function routeOf(request: FastifyRequest): Route {
   return (known[ROUTE] = request.routeOptions);
 }
 
-/**
- * Adds to the configuration of the handler's route (`routeOptions.config` of Fastify); Nest's own decorator replaces
- * it.
- */
-export function WithRouteConfig(config: object): MethodDecorator {
-  return (target, key, descriptor) => {
-    const known = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, descriptor.value as object) as object;
-    RouteConfig({ ...known, ...config })(target, key as string, descriptor);
-  };
-}
+/** Nobody is limited in how long a parameter is: an overlong identifier is a bad value (400), not an unknown path. */
+export const MAX_PARAM_LENGTH = 16_384;
 
-/** The methods of each path, collected while routes are registered; for the `Allow` of a 405. */
+/**
+ * The methods of each path, for the `Allow` of a 405. A second router of Fastify's kind, because Fastify finds a route by its
+ * pattern only, not by a path.
+ */
 export class AllowedMethods {
-  private readonly routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  private readonly router = findMyWay({ maxParamLength: MAX_PARAM_LENGTH });
+  private readonly methods = new Set<HTTPMethod>();
 
   /** Must be called before the routes are registered. */
   watch(fastify: FastifyInstance): void {
-    fastify.addHook('onRoute', (route) => this.add(route));
+    fastify.addHook('onRoute', ({ url, method }) => {
+      for (const one of [method].flat() as HTTPMethod[]) {
+        this.methods.add(one);
+        this.router.on(one, url, () => undefined);
+      }
+    });
   }
 
-  /** @returns the methods of this path in the order of registration, joined for `Allow`; null for an unknown path */
+  /** @returns the methods of this path, joined for `Allow`; null for an unknown path */
   of(target: string): string | null {
-    const path = pathOf(target);
-    const methods = [...this.routes.values()]
-      .filter((route) => route.pattern.test(path))
-      .flatMap((route) => [...route.methods]);
-    return methods.length === 0 ? null : [...new Set(methods)].join(', ');
+    // The router finds `/pets/` as a pet without an id.
+    const methods = [...this.methods].filter((method) => {
+      const found = this.router.find(method, target);
+      return found !== null && !Object.values(found.params).includes('');
+    });
+    return methods.length === 0 ? null : methods.join(', ');
   }
-
-  private add(route: RouteOptions): void {
-    if (route.url.includes('*')) {
-      return;
-    }
-    const known = this.routes.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set<string>() };
-    for (const method of [route.method].flat()) {
-      known.methods.add(method);
-    }
-    this.routes.set(route.url, known);
-  }
-}
-
-/**
- * The path as the router reads it: without origin (absolute form), query and fragment, and decoded except for `%2F` and
- * similar escapes.
- */
-function pathOf(target: string): string {
-  const [path = ''] = target.replace(/^https?:\/\/[^/]*\//, '/').split(/[?#]/, 1);
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
-}
-
-/** `/pets/:petId` → one segment for each parameter; everything else literally. */
-function patternOf(url: string): RegExp {
-  const segments = url.split('/').map((segment) => {
-    return segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  });
-  // Built only from the service's own routes, never from input.
-  // eslint-disable-next-line no-restricted-syntax
-  return new RegExp(`^${segments.join('/')}$`);
 }

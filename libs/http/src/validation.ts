@@ -234,23 +234,8 @@ function isDay(year: number, month: number, day: number): boolean {
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
-
-// class-validator would find and group the rules of a class again for each object: half of the time that it takes.
-const storage = getMetadataStorage();
-const findRules = storage.getTargetValidationMetadatas.bind(storage);
-const groupRules = storage.groupByPropertyName.bind(storage);
-const rulesOf = new Map<unknown, ReturnType<typeof findRules>>();
-const groupsOf = new WeakMap<object, ReturnType<typeof groupRules>>();
-storage.getTargetValidationMetadatas = (shape, ...options) => {
-  const found = rulesOf.get(shape) ?? findRules(shape, ...options);
-  rulesOf.set(shape, found);
-  return found;
-};
-storage.groupByPropertyName = (found) => {
-  const grouped = groupsOf.get(found) ?? groupRules(found);
-  groupsOf.set(found, grouped);
-  return grouped;
-};
+/** More fields than any operation has: only their number is reported, because each would cost time. */
+const MAX_FIELDS = 100;
 
 const optionalBodies = new WeakSet<object>();
 
@@ -294,18 +279,22 @@ const OPTIONS: ValidatorOptions = {
  * @throws ApiError 400 `validation_failed`
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
+  const given = Object.entries(value);
+  if (given.length > MAX_FIELDS) {
+    throw new ValidationFailedError(`${given.length} fields are too many (allowed: ${namesOf(shape)}).`);
+  }
   const instance = new shape() as Record<string, unknown>;
   const inherited: string[] = [];
-  for (const [name, given] of Object.entries(value)) {
+  for (const [name, part] of given) {
     const field = isQuery ? fieldOf(shape, name) : undefined;
     // class-validator would take some names that every object inherits for known ones.
     if (name in Object.prototype) {
       inherited.push(name);
     } else {
-      instance[name] = field === undefined ? given : read(field, given);
+      instance[name] = field === undefined ? part : read(field, part);
     }
   }
-  const isEmpty = isQuery && Object.keys(value).length === 0;
+  const isEmpty = isQuery && given.length === 0;
   const errors = isEmpty ? [] : validateSync(instance, OPTIONS);
   if (inherited.length > 0 || errors.length > 0) {
     const unknown = inherited.map((property) => ({ property, constraints: { [UNKNOWN]: '' } }));
@@ -326,9 +315,12 @@ function listed(errors: Pick<ValidationError, 'property' | 'constraints'>[], sha
 }
 
 function unknownField(name: string, shape: Type<object>): string {
-  const fields = storage.getTargetValidationMetadatas(shape, '', false, false);
-  const names = new Set(fields.map(({ propertyName }) => propertyName));
-  return `${quoted(name)} is not allowed here (allowed: ${[...names].join(', ')})`;
+  return `${quoted(name)} is not allowed here (allowed: ${namesOf(shape)})`;
+}
+
+function namesOf(shape: Type<object>): string {
+  const fields = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
+  return [...new Set(fields.map(({ propertyName }) => propertyName))].join(', ');
 }
 
 /** A name chosen by the caller, made safe for a message. */

@@ -8,8 +8,8 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { defineError, Documented, EachOperation, errorWith } from '#libs/http';
-import type { Scope } from './api-key';
+import { type ApiError, defineError, Documented, EachOperation, errorWith } from '#libs/http';
+import type { Caller, Scope } from './api-key';
 
 export const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
@@ -60,15 +60,20 @@ export class ApiKeyGuard implements CanActivate {
     if (rule === 'public') {
       return true;
     }
-    const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (!caller?.holder) {
-      throw caller?.refusal ?? new MissingApiKeyError();
-    }
-    if (rule !== 'any key' && !caller.holder.scopes.includes(rule)) {
-      throw new InsufficientScopeError(rule);
+    const refusal = refusalOf(context.switchToHttp().getRequest<FastifyRequest>().caller, rule);
+    if (refusal !== null) {
+      throw refusal;
     }
     return true;
   }
+}
+
+/** Why this caller may not call an operation with this rule; null if it may. */
+export function refusalOf(caller: Caller | undefined, rule: Scope | 'any key'): ApiError | null {
+  if (!caller?.holder) {
+    return caller?.refusal ?? new MissingApiKeyError();
+  }
+  return rule === 'any key' || caller.holder.scopes.includes(rule) ? null : new InsufficientScopeError(rule);
 }
 
 export const ACCESS_RULE = 'auth:access-rule';

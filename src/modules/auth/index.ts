@@ -9,6 +9,7 @@ export {
   clientIdOf,
   Public,
   RequiresKey,
+  refusalOf,
   ScopeByMethod,
 } from './api-key.guard';
 export { Authenticator, KeyDirectory } from './authenticator';

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Operation } from '#libs/http';
 import { type KeyHolder, ScopeByMethod } from '../auth';
 import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/decision';
-import { CountedOnlyWithoutKey, subjectOf } from './request-limiter';
+import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/limits';
 import { QuotaStore, type Standing } from './stores/quota-store';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
@@ -49,7 +49,7 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    const standing = await this.store.look(subjectOf(request.caller, request.ip));
+    const standing = await this.store.look(request.sender!);
     return toStatus(holderOf(request).plan, standing);
   }
 

@@ -17,7 +17,6 @@ export {
   type LimiterDecision,
   RequestLimiter,
   limiterDecisionOf,
-  noteSkipped,
 } from './request-limiter';
 export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';

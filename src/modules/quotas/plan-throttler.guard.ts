@@ -1,56 +1,83 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable, SetMetadata, applyDecorators } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
-import type { Verdict } from './request-limiter';
+import { Documented } from '#libs/http';
+import { Authenticator, RequiresKey } from '../auth';
+import { ApiKeyBannedError, DailyQuotaExceededError } from './quotas.errors';
+import { RequestLimiter, senderOf } from './request-limiter';
 import { DAY_MS, type Limits, MINUTE_MS } from './rules/limits';
 
-/** The two windows, with the limits of the caller's plan. */
-export const THROTTLERS: ThrottlerModuleOptions = {
-  throttlers: [
-    { name: 'minute', ttl: MINUTE_MS, limit: (context) => limitsOf(context).perMinute },
-    {
-      name: 'day',
-      ttl: DAY_MS,
-      limit: (context) => limitsOf(context).perDay!,
+/** The two windows, with the limits of the sender's plan. */
+export function planThrottlers(authenticator: Authenticator): ThrottlerModuleOptions {
+  const limits = async (context: ExecutionContext): Promise<Limits> =>
+    (await senderOf(requestOf(context), authenticator)).limits;
+  return {
+    throttlers: [
+      { name: 'minute', ttl: MINUTE_MS, limit: async (context) => (await limits(context)).perMinute },
       // Addresses have no daily limit.
-      skipIf: (context) => limitsOf(context).perDay === null,
-    },
-  ],
-};
+      { name: 'day', ttl: DAY_MS, limit: async (context) => (await limits(context)).perDay ?? Infinity },
+    ],
+  };
+}
 
-const YES = Promise.resolve(true);
-const NO = Promise.resolve(false);
+const COUNTED_ONLY_WITHOUT_KEY = 'quotas:counted-only-without-key';
 
 /**
- * First guard: rejects requests over the limit of their client or address. `RequestLimiter` counted them when they arrived,
- * in both windows at once. The package's own storage would take one window after the other, so that a request refused by
- * the day would use up the minute, and its headers have other meanings.
+ * The operation needs a valid key, whatever its scopes. Requests with one use no quota and ignore limits and bans. Others
+ * count, because each forged key costs a database lookup.
+ */
+export function CountedOnlyWithoutKey(): MethodDecorator {
+  return applyDecorators(
+    RequiresKey(),
+    SetMetadata(COUNTED_ONLY_WITHOUT_KEY, true),
+    // Addresses have no daily limit and no bans.
+    Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
+  );
+}
+
+/**
+ * First guard: counts the request, and refuses it over the limit or with a banned key. The package's own storage would take
+ * one window after the other, so that a request refused by the day would use up the minute, and its headers have other
+ * meanings.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
-  /** Nothing is left to decide unless the request is refused: 0.3 µs instead of 3 for both windows. */
-  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return verdictOf(context)?.refusal ? NO : YES;
+  @Inject() private readonly limiter!: RequestLimiter;
+  @Inject() private readonly authenticator!: Authenticator;
+
+  protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
+    const request = requestOf(context);
+    // Not counted, unless `handleRequest` follows.
+    request.admission = null;
+    if (!this.reflector.get<boolean | undefined>(COUNTED_ONLY_WITHOUT_KEY, context.getHandler())) {
+      return false;
+    }
+    await this.getTracker(request);
+    return request.caller!.holder !== null;
   }
 
-  /** Refuses in the exhausted window; a ban refuses in the first one. */
-  protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
-    const { exhausted } = verdictOf(context)!.decision;
-    if (exhausted === null || exhausted === throttler.name) {
+  /** Identifies the caller. @returns the client or the address whose requests count together */
+  protected override async getTracker(request: FastifyRequest): Promise<string> {
+    const subject = await senderOf(request, this.authenticator);
+    return subject.kind === 'client' ? `client ${subject.clientId}` : subject.address;
+  }
+
+  /** Runs for each window; the first takes the request from both, in one step. */
+  protected override async handleRequest({ context, getTracker }: ThrottlerRequest): Promise<boolean> {
+    const request = requestOf(context);
+    await getTracker(request, context);
+    const { refusal } = await this.limiter.admit(request);
+    if (refusal !== null) {
       await this.throwThrottlingException(context);
     }
     return true;
   }
 
   protected override throwThrottlingException(context: ExecutionContext): Promise<void> {
-    throw verdictOf(context)!.refusal!;
+    return Promise.reject(requestOf(context).admission!.refusal!);
   }
 }
 
-function verdictOf(context: ExecutionContext): Verdict | undefined {
-  return context.switchToHttp().getRequest<FastifyRequest>().verdict;
-}
-
-function limitsOf(context: ExecutionContext): Limits {
-  return verdictOf(context)!.subject.limits;
+function requestOf(context: ExecutionContext): FastifyRequest {
+  return context.switchToHttp().getRequest<FastifyRequest>();
 }

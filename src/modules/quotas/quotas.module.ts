@@ -5,11 +5,11 @@ import type { Cluster, Redis } from 'ioredis';
 import { Clock } from '#libs/clock';
 import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
-import { AdministrationModule, AuthModule } from '../auth';
+import { AdministrationModule, AuthModule, Authenticator } from '../auth';
 import { AccountController } from './account.controller';
 import { ChangesListener } from './changes-listener';
 import { InstanceWatch } from './instances';
-import { PlanThrottlerGuard, THROTTLERS } from './plan-throttler.guard';
+import { PlanThrottlerGuard, planThrottlers } from './plan-throttler.guard';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
@@ -69,7 +69,7 @@ export class QuotaAdministrationModule {}
     AuthModule,
     QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', expired: olderThan(USAGE_DAYS) }),
-    ThrottlerModule.forRoot(THROTTLERS),
+    ThrottlerModule.forRootAsync({ inject: [Authenticator], useFactory: planThrottlers }),
   ],
   controllers: [AccountController],
   providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE, InstanceWatch, ChangesListener],

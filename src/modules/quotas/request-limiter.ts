@@ -1,15 +1,13 @@
 import { isIP } from 'node:net';
-import { Inject, Injectable, applyDecorators } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
-import { THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants';
-import type { FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { type ApiError, Documented, WithRouteConfig, routeOf } from '#libs/http';
-import { SETTINGS, type Settings } from '../../settings';
-import { type Caller, RequiresKey } from '../auth';
+import type { ApiError } from '#libs/http';
+import { Authenticator, type Caller } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 import { type Decision, NOTHING_TAKEN, rateLimitHeaders } from './rules/decision';
-import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
+import { ADDRESS_LIMITS, type WindowStanding, limitsOf } from './rules/limits';
 import {
   type AddressSubject,
   QuotaStore,
@@ -18,8 +16,8 @@ import {
   type Taken,
 } from './stores/quota-store';
 
-/** The limiter's decision on one request, and what its response reports. */
-export interface Verdict {
+/** The decision on one request, and what its response reports. */
+export interface Admission {
   subject: Subject;
   /** The error for a request over the limit or with a banned key. */
   refusal: ApiError | null;
@@ -32,119 +30,99 @@ export interface Verdict {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set when the request arrives, if it is counted. */
-    verdict?: Verdict;
+    /** Whom the request counts for; set once its caller is identified. */
+    sender?: Subject;
+    /** Absent until the throttler's guard has seen the request; null if it is not counted. */
+    admission?: Admission | null;
   }
 }
 
 /** After this, the standing is read again before the response reports it. */
 const OUTDATED_MS = 1_000;
 
-/** 304 and 5xx responses use no quota. */
-function usesNoQuota(status: number): boolean {
-  return status === 304 || status >= 500;
-}
-
-/** Counts a request when it arrives, and refunds it depending on its status. */
+/** Counts a request once, and refunds it depending on its status. */
 @Injectable()
 export class RequestLimiter {
   constructor(
     private readonly store: QuotaStore,
+    private readonly authenticator: Authenticator,
     private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** When requests to its route are counted. */
-  ruleOf(request: FastifyRequest): CountingRule {
-    return (routeOf(request).config as CountingConfig).counted ?? 'always';
-  }
-
-  /** Counts the request against its sender's limits. @returns the error if it is refused */
-  take(request: FastifyRequest): ApiError | null | Promise<ApiError | null> {
-    const subject = subjectOf(request.caller, request.ip);
-    const taken = this.store.take(subject);
-    return taken instanceof Promise
-      ? taken.then((decision) => this.note(request, subject, decision))
-      : this.note(request, subject, taken);
+  /**
+   * Identifies who sends the request, takes it from both windows, and remembers the decision on the request. A request that
+   * is already admitted is not counted again.
+   */
+  async admit(request: FastifyRequest): Promise<Admission> {
+    if (request.admission) {
+      return request.admission;
+    }
+    const subject = await senderOf(request, this.authenticator);
+    const decision = await this.store.take(subject);
+    const clockOffset = decision.decidedAt - this.clock.now();
+    const refusal = refusalOf(decision);
+    request.admission = { subject, refusal, decision, isRefunded: false, clockOffset };
+    return request.admission;
   }
 
   /** The rate limit headers for a response with this status. Refunds the request first if it is due. */
-  headersFor(
-    request: FastifyRequest,
-    status: number,
-  ): Record<string, string> | Promise<Record<string, string>> {
-    const { verdict } = request;
-    if (!verdict) {
-      return this.headersOfUncounted(request);
+  async headersFor(request: FastifyRequest, status: number): Promise<Record<string, string>> {
+    const { admission } = request;
+    if (!admission) {
+      const { standings, decidedAt } = await this.standingOf(request);
+      return rateLimitHeaders(standings, decidedAt, null);
     }
-    const { decision } = verdict;
-    if (decision.takenAt === NOTHING_TAKEN || verdict.isRefunded || !usesNoQuota(status)) {
-      return this.isOutdated(verdict) ? this.headersOfOutdated(verdict) : this.headersOf(verdict);
-    }
-    verdict.isRefunded = true;
-    const refunded = this.store.refund(verdict.subject, decision);
-    return refunded instanceof Promise
-      ? refunded.then(
-          ({ standings }) => this.headersOf(verdict, standings),
-          // Redis has become unavailable; use the last known standing.
-          () => this.headersOf(verdict),
-        )
-      : this.headersOf(verdict, refunded.standings);
-  }
-
-  /**
-   * Counts malformed HTTP, which never became a request.
-   * @param ip the address that it came from, which may be a proxy's
-   * @returns the error if the address is over its limit, and the headers
-   */
-  async takeAddress(ip: string): Promise<{ refusal: ApiError | null; headers: Record<string, string> }> {
-    const decision = await this.store.take(unreadableSubject(ip, this.settings.trustProxy.length > 0));
-    const { standings, decidedAt, exhausted } = decision;
-    return { refusal: refusalOf(decision), headers: rateLimitHeaders(standings, decidedAt, exhausted) };
-  }
-
-  private isOutdated({ decision, isRefunded, clockOffset }: Verdict): boolean {
-    const { takenAt } = decision;
-    return takenAt !== NOTHING_TAKEN && !isRefunded && this.clock.now() + clockOffset - takenAt > OUTDATED_MS;
-  }
-
-  /** Other requests of the sender were counted while this one waited. */
-  private async headersOfOutdated(verdict: Verdict): Promise<Record<string, string>> {
-    // As with refunds, fall back to the last known standing.
-    const { standings } = await Promise.resolve(this.store.look(verdict.subject)).catch(
-      () => verdict.decision,
+    const standings = await this.standingsAfter(admission, status);
+    return rateLimitHeaders(
+      standings,
+      this.clock.now() + admission.clockOffset,
+      admission.decision.exhausted,
     );
-    return this.headersOf(verdict, standings);
   }
 
-  private async headersOfUncounted(request: FastifyRequest): Promise<Record<string, string>> {
-    const { standings, decidedAt } = await this.standingOf(request);
+  /** The headers for what could not be read as a request, which is not counted. */
+  async headersForAddress(ip: string): Promise<Record<string, string>> {
+    const { standings, decidedAt } = await this.store.look(addressSubject(ip));
     return rateLimitHeaders(standings, decidedAt, null);
+  }
+
+  private async standingsAfter(admission: Admission, status: number): Promise<WindowStanding[]> {
+    const { subject, decision, clockOffset } = admission;
+    const { takenAt } = decision;
+    try {
+      // 304 and 5xx responses use no quota.
+      if (takenAt !== NOTHING_TAKEN && !admission.isRefunded && (status === 304 || status >= 500)) {
+        admission.isRefunded = true;
+        return (await this.store.refund(subject, decision)).standings;
+      }
+      // Other requests of the sender were counted while this one waited.
+      if (takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS) {
+        return (await this.store.look(subject)).standings;
+      }
+    } catch {
+      // Redis has become unavailable, which is reported elsewhere. The last known standing is still good.
+    }
+    return decision.standings;
   }
 
   /** The sender's standing, or that of its address if the former cannot be read. */
   private async standingOf(request: FastifyRequest): Promise<Standing> {
     try {
-      return await this.store.look(subjectOf(request.caller, request.ip));
+      return await this.store.look(request.sender ?? addressSubject(request.ip));
     } catch {
       // The cause has already been reported.
       return this.store.look(addressSubject(request.ip));
     }
   }
+}
 
-  private headersOf(
-    { decision, clockOffset }: Pick<Verdict, 'decision' | 'clockOffset'>,
-    standings = decision.standings,
-  ): Record<string, string> {
-    return rateLimitHeaders(standings, this.clock.now() + clockOffset, decision.exhausted);
+/** Whom a request counts for. Identifies the caller when it is asked for the first time. */
+export async function senderOf(request: FastifyRequest, authenticator: Authenticator): Promise<Subject> {
+  if (request.sender === undefined) {
+    await authenticator.identify(request);
+    request.sender = subjectOf(request.caller, request.ip);
   }
-
-  private note(request: FastifyRequest, subject: Subject, decision: Taken): ApiError | null {
-    const refusal = refusalOf(decision);
-    const clockOffset = decision.decidedAt - this.clock.now();
-    request.verdict = { subject, refusal, decision, isRefunded: false, clockOffset };
-    return refusal;
-  }
+  return request.sender;
 }
 
 function refusalOf(decision: Decision): ApiError | null {
@@ -164,12 +142,8 @@ function refusalOf(decision: Decision): ApiError | null {
 export const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'] as const;
 export type LimiterDecision = (typeof LIMITER_DECISIONS)[number];
 
-/** The limiter's decision; null if the request was not counted. */
-export function limiterDecisionOf({ verdict }: FastifyRequest): LimiterDecision | null {
-  if (verdict === undefined) {
-    return null;
-  }
-  return verdict.decision.exhausted ?? (verdict.decision.outcome === 'banned' ? 'banned' : 'allowed');
+export function limiterDecisionOf({ decision }: Admission): LimiterDecision {
+  return decision.exhausted ?? (decision.outcome === 'banned' ? 'banned' : 'allowed');
 }
 
 /** IPv6 addresses count by /56, which is what a household or a company usually gets. */
@@ -180,7 +154,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 /** All invalid addresses share one quota; otherwise each text that a proxy forwards would get its own. */
 const NO_ADDRESS = 'unknown';
 
-export function subjectOf(caller: Caller | undefined, ip: string): Subject {
+function subjectOf(caller: Caller | undefined, ip: string): Subject {
   if (!caller?.holder) {
     return addressSubject(ip);
   }
@@ -194,47 +168,8 @@ export function addressSubject(ip: string): AddressSubject {
   return { kind: 'address', address: normalizeIp(address, IPV6_PREFIX), limits: ADDRESS_LIMITS };
 }
 
-/**
- * The sender of what could not be read as a request. Behind a proxy it names no caller, and is counted apart from the requests
- * that have the proxy's address.
- */
-export function unreadableSubject(ip: string, isBehindProxy: boolean): AddressSubject {
-  const subject = addressSubject(ip);
-  return isBehindProxy ? { ...subject, address: `unreadable from ${subject.address}` } : subject;
-}
-
 function withoutPort(text: string): string {
   const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
   const address = ipv6 ?? ipv4 ?? '';
   return isIP(address) === 0 ? NO_ADDRESS : address;
-}
-
-/** When requests to a route are counted. Default: always, as unknown paths are. */
-type CountingRule = 'always' | 'without a valid key' | 'never';
-
-interface CountingConfig {
-  counted?: CountingRule;
-}
-
-/**
- * The operation needs a valid key, whatever its scopes. Requests with one use no quota and ignore limits and bans. Others
- * count, because each forged key costs a database lookup.
- */
-export function CountedOnlyWithoutKey(): MethodDecorator {
-  return applyDecorators(
-    RequiresKey(),
-    WithRouteConfig({ counted: 'without a valid key' } satisfies CountingConfig),
-    // Addresses have no daily limit and no bans.
-    Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
-  );
-}
-
-/**
- * Notes on a route whether `@SkipThrottle` marks its handler, because requests are counted before Nest reads marks. Nest
- * wraps the handlers of paths with parameters; these are always counted.
- */
-export function noteSkipped(route: RouteOptions): void {
-  if (Reflect.getMetadata(`${THROTTLER_SKIP}minute`, route.handler) === true) {
-    route.config = { ...route.config, counted: 'never' } as CountingConfig;
-  }
 }

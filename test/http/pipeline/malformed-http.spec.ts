@@ -3,6 +3,7 @@ import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { within } from '../../support/eventually';
 
 const service = useService();
@@ -13,7 +14,7 @@ const JSON_TYPE = 'Content-Type: application/json';
 const GOOD = requestText('GET /health/live');
 const post = (fields: string[], body = '') => requestText('POST /categories', [JSON_TYPE, ...fields], body);
 
-/** Refused by Node's parser before there is a request, so counted for the address; the connection is closed. */
+/** Refused by Node's parser before there is a request, so counted for nobody; the connection is closed. */
 const MALFORMED: [string, string | Buffer, number, string][] = [
   ['a greeting', 'hello\r\n\r\n', 400, 'bad_request'],
   ['a TLS greeting', Buffer.from('16030100a5010000a1', 'hex'), 400, 'bad_request'],
@@ -47,7 +48,7 @@ describe('malformed HTTP is answered on the socket, which is then closed', () =>
     const connection = await bench.open();
     connection.write(bytes);
     const answer = await connection.answer();
-    expectError(answer, status, code, 'address');
+    expectError(answer, status, code, 'nobody');
     expect(answer.headers.connection).toBe('close');
     await connection.closed();
   });
@@ -56,31 +57,23 @@ describe('malformed HTTP is answered on the socket, which is then closed', () =>
     bench.forgetAddress();
     const connection = await bench.open();
     connection.write('garbage\r\n\r\n');
-    expectError(await connection.answer(), 400, 'bad_request', 'address');
+    expectError(await connection.answer(), 400, 'bad_request', 'nobody');
     connection.write('garbage\r\n\r\n'.repeat(100));
     await connection.closed();
     expect(await bench.bytes(GOOD)).toMatchObject({ headers: { 'x-ratelimit-remaining': '60' } });
   });
 });
 
-describe('HTTP that violates RFC 9112 is 400 with a key, and counted for it', () => {
-  test.each([
-    ['HTTP/1.1 without Host', 'GET /pets HTTP/1.1\r\nKEY\r\n\r\n'],
-    ['HTTP/1.1 without Host, on an unknown path', 'GET /nope HTTP/1.1\r\nKEY\r\n\r\n'],
-    ['two Host fields', 'GET /pets HTTP/1.1\r\nHost: a\r\nhost: b\r\nKEY\r\n\r\n'],
-    ['a Host that is none', 'GET /pets HTTP/1.1\r\nHost: a b\r\nKEY\r\n\r\n'],
-    ['a Host that is none, in HTTP/1.0', 'GET /pets HTTP/1.0\r\nHost: a/b\r\nKEY\r\n\r\n'],
-    ['HTTP/2.0 in text', 'GET /pets HTTP/2.0\r\nHost: a\r\nKEY\r\n\r\n'],
-    ['HTTP/0.9', 'GET /pets HTTP/0.9\r\nHost: a\r\nKEY\r\n\r\n'],
-    ['a chunk without a size', `${post(['Transfer-Encoding: chunked', 'KEY'])}zz\r\n`],
-  ])('%s', async (_what, text) => {
-    const answer = await bench.bytes(text.replace('KEY', await bench.keyField()));
-    expectError(answer, 400, 'bad_request', 'key');
-  });
+it('A body that is no longer valid HTTP is answered in place of its request', async () => {
+  const text = `${post(['Transfer-Encoding: chunked', await bench.keyField()])}zz\r\n`;
+  expectError(await bench.bytes(text), 400, 'bad_request', 'nobody');
+});
 
-  it('and counted for the address without a key', async () => {
-    expectError(await bench.bytes('GET /pets HTTP/1.1\r\n\r\n'), 400, 'bad_request', 'address');
-  });
+it('HTTP/1.1 without Host is refused by Node', async () => {
+  const socket = connect(service.port, '127.0.0.1');
+  socket.write('GET /pets HTTP/1.1\r\n\r\n');
+  const text = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+  expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nConnection: close/);
 });
 
 describe('many short header fields', () => {
@@ -112,11 +105,6 @@ describe('many short header fields', () => {
     expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
     expect(await ids()).toHaveLength(before.length + 1);
   });
-
-  it('are refused above 16 KiB, including their colons and line ends', async () => {
-    const text = requestText('GET /pets', [await bench.keyField(), ...Array<string>(10_000).fill(SHORT)]);
-    expectError(await bench.bytes(text), 431, 'headers_too_large', 'key');
-  });
 });
 
 it('HTTP/1.0 is served, without Host, and the connection closed', async () => {
@@ -133,48 +121,29 @@ it('Garbage after valid requests on a connection does not affect their responses
   connection.write(`${good}${good}garbage\r\n\r\n`);
   expect((await connection.answer()).status).toBe(200);
   expect((await connection.answer()).status).toBe(200);
-  expectError(await connection.answer(), 400, 'bad_request', 'address');
+  expectError(await connection.answer(), 400, 'bad_request', 'nobody');
   await connection.closed();
 });
 
-describe('a request that does not arrive in time is 408, and the connection is closed', () => {
+describe('a request that does not arrive in time is 408, counted for nobody, and the connection is closed', () => {
   test.each([
     ['a request line without an end', 'GET /pets'],
     ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
     ['a field without an end', 'GET /pets HTTP/1.1\r\nHost: te'],
-  ])('counted for the address: %s', async (_what, bytes) => {
+    ['a body that stops', post(['Content-Length: 12'], '{"name"')],
+    ['a body that does not begin', post(['Content-Length: 12'])],
+    ['chunks without an end', post(['Transfer-Encoding: chunked'], '5\r\n{"nam')],
+    ['a good request, then one without an end', `${GOOD}GET /pets HTTP/1.1\r\n`],
+  ])('%s', async (_what, bytes) => {
     impatient.forgetAddress();
     const connection = await impatient.open();
     connection.write(bytes);
+    if (bytes.startsWith(GOOD)) expect((await connection.answer()).status).toBe(200);
     const answer = await connection.answer();
-    expectError(answer, 408, 'request_timeout', 'address');
+    expectError(answer, 408, 'request_timeout', 'nobody');
     expect(answer.headers.connection).toBe('close');
     await connection.closed();
-  });
-
-  test.each([
-    ['a body that stops', ['Content-Length: 12'], '{"name"'],
-    ['a body that does not begin', ['Content-Length: 12'], ''],
-    ['chunks without an end', ['Transfer-Encoding: chunked'], '5\r\n{"nam'],
-  ])('counted for the key that sent it: %s', async (_what, fields, body) => {
-    const connection = await impatient.open();
-    connection.write(
-      requestText('POST /categories', [await impatient.keyField(), JSON_TYPE, ...fields], body),
-    );
-    const answer = await connection.answer();
-    expectError(answer, 408, 'request_timeout', 'key');
-    expect(answer.headers.connection).toBe('close');
-    await connection.closed();
-  });
-
-  it('after a good request on the same connection', async () => {
-    impatient.forgetAddress();
-    const connection = await impatient.open();
-    connection.write(requestText('GET /health/live'));
-    expect((await connection.answer()).status).toBe(200);
-    connection.write('GET /pets HTTP/1.1\r\n');
-    expectError(await connection.answer(), 408, 'request_timeout', 'address');
-    await connection.closed();
+    expect((await impatient.bytes(GOOD)).headers['x-ratelimit-remaining']).toBe('60');
   });
 });
 
@@ -188,8 +157,8 @@ it('A request answered before its body arrived gets no second response', async (
   bench.forgetAddress();
   const connection = await bench.open();
   const arrival = nextRequest();
-  connection.write(requestText('POST /categories', [JSON_TYPE, 'Content-Length: 12'], '{"name"'));
-  expectError(await connection.answer(), 401, 'missing_api_key', 'address');
+  connection.write(requestText('POST /nope', [JSON_TYPE, 'Content-Length: 70000'], '{"name"'));
+  expectError(await connection.answer(), 404, 'route_not_found', 'address');
   const [{ socket }] = await arrival;
   // As Node does after half a minute.
   const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -197,7 +166,7 @@ it('A request answered before its body arrived gets no second response', async (
   await connection.closed();
 });
 
-it('A client that disconnects in the middle of its body is counted: the service did not fail', async () => {
+it('A client that disconnects in the middle of its body is not counted, and the service did not fail', async () => {
   const field = await bench.keyField();
   const connection = await bench.open();
   const arrival = nextRequest();
@@ -206,5 +175,6 @@ it('A client that disconnects in the middle of its body is counted: the service 
   connection.close();
   await within('the end of its response', once(response, 'close'));
   const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
-  expect(standing.headers['x-ratelimit-remaining']).toBe('299');
+  expect(standing.headers['x-ratelimit-remaining']).toBe('300');
+  expect(service.log.lines.filter(({ level }) => Number(level) > 40)).toEqual([]);
 });

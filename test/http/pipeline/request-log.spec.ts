@@ -27,15 +27,7 @@ test.each([
 
 it('Every request without an id gets a unique one', async () => {
   const ids = [];
-  for (const line of [
-    'GET /pets',
-    'GET /pets',
-    'GET /nope',
-    'OPTIONS *',
-    'GET http://x',
-    'CONNECT a:1',
-    'BREW /',
-  ]) {
+  for (const line of ['GET /pets', 'GET /pets', 'GET /nope', 'GET http://x', 'BREW /', 'GET /%zz']) {
     ids.push((await bench.withKey(line)).headers['x-request-id']);
   }
   expect(new Set(ids).size).toBe(ids.length);

@@ -60,7 +60,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   'Migrations import only each other': { 'src/migrations/a': '../settings' },
   'Settings import only libraries and the reader of the environment': { 'src/settings': './migrations' },
   'Nothing imports the command line': { 'src/runtime/b': '../cli/output/output' },
-  'Modules import neither http nor runtime': { 'pets/d': '../../http/admission' },
+  'Modules import neither http nor runtime': { 'pets/d': '../../http/error.filter' },
   'http does not import runtime': { 'src/http/b': '../runtime/serve' },
   'http does not import the application': { 'src/http/c': '../app.module' },
   'The stores of quotas import only its rules and entities': {

@@ -1,14 +1,7 @@
-import { EventEmitter, once } from 'node:events';
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { once } from 'node:events';
+import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections } from '#libs/http';
-import {
-  UnsentResponses,
-  isCrowded,
-  startInTurn,
-  trackResponses,
-} from '../../../../libs/http/src/connections';
-import { until } from '../../../support/eventually';
 import { RawConnection } from '../../../support/raw-http';
 import { pendingTimers } from '../../../support/pending-timers';
 
@@ -26,13 +19,14 @@ let opened: RawConnection[];
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance', 'Date'] });
   [pending, opened] = [[], []];
-  server = createServer((_request, answer) => {
-    pending.push(answer);
-    server.emit('asked');
+  server = createServer((request, answer) => {
+    connections.takeTurn(request, answer, () => {
+      pending.push(answer);
+      server.emit('asked');
+    });
   });
   // Longer than any test waits: what is closed is closed by what is tested.
   server.keepAliveTimeout = 60_000;
-  trackResponses(server);
   connections = new Connections(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -62,22 +56,43 @@ async function ask(connection: RawConnection, count = 1): Promise<void> {
   }
 }
 
-test('Requests that waited on lost connections make room for others', async () => {
-  let crowded = false;
-  server.on('request', ({ socket }: IncomingMessage) => {
-    crowded = isCrowded(socket);
-    startInTurn(socket, () => undefined);
+/** Sends this many requests, of which only the first starts for now. */
+async function pipeline(connection: RawConnection, count: number): Promise<void> {
+  const first = once(server, 'asked');
+  connection.write(GET.repeat(count));
+  await first;
+}
+
+describe('Pipelined requests', () => {
+  it('start one after the other, each when the response before it has been sent', async () => {
+    const connection = await open();
+    await pipeline(connection, 3);
+    for (let index = 0; index < 3; index += 1) {
+      expect(pending).toHaveLength(index + 1);
+      const next = once(server, 'asked');
+      pending[index]!.end(`${index}`);
+      expect((await connection.answer()).text).toBe(`${index}`);
+      if (index < 2) await next;
+    }
   });
-  // More than may wait over all connections.
-  const lost = [await open(), await open(), await open()];
-  for (const connection of lost) await ask(connection, 1_000);
-  const other = await open();
-  await ask(other, 2);
-  expect(crowded).toBe(true);
-  [...lost, other].forEach((connection) => connection.close());
-  await until(() => connections.open === 0);
-  await ask(await open(), 2);
-  expect(crowded).toBe(false);
+
+  it('never start once the connection is lost', async () => {
+    const connection = await open();
+    await pipeline(connection, 2);
+    const lost = once(pending[0]!, 'close');
+    connection.close();
+    await lost;
+    await new Promise(setImmediate);
+    expect([pending.length, connections.open]).toEqual([1, 0]);
+  });
+
+  it('may be 16 that wait; one more costs the connection', async () => {
+    const [few, many] = [await open(), await open()];
+    await pipeline(few, 17);
+    await pipeline(many, 18);
+    await many.closed();
+    expect([pending.length, connections.open]).toEqual([2, 1]);
+  });
 });
 
 test('Open connections are counted', async () => {
@@ -102,12 +117,13 @@ describe('Once the shutdown is announced', () => {
 
   it('pipelined requests are all answered, and the last response closes the connection', async () => {
     const connection = await open();
-    await ask(connection, 2);
+    await pipeline(connection, 2);
     connections.announceEnd();
-    await ask(connection, 1);
-    pending.forEach((answer) => answer.end('done'));
-    const fields = [await connection.answer(), await connection.answer(), await connection.answer()];
-    expect(fields.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close']);
+    pending[0]!.end('done');
+    await once(server, 'asked');
+    pending[1]!.end('done');
+    const fields = [await connection.answer(), await connection.answer()];
+    expect(fields.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'close']);
     await connection.closed();
   });
 });
@@ -164,44 +180,4 @@ describe('The end', () => {
     await connection.closed();
     await ended;
   });
-});
-
-const MIB = 'x'.repeat(1024 * 1024);
-
-let closed: string[];
-let unsent: UnsentResponses;
-
-beforeEach(() => {
-  closed = [];
-  unsent = new UnsentResponses();
-});
-
-/** A response that is pending until its connection is closed, or until it is sent. */
-function respond(client: number, name: string, body = MIB): { sent: () => void } {
-  const response = new EventEmitter();
-  const destroy = () => {
-    closed.push(name);
-    response.emit('close');
-  };
-  Object.assign(response, { req: { socket: { destroy } } });
-  unsent.hold(client, response as ServerResponse, body);
-  return { sent: () => void response.emit('close') };
-}
-
-test('A client may leave 16 MiB unread; above, its oldest responses are given up', () => {
-  for (let count = 1; count <= 16; count += 1) {
-    respond(1, `${count}`);
-    respond(2, `another's ${count}`);
-  }
-  expect(closed).toEqual([]);
-  respond(1, '17');
-  respond(1, '18');
-  expect(closed).toEqual(['1', '2']);
-});
-
-test('What has been sent does not count', () => {
-  for (let count = 1; count <= 40; count += 1) {
-    respond(1, `${count}`).sent();
-  }
-  expect(closed).toEqual([]);
 });
