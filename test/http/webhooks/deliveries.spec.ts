@@ -258,6 +258,25 @@ describe('deliveries', () => {
     expect([webhook.secret, next].map((secret) => isSignedBy(secret, after!))).toEqual([false, true]);
   });
 
+  it('a retry of an event that is kept no more fails with the reason', async () => {
+    const webhook = await register({ types: ['category.created'] });
+    await arrange.category();
+    const { id } = await eventually(async () => {
+      const [delivery] = await deliveries(webhook.path, '?status=delivered');
+      expect(delivery).toBeDefined();
+      return delivery!;
+    });
+    await service.database.pool.query(`DELETE FROM events WHERE type = 'category.created'`);
+    await caller.post(`${webhook.path}/deliveries/${id}/retry`);
+    expect(await attempted(webhook.path, 1)).toMatchObject({ id, attempts: 1 });
+    await eventually(async () =>
+      expect(await deliveries(webhook.path)).toMatchObject([
+        { status: 'pending', error: 'The event is older than 30 days.' },
+      ]),
+    );
+    expect(receiver.received).toHaveLength(1);
+  });
+
   it('pending deliveries continue after it is enabled again', async () => {
     const webhook = await register();
     await caller.patch(webhook.path, { enabled: false });

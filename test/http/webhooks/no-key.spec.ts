@@ -7,7 +7,8 @@ const lines = () =>
 
 describe('Without WEBHOOK_KEY', () => {
   it('the start says in one line that webhooks cannot be created, and why', () => {
-    expect(lines()).toMatchObject([
+    const ofStart = lines().filter(({ context }) => context === 'Webhooks');
+    expect(ofStart).toMatchObject([
       { level: 40, msg: expect.stringMatching(/can be created.*openssl/) as string },
     ]);
   });
