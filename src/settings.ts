@@ -14,7 +14,7 @@ export interface Settings {
   databaseUrl: string | undefined;
   dataDirectory: string;
   databasePool: number;
-  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas; or SENTINEL_URL. */
+  /** Absent: limits are counted in this process alone. Several nodes of a cluster are separated by commas. */
   redisUrl: string | undefined;
   /** How many instances share the limits. Determines the share of each while Redis is unavailable. */
   instances: number;
@@ -179,21 +179,18 @@ export function readDatabaseUrl(reader: EnvironmentReader, variable: string): st
   return url.href;
 }
 
-/** `redis+sentinel://user:password@host:26379,host:26379/name`, with rediss+sentinel for TLS. The password is that of Redis. */
-export const SENTINEL_URL =
-  /^redis(?<tls>s?)\+sentinel:\/\/(?:[^@/,]*@)?(?<hosts>[^@/?#]+)\/(?<name>[\w.-]+)(?:\?sentinelPassword=(?<sentinelPassword>[^&#]+))?$/;
-
 function readRedisUrl(reader: EnvironmentReader): string | undefined {
-  const expected =
-    'redis:// or rediss:// URLs, separated by commas for a cluster, or redis+sentinel://host:26379,host:26379/name';
-  const text = reader.text('REDIS_URL');
-  if (text !== undefined && SENTINEL_URL.test(text) && isWellFormedUrl(text.replace(/,[^/]*/, ''))) {
-    return text;
-  }
-  const urls = text?.split(',').map((url) => url.trim());
+  const urls = reader
+    .text('REDIS_URL')
+    ?.split(',')
+    .map((url) => url.trim());
   if (urls?.every((url) => /^rediss?:\/\/./.test(url) && isWellFormedUrl(url)) === false) {
     // The value is omitted: it may contain a password.
-    throw new EnvironmentError('REDIS_URL', expected, '…');
+    throw new EnvironmentError(
+      'REDIS_URL',
+      'redis:// or rediss:// URLs, separated by commas for a cluster',
+      '…',
+    );
   }
   return urls?.join(',');
 }

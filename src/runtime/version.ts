@@ -20,3 +20,14 @@ export function readInstanceName(name: string): {
   const [, version = null, pid = null, host = null] = /^petstore\/(\S+) (\d+)@(.*)$/.exec(name) ?? [];
   return { version, pid: pid === null ? null : Number(pid), host };
 }
+
+/** The running instances on a database, by their connections. SQL, because PostgreSQL's own tables have no entities. */
+export const RUNNING_INSTANCES = `SELECT application_name AS name, count(*)::int AS connections
+  FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ '^petstore/\\S+ \\d+@'
+  GROUP BY application_name ORDER BY min(backend_start), name`;
+
+/** A row of RUNNING_INSTANCES. */
+export interface RunningInstance {
+  name: string;
+  connections: number;
+}

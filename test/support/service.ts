@@ -10,12 +10,12 @@ import { NEST_OPTIONS, configureServer } from '../../src/runtime/service';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { agreedPlan } from '../../src/modules/quotas';
-import { REDIS_BUDGET, REDIS_CONNECTION } from '../../src/modules/quotas/quotas.module';
-import { connectRedis } from '../../src/modules/quotas/stores/redis-connection';
+import { REDIS_CONNECTION } from '../../src/modules/quotas/quotas.module';
+import { redisClient } from '../../src/modules/quotas/stores/redis-connection';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';
-import { onClock } from './redis-clock';
+import { onClock, patient } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
@@ -40,9 +40,6 @@ export interface KeyOptions {
 
 /** Receivers of webhooks in tests listen on loopback addresses. */
 export const WEBHOOK_KEY = Buffer.alloc(32, 'k').toString('base64');
-
-/** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
-const PATIENT_REDIS_MS = 1_000;
 
 /** A running service with a database of its own and a clock that the test moves. */
 export class TestService {
@@ -127,10 +124,10 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
     .overrideProvider(Clock)
     .useValue(clock)
-    .overrideProvider(REDIS_BUDGET)
-    .useValue(PATIENT_REDIS_MS)
     .overrideProvider(REDIS_CONNECTION)
-    .useFactory({ factory: () => (redisUrl === undefined ? null : onClock(connectRedis(redisUrl), clock)) })
+    .useFactory({
+      factory: () => (redisUrl === undefined ? null : onClock(patient(redisClient(redisUrl)), clock)),
+    })
     .setLogger(nestLogger(logger))
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(

@@ -49,10 +49,8 @@ const TABLE: Row[] = [
     {
       'redis://cache:6379/1': 'redis://cache:6379/1',
       'rediss://:x@a, rediss://b': 'rediss://:x@a,rediss://b',
-      'redis+sentinel://me:x@a:26379,b/shop': 'redis+sentinel://me:x@a:26379,b/shop',
-      'rediss+sentinel://a/shop?sentinelPassword=x': 'rediss+sentinel://a/shop?sentinelPassword=x',
     },
-    'redis+sentinel://a,b|redis+sentinel://:hunter2%@a/shop|redis+sentinel:///shop|http://me:hunter2@cache|cache:6379|redis://|redis://a,,redis://b|redis://a,hunter2|redis://:hunter2%@a',
+    'redis+sentinel://a,b/shop|http://me:hunter2@cache|cache:6379|redis://|redis://a,,redis://b|redis://a,hunter2|redis://:hunter2%@a',
   ],
   ['INSTANCES', 'instances', 1, { 4: 4 }, '0|10001|many'],
   [

@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import { Command } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
-import { RUNNING_INSTANCES, type RunningInstance, redisStatus, shareLimits } from '../../modules/quotas';
+import { redisStatus } from '../../modules/quotas';
 import { WEBHOOK_STATE, type WebhookState } from '../../modules/webhooks';
 import { dataSourceOptions } from '../../runtime/data-source';
 import { PETSTORE } from '../../runtime/messages';
 import { findEmbedded } from '../../runtime/open-database';
-import { VERSION, readInstanceName } from '../../runtime/version';
+import { RUNNING_INSTANCES, type RunningInstance, VERSION, readInstanceName } from '../../runtime/version';
 import { type Settings, readSettings } from '../../settings';
 import { ResultCommand } from '../command/command';
 import { CommandFailure } from '../command/failure';
@@ -36,7 +36,7 @@ export class StoreStatusCommand extends ResultCommand {
   }
 
   private show(status: StoreStatus, options: OutputOptions): void {
-    const { version, database, instances, limits, redis, webhooks, tables } = status;
+    const { version, database, instances, redis, webhooks, tables } = status;
     const { kind, location, state, psql, postgres, bytes, connections, maxConnections, pendingMigrations } =
       database;
     printOne(
@@ -51,7 +51,6 @@ export class StoreStatusCommand extends ResultCommand {
         pendingMigrations,
         redis:
           redis && (redis.answers ? `${redis.version}, ${inUnits(redis.bytes ?? 0)}` : 'does not answer'),
-        limits: instances.length === 0 ? null : limits.shared ? 'exact' : 'not shared',
         webhooks:
           webhooks &&
           `${webhooks.enabled} enabled (${webhooks.failing} failing), ${webhooks.disabled} disabled, ${webhooks.pendingDeliveries} deliveries pending`,
@@ -59,13 +58,12 @@ export class StoreStatusCommand extends ResultCommand {
       options,
     );
     print('');
-    const rows = instances.map(({ since, ...instance }) => ({ ...instance, since: since.toISOString() }));
     // Operators wait for this sentence before they move a store, so it must not be a guess.
     const known = state === 'running' || state === 'stopped';
     const none = known
       ? 'No instance of the service runs.'
       : 'Whether an instance of the service runs is unknown.';
-    printMany(rows, options, none);
+    printMany(instances, options, none);
     if (tables.length > 0) {
       print('');
       const sizes = tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) }));
@@ -75,7 +73,7 @@ export class StoreStatusCommand extends ResultCommand {
 }
 
 /** Problems that need action, one sentence each. */
-function problemsOf({ database, instances, limits, redis }: StoreStatus): string[] {
+function problemsOf({ database, instances, redis }: StoreStatus): string[] {
   const { state, location, reason, pendingMigrations } = database;
   if (state === 'missing') {
     return [`There is no database in ${location}. The service creates one: ${PETSTORE} serve.`];
@@ -87,7 +85,6 @@ function problemsOf({ database, instances, limits, redis }: StoreStatus): string
     ...(instances.length === 0 ? ['No instance of the service runs on this database.'] : []),
     ...(pendingMigrations ? [`Migrations are missing: ${PETSTORE} db migrate.`] : []),
     ...(redis?.answers === false ? [`Redis does not answer: ${redis.reason}.`] : []),
-    ...(limits.shared ? [] : ['Instances do not share limits: set the same REDIS_URL for all of them.']),
   ];
 }
 
@@ -145,7 +142,6 @@ function nothingIn(database: DatabaseStatus) {
   return {
     database,
     instances: [] as (Omit<RunningInstance, 'name'> & ReturnType<typeof readInstanceName>)[],
-    limits: { shared: true },
     webhooks: null as WebhookState | null,
     tables: [] as TableStatus[],
   };
@@ -178,7 +174,6 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
     return {
       database: { ...database, ...row, state: 'running', pendingMigrations },
       instances: instances.map(({ name, ...instance }) => ({ ...readInstanceName(name), ...instance })),
-      limits: { shared: shareLimits(instances) },
       webhooks: webhooks ?? null,
       tables: await dataSource.query<TableStatus[]>(TABLES),
     };

@@ -25,6 +25,10 @@ export interface KeyHolder {
   expiresAt: number;
   /** When the overlap of a rotation ends; null for a key that was not rotated. */
   overlapEndsAt: number | null;
+  /** The key's last ban, for the quotas. `changedAt` increases with each change, so that an older state replaces no newer one. */
+  ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
+  /** The last reset of the client's limits, for the quotas; 0 for never. */
+  resetAt: number;
 }
 
 /** The sender of a request: the holder of a valid key, or the reason why there is none. */

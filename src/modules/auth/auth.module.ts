@@ -21,6 +21,6 @@ export class AdministrationModule {}
   imports: [AdministrationModule],
   controllers: [KeyController],
   providers: [Authenticator, KeyDirectory, KeyUse, ApiKeyGuard],
-  exports: [AdministrationModule, Authenticator, KeyDirectory, ApiKeyGuard],
+  exports: [AdministrationModule, Authenticator, ApiKeyGuard],
 })
 export class AuthModule {}

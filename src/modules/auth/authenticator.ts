@@ -1,32 +1,33 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database, int8ToNumber, NotificationListener, type SharedRead, WriteBehind } from '#libs/database';
+import { Database, int8ToNumber, type SharedRead, WriteBehind } from '#libs/database';
 import { ApiError } from '#libs/http';
 import { type Caller, digestOf, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
 import { ApiKey } from './api-key.entity';
 import { ConflictingCredentialsError, InvalidApiKeyError, MissingApiKeyError } from './api-key.guard';
-
-/** Notified by triggers on the tables clients and api_keys; the payload is the client's id. */
-const KEYS_CHANNEL = 'petstore_keys';
 
 const MAX_BATCH = 500;
 const MAX_KNOWN = 100_000;
 const MAX_UNKNOWN = 10_000;
 /** As a caller of the database: no client's reads make another client's key wait. */
 const KEY_LOOK_UPS = -1;
-/** How long a change may go unnoticed without notifications. Changes must apply within a second, response included. */
-const BLIND_TTL_MS = 700;
+/** A key that was read this long ago is read again, in the background. */
+const FRESH_MS = 500;
+/** From this age on, the request waits for the read: changes must apply within a second, response included. */
+const OUTDATED_MS = 900;
 
 /** SQL, because all waiting requests share it. Planned for its values, because a plan for any number of digests may scan a table. */
 const HOLDERS_BY_DIGEST = `
   SELECT k.digest, k.id, c.id, c.name, c.plan, c.per_minute, c.per_day, k.scopes, k.last4, k.created_at, k.expires_at,
-    k.overlap_ends_at, k.name
+    k.overlap_ends_at, k.name, b.level, b.banned_until, b.by_operator,
+    (extract(epoch FROM b.changed_at) * 1000000)::bigint, r.reset_at
   FROM api_keys k JOIN clients c ON c.id = k.client_id
+    LEFT JOIN key_bans b ON b.key_id = k.id LEFT JOIN quota_resets r ON r.client_id = k.client_id
   WHERE k.digest = ANY($1) AND k.revoked_at IS NULL`;
 
 type HolderRow = [
@@ -43,6 +44,10 @@ type HolderRow = [
   expiresAt: Date | null,
   overlapEndsAt: Date | null,
   name: string | null,
+  ...ban:
+    | [level: number, bannedUntil: Date, byOperator: boolean, changedAt: string]
+    | [null, null, null, null],
+  resetAt: Date | null,
 ];
 
 /** Shared, because each forged key costs a lookup. */
@@ -59,91 +64,60 @@ const HOLDERS: SharedRead<string, KeyHolder | null> = {
   },
 };
 
-/** Looks up keys: a bounded cache in front of the database, invalidated by its notifications. */
+interface Known {
+  /** Null if no valid key has this digest. */
+  holder: KeyHolder | null;
+  /** When the read started, on the monotonic clock. */
+  readAt: number;
+  isRefreshing: boolean;
+}
+
+/** Looks up keys: a bounded cache in front of the database, whose entries are never older than a second. */
 @Injectable()
-export class KeyDirectory implements OnModuleInit {
-  private readonly logger = new Logger(KeyDirectory.name);
-  private readonly known = new LRUCache<string, KeyHolder>({ max: MAX_KNOWN });
-  private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN });
-  private isListening = false;
-  /** Cache statistics. */
-  readonly uses = { hit: 0, miss: 0 };
-  /** Increases with each change, so that a lookup which a change has overtaken is not cached. */
-  private generation = 0;
+export class KeyDirectory {
+  private readonly valid = new LRUCache<string, Known>({ max: MAX_KNOWN });
+  /** Apart, so that forged keys evict no valid ones. */
+  private readonly unknown = new LRUCache<string, Known>({ max: MAX_UNKNOWN });
 
-  constructor(
-    private readonly database: Database,
-    private readonly listener: NotificationListener,
-  ) {}
+  constructor(private readonly database: Database) {}
 
-  /** False while notifications do not arrive; the cache then keeps entries for less than a second. */
-  get listening(): boolean {
-    return this.isListening;
-  }
-
-  async onModuleInit(): Promise<void> {
-    await this.listener.subscribe({
-      channels: [KEYS_CHANNEL],
-      onNotification: (clientId) => this.forget(Number(clientId)),
-      onState: (listening) => this.changeOfState(listening),
-    });
-  }
-
-  /** The cached holder of a key; null if the key is cached as invalid, undefined if it is not cached. */
-  findKnown(digest: string): KeyHolder | null | undefined {
-    const known = this.known.get(digest) ?? (this.unknown.has(digest) ? null : undefined);
-    if (known !== undefined) {
-      this.uses.hit += 1;
+  /** The holder of a key; null if no valid key has this digest. */
+  async find(digest: string): Promise<KeyHolder | null> {
+    const known = this.knownOf(digest);
+    const age = known === undefined ? Infinity : performance.now() - known.readAt;
+    if (known === undefined || age >= OUTDATED_MS) {
+      return this.lookUp(digest);
     }
-    return known;
+    if (age >= FRESH_MS && !known.isRefreshing) {
+      known.isRefreshing = true;
+      // If this fails, a later request waits for a read, and reports the failure.
+      this.lookUp(digest).catch(() => (known.isRefreshing = false));
+    }
+    return known.holder;
   }
 
-  /** Reads the holder of a key from the database; null if no valid key has this digest. */
+  /** Reads the holder of a key from the database. */
   async lookUp(digest: string): Promise<KeyHolder | null> {
-    this.uses.miss += 1;
-    const { generation } = this;
-    const startedAt = performance.now();
+    const readAt = performance.now();
     const holder = await this.database.share(HOLDERS, digest, KEY_LOOK_UPS);
-    // The data is as old as the start of the read.
-    const ttl = this.isListening ? undefined : Math.floor(startedAt + BLIND_TTL_MS - performance.now());
-    if (generation === this.generation && (ttl === undefined || ttl > 0)) {
-      if (holder) {
-        this.known.set(digest, holder, { ttl });
-      } else {
-        this.unknown.set(digest, true, { ttl });
-      }
+    if (readAt >= (this.knownOf(digest)?.readAt ?? 0)) {
+      const [cache, other] = holder === null ? [this.unknown, this.valid] : [this.valid, this.unknown];
+      cache.set(digest, { holder, readAt, isRefreshing: false });
+      other.delete(digest);
     }
     return holder;
   }
 
-  private forget(clientId: number): void {
-    this.generation += 1;
-    this.unknown.clear();
-    for (const [digest, holder] of this.known.entries()) {
-      if (holder.clientId === clientId) {
-        this.known.delete(digest);
-      }
-    }
-  }
-
-  /** Notifications may have been missed, so the whole cache is dropped. */
-  private changeOfState(listening: boolean): void {
-    this.isListening = listening;
-    this.generation += 1;
-    this.known.clear();
-    this.unknown.clear();
-    if (listening) {
-      this.logger.log('Listening for key changes.');
-    } else {
-      this.logger.warn(
-        `Key change notifications are not arriving. Keys are cached for ${BLIND_TTL_MS} ms only.`,
-      );
-    }
+  private knownOf(digest: string): Known | undefined {
+    return this.valid.get(digest) ?? this.unknown.get(digest);
   }
 }
 
+const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+
 function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...rest]: HolderRow): KeyHolder {
-  const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name] = rest;
+  const [scopes, last4, createdAt, expiresAt, overlapEndsAt, name, ...limits] = rest;
+  const [level, bannedUntil, byOperator, changedAt, resetAt] = limits;
   return {
     keyId: int8ToNumber(keyId),
     clientId: int8ToNumber(clientId),
@@ -157,6 +131,11 @@ function toHolder([, keyId, clientId, clientName, plan, perMinute, perDay, ...re
     createdAt: createdAt.getTime(),
     expiresAt: expiresAt?.getTime() ?? Infinity,
     overlapEndsAt: overlapEndsAt?.getTime() ?? null,
+    ban:
+      level === null
+        ? NEVER_BANNED
+        : { level, bannedUntil: bannedUntil.getTime(), byOperator, changedAt: int8ToNumber(changedAt) },
+    resetAt: resetAt?.getTime() ?? 0,
   };
 }
 
@@ -210,19 +189,15 @@ export class Authenticator {
     private readonly clock: Clock,
   ) {}
 
-  /** Sets `request.caller`, synchronously if the key is cached. Rejects if the key cannot be looked up. */
-  identify(request: FastifyRequest): void | Promise<void> {
+  /** Sets `request.caller`. Rejects if the key cannot be looked up. */
+  async identify(request: FastifyRequest): Promise<void> {
     const key = keyOrRefusal(request);
     if (key instanceof ApiError) {
       request.caller = { holder: null, refusal: key };
       return;
     }
-    const digest = digestOf(key);
-    const holder = this.directory.findKnown(digest);
-    if (holder === undefined) {
-      return this.directory.lookUp(digest).then((found) => this.identified(request, found));
-    }
-    this.identified(request, holder);
+    const holder = await this.directory.find(digestOf(key));
+    request.caller = this.callerOf(holder);
   }
 
   /**
@@ -235,10 +210,6 @@ export class Authenticator {
     if (holder === null || holder.expiresAt <= this.clock.now()) {
       throw INVALID;
     }
-  }
-
-  private identified(request: FastifyRequest, holder: KeyHolder | null): void {
-    request.caller = this.callerOf(holder);
   }
 
   private callerOf(holder: KeyHolder | null): Caller {

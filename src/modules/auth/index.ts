@@ -12,5 +12,5 @@ export {
   refusalOf,
   ScopeByMethod,
 } from './api-key.guard';
-export { Authenticator, KeyDirectory } from './authenticator';
+export { Authenticator } from './authenticator';
 export { type Caller, type KeyHolder, type Scope, SCOPES } from './api-key';

@@ -3,10 +3,10 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Operation } from '#libs/http';
 import { type KeyHolder, ScopeByMethod } from '../auth';
-import { isBanned, newBanState, nextBanMs, refusalsBeforeBan } from './rules/decision';
+import { isBanned, newBanState, nextBanMs, refusalsBeforeBan, type Standing } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import type { WindowStanding } from './rules/limits';
-import { QuotaStore, type Standing } from './stores/quota-store';
+import { QuotaStore } from './stores/quota-store';
 import { RateLimitStatusDto, UsageDto, UsageQuery, type RateLimitWindowDto } from './account.dto';
 import { QuotasService } from './quotas.service';
 

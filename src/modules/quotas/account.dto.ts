@@ -32,7 +32,7 @@ export class RateLimitBanDto {
   @Integer({
     ...COUNT,
     description:
-      'Refused requests left before the next ban, counted from one second after the first 429. Waiting for `Retry-After` resets the count.',
+      'Refused requests left before the next ban. They are counted in series of 60 seconds that begin with a 429, without those of its first second.',
     example: 11,
   })
   refusalsBeforeBan!: number;

@@ -8,7 +8,6 @@ export {
   limitsOf,
   type Plan,
 } from './rules/limits';
-export { InstanceWatch, RUNNING_INSTANCES, type RunningInstance, shareLimits } from './instances';
 export { QuotaAdministrationModule, QuotasModule } from './quotas.module';
 export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { PlanThrottlerGuard } from './plan-throttler.guard';

@@ -1,10 +1,8 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { OF_THE_DATABASE, int8 } from '#libs/database';
-import type { StoredBan } from './rules/decision';
+import { int8 } from '#libs/database';
 
 /** The last ban of a key. Kept after its end, because the next ban depends on its level. */
 @Entity('key_bans')
-@Index('key_bans_by_change', ['changedAt'])
 export class KeyBan {
   @ForeignKey('ApiKey', { onDelete: 'CASCADE' })
   @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: int8 })
@@ -19,13 +17,9 @@ export class KeyBan {
   @Column('boolean', { name: 'by_operator', default: false })
   byOperator!: boolean;
 
-  /** Kept by a trigger. */
-  @Column({ name: 'changed_at', type: 'timestamptz', default: () => 'now()', ...OF_THE_DATABASE })
-  changedAt?: Date;
-}
-
-export function toStoredBan({ level, bannedUntil, byOperator }: KeyBan): StoredBan {
-  return { level, bannedUntil: bannedUntil.getTime(), byOperator };
+  /** Later with each change. */
+  @Column({ name: 'changed_at', type: 'timestamptz', default: () => 'now()' })
+  changedAt!: Date;
 }
 
 /** Days of usage that are kept, including today. */

@@ -8,7 +8,7 @@ function warning({ refusalsBeforeBan, nextBanSeconds }: Decision): string {
   }
   const requests =
     refusalsBeforeBan === 1 ? '1 more refused request' : `${refusalsBeforeBan} more refused requests`;
-  return ` ${requests} before then will ban the key for ${nextBanSeconds} seconds.`;
+  return ` ${requests} within 60 seconds of the first one will ban the key for ${nextBanSeconds} seconds.`;
 }
 
 const EXAMPLE: Decision = {
@@ -21,6 +21,8 @@ const EXAMPLE: Decision = {
   bannedByOperator: false,
   earnedBanLevel: 0,
   takenAt: -1,
+  bans: null,
+  acceptedAt: null,
   decidedAt: 0,
 };
 
@@ -52,10 +54,12 @@ export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
   when: 'The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.',
-  message: ({ retryAfterSeconds, bannedByOperator }: Decision) =>
-    bannedByOperator
-      ? `An operator of this service has banned the API key for another ${retryAfterSeconds} seconds.`
-      : `The API key is banned for another ${retryAfterSeconds} seconds because it kept sending requests after a 429.`,
+  message: ({ retryAfterSeconds, bannedByOperator }: Decision) => {
+    const cause = bannedByOperator
+      ? 'An operator of this service has banned the API key.'
+      : 'The API key is banned because it kept sending requests after a 429.';
+    return `${cause} Try again in ${retryAfterSeconds} seconds.`;
+  },
   headers: retryAfter,
   example: [{ ...EXAMPLE, outcome: 'banned', retryAfterSeconds: 120 }],
 });

@@ -7,8 +7,6 @@ import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { AdministrationModule, AuthModule, Authenticator } from '../auth';
 import { AccountController } from './account.controller';
-import { ChangesListener } from './changes-listener';
-import { InstanceWatch } from './instances';
 import { PlanThrottlerGuard, planThrottlers } from './plan-throttler.guard';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
@@ -17,38 +15,34 @@ import { FleetQuotaStore } from './stores/fleet-quota-store';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
 import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
-import { connectRedis } from './stores/redis-connection';
+import { redisClient } from './stores/redis-connection';
 import { RedisQuotaStore } from './stores/redis-quota-store';
 
 export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
-/** Timeout of one call, in milliseconds. After it the request is decided without Redis. */
-export const REDIS_BUDGET = Symbol('REDIS_BUDGET');
 
 /** Counts in memory, or in Redis if REDIS_URL is set. */
-export const QUOTA_STORE: Provider[] = [
-  { provide: REDIS_BUDGET, useValue: 50 },
+const QUOTA_STORE: Provider[] = [
   {
     provide: REDIS_CONNECTION,
     inject: [SETTINGS],
-    useFactory: ({ redisUrl }: Settings) => (redisUrl === undefined ? null : connectRedis(redisUrl)),
+    useFactory: ({ redisUrl }: Settings) => (redisUrl === undefined ? null : redisClient(redisUrl)),
   },
   {
     provide: QuotaStore,
-    inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION, REDIS_BUDGET],
+    inject: [SETTINGS, QuotaRecords, Clock, REDIS_CONNECTION],
     useFactory: (
       { instances }: Settings,
       records: QuotaRecords,
       clock: Clock,
       redis: Redis | Cluster | null,
-      budgetMs: number,
     ): QuotaStore | Promise<QuotaStore> => {
       if (redis === null) {
         return new MemoryQuotaStore(records, clock);
       }
       // While Redis is unavailable, an instance allows only its share of the limits.
       const local = new MemoryQuotaStore(records, clock, instances);
-      const shared = new RedisQuotaStore(redis, records, budgetMs);
-      return new FleetQuotaStore(redis, shared, local, clock, instances).start();
+      const shared = new RedisQuotaStore(redis, records);
+      return new FleetQuotaStore(redis, shared, local, instances).start();
     },
   },
 ];
@@ -72,7 +66,7 @@ export class QuotaAdministrationModule {}
     ThrottlerModule.forRootAsync({ inject: [Authenticator], useFactory: planThrottlers }),
   ],
   controllers: [AccountController],
-  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE, InstanceWatch, ChangesListener],
-  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard, InstanceWatch],
+  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE],
+  exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
 })
 export class QuotasModule {}

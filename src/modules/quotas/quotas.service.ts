@@ -5,10 +5,10 @@ import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database, type Transaction, int8ToNumber } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { ClientsService, KeysService, describeKey } from '../auth';
-import { KeyBan, QuotaReset, UsageDay, toStoredBan } from './quotas.entity';
+import { KeyBan, QuotaReset, UsageDay } from './quotas.entity';
 import { type BanState, ban, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, newWindowState, standings, type WindowStanding } from './rules/limits';
-import { QuotaRecords } from './stores/quota-records';
+import { QuotaRecords, saveBans } from './stores/quota-records';
 
 interface RankedRow {
   client: string;
@@ -77,7 +77,7 @@ export class QuotasService {
     return this.database.transaction(async (transaction) => {
       const bans = await lockedBans(keyId, transaction);
       ban(bans, this.clock.now(), { durationMs, byOperator: true });
-      await save(keyId, bans, transaction);
+      await saveBans(transaction, [{ keyId, ...bans }]);
       const details = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
       await this.trail.record(transaction, { action: 'key.banned', keyId, details });
       return new Date(bans.bannedUntil);
@@ -92,8 +92,8 @@ export class QuotasService {
       const wasBanned = isBanned(bans, now);
       const before = { level: bans.level, bannedUntil: toText(bans.bannedUntil) };
       unban(bans, now);
-      // Always written, because an instance may hold a ban that has not reached the database; this notifies it.
-      await save(keyId, bans, transaction);
+      // Always written: an instance may hold a ban that is older than this change.
+      await saveBans(transaction, [{ keyId, ...bans }]);
       if (!wasBanned) {
         return;
       }
@@ -206,15 +206,8 @@ async function lockedBans(keyId: number, transaction: Transaction): Promise<BanS
   return stored ? toBanState(stored) : newBanState();
 }
 
-function toBanState(stored: KeyBan): BanState {
-  return { ...newBanState(), ...toStoredBan(stored) };
-}
-
-async function save(keyId: number, bans: BanState, transaction: Transaction): Promise<void> {
-  const { level, bannedUntil, byOperator } = bans;
-  await transaction.upsert(KeyBan, { keyId, level, bannedUntil: new Date(bannedUntil), byOperator }, [
-    'keyId',
-  ]);
+function toBanState({ level, bannedUntil, byOperator }: KeyBan): BanState {
+  return { ...newBanState(), level, bannedUntil: bannedUntil.getTime(), byOperator };
 }
 
 function toText(milliseconds: number): string {

@@ -6,15 +6,9 @@ import { Clock } from '#libs/clock';
 import type { ApiError } from '#libs/http';
 import { Authenticator, type Caller } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
-import { type Decision, NOTHING_TAKEN, rateLimitHeaders } from './rules/decision';
-import { ADDRESS_LIMITS, type WindowStanding, limitsOf } from './rules/limits';
-import {
-  type AddressSubject,
-  QuotaStore,
-  type Standing,
-  type Subject,
-  type Taken,
-} from './stores/quota-store';
+import { type Decision, NOTHING_TAKEN, rateLimitHeaders, type Standing } from './rules/decision';
+import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
+import { type AddressSubject, QuotaStore, type Subject, type Taken } from './stores/quota-store';
 
 /** The decision on one request, and what its response reports. */
 export interface Admission {
@@ -69,40 +63,36 @@ export class RequestLimiter {
   async headersFor(request: FastifyRequest, status: number): Promise<Record<string, string>> {
     const { admission } = request;
     if (!admission) {
-      const { standings, decidedAt } = await this.standingOf(request);
-      return rateLimitHeaders(standings, decidedAt, null);
+      const standing = await this.standingOf(request);
+      return rateLimitHeaders(standing, standing.decidedAt, null);
     }
-    const standings = await this.standingsAfter(admission, status);
-    return rateLimitHeaders(
-      standings,
-      this.clock.now() + admission.clockOffset,
-      admission.decision.exhausted,
-    );
+    const standing = await this.standingAfter(admission, status);
+    return rateLimitHeaders(standing, this.clock.now() + admission.clockOffset, admission.decision.exhausted);
   }
 
   /** The headers for what could not be read as a request, which is not counted. */
   async headersForAddress(ip: string): Promise<Record<string, string>> {
-    const { standings, decidedAt } = await this.store.look(addressSubject(ip));
-    return rateLimitHeaders(standings, decidedAt, null);
+    const standing = await this.store.look(addressSubject(ip));
+    return rateLimitHeaders(standing, standing.decidedAt, null);
   }
 
-  private async standingsAfter(admission: Admission, status: number): Promise<WindowStanding[]> {
+  private async standingAfter(admission: Admission, status: number): Promise<Standing> {
     const { subject, decision, clockOffset } = admission;
     const { takenAt } = decision;
     try {
       // 304 and 5xx responses use no quota.
       if (takenAt !== NOTHING_TAKEN && !admission.isRefunded && (status === 304 || status >= 500)) {
         admission.isRefunded = true;
-        return (await this.store.refund(subject, decision)).standings;
+        return await this.store.refund(subject, decision);
       }
       // Other requests of the sender were counted while this one waited.
       if (takenAt !== NOTHING_TAKEN && this.clock.now() + clockOffset - takenAt > OUTDATED_MS) {
-        return (await this.store.look(subject)).standings;
+        return await this.store.look(subject);
       }
     } catch {
       // Redis has become unavailable, which is reported elsewhere. The last known standing is still good.
     }
-    return decision.standings;
+    return decision;
   }
 
   /** The sender's standing, or that of its address if the former cannot be read. */
@@ -158,8 +148,8 @@ function subjectOf(caller: Caller | undefined, ip: string): Subject {
   if (!caller?.holder) {
     return addressSubject(ip);
   }
-  const { holder } = caller;
-  return { kind: 'client', clientId: holder.clientId, keyId: holder.keyId, limits: limitsOf(holder) };
+  const { clientId, keyId, ban, resetAt } = caller.holder;
+  return { kind: 'client', clientId, keyId, limits: limitsOf(caller.holder), ban, resetAt };
 }
 
 /** An IPv6 address counts by its /56, an IPv4-mapped one as its IPv4 address. */

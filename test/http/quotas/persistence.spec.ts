@@ -6,11 +6,17 @@ import { type TestDatabase, createTestDatabase } from '../../support/test-databa
 
 let database: TestDatabase;
 let service: TestService;
-const keys: Record<'counted' | 'banned' | 'written', string> = { counted: '', banned: '', written: '' };
+const keys: Record<'minute' | 'counted' | 'banned' | 'written', string> = {
+  minute: '',
+  counted: '',
+  banned: '',
+  written: '',
+};
 
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await startService({ database });
+  keys.minute = (await service.issueKey({ perMinute: 3, perDay: 1_000 })).key;
   keys.counted = (await service.issueKey({ perMinute: 100, perDay: 10 })).key;
   keys.banned = (await service.issueKey({ perMinute: 1, perDay: 1_000 })).key;
   keys.written = (await service.issueKey({ perMinute: 4711, perDay: 4711 })).key;
@@ -34,9 +40,9 @@ function callerWith(key: string) {
 
 // The harness holds each of these answers to the Error object and to all header fields.
 describe('a failure within the limits is answered like any other', () => {
-  it.each(['usage_days', 'key_bans'])('when %s cannot be read, and is refunded', async (table) => {
+  it('when usage cannot be read, and is refunded', async () => {
     const caller = await service.caller({ plan: 'free' });
-    const failed = await without(service, table, () => caller.get<ErrorBody>(COUNTED));
+    const failed = await without(service, 'usage_days', () => caller.get<ErrorBody>(COUNTED));
     expect([failed.status, failed.body.code]).toEqual([500, 'internal_error']);
     expect(limitsIn(await caller.get(COUNTED))).toMatchObject({ limit: 60, remaining: 59 });
   });
@@ -82,6 +88,15 @@ it('the unsaved counts of a deleted client do not block those of others', async 
   service.clock.advance(60_000);
   const { body } = await other.get<{ days: { requests: number }[] }>('/usage?days=1');
   expect(body.days[0]!.requests).toBe(2);
+});
+
+it('a restart keeps what is left of the minute', async () => {
+  await statuses(callerWith(keys.minute), 2);
+  service.clock.advance(MINUTE - 1);
+  await restart();
+  expect(await statuses(callerWith(keys.minute), 2)).toEqual([200, 429]);
+  service.clock.advance(1);
+  expect(await statuses(callerWith(keys.minute), 1)).toEqual([200]);
 });
 
 it('a restart keeps the count of the day', async () => {

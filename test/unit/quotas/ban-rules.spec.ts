@@ -3,9 +3,10 @@ import {
   BAN_DURATIONS_MS,
   FORGIVENESS_MS,
   NOTICE_MS,
+  SERIES_MS,
+  applyStored,
   ban,
   banLevel,
-  endSeries,
   isBanned,
   newBanState,
   nextBanMs,
@@ -16,55 +17,75 @@ import {
 } from '../../../src/modules/quotas/rules/decision';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
-const RESET = NOW + 60_000;
 const MINUTES = BAN_DURATIONS_MS.map((duration) => duration / 60_000);
 
-function strikes(count: number, bans: BanState, now = NOW, resetAt = RESET): boolean[] {
-  return Array.from({ length: count }, () => strike(bans, now, resetAt));
+function strikes(count: number, bans: BanState, now = NOW): boolean[] {
+  return Array.from({ length: count }, () => strike(bans, now));
 }
 
 /** One refusal that gives notice, and those that count. @returns when they were refused */
-function earnBan(bans: BanState, now = NOW, resetAt = RESET): number {
-  strikes(1, bans, now, resetAt);
-  expect(strikes(11, bans, now + NOTICE_MS, resetAt).at(-1)).toBe(true);
+function earnBan(bans: BanState, now = NOW): number {
+  strikes(1, bans, now);
+  expect(strikes(11, bans, now + NOTICE_MS).at(-1)).toBe(true);
   return now + NOTICE_MS;
 }
 
+/** Refusals after pauses of so many milliseconds. @returns whether one of them bans */
+function refusedAfter(pauses: readonly number[]): boolean {
+  const bans = newBanState();
+  let now = NOW;
+  return pauses.some((pause) => strike(bans, (now += pause)));
+}
+
 describe('a series of refused requests', () => {
-  it('lasts as long as the longest wait announced in it', () => {
-    const bans = newBanState();
-    strike(bans, NOW, RESET + 3_600_000);
-    strikes(10, bans, NOW + NOTICE_MS);
-    expect(strike(bans, RESET + 1, RESET + 60_001)).toBe(true);
+  it.each([
+    ['backs off exponentially', Array.from({ length: 18 }, (_, index) => 1_000 * 2 ** index)],
+    ['asks twice a minute until the day is over', Array<number>(2_880).fill(30_000)],
+    ['sends many at once, and none after a second', Array<number>(500).fill(0)],
+  ])('never bans who %s', (_who, pauses) => {
+    expect(refusedAfter(pauses)).toBe(false);
+  });
+
+  it('bans with the 11th refusal that counts within 60 seconds of the first', () => {
+    expect(refusedAfter([0, ...Array<number>(10).fill(5_000)])).toBe(false);
+    expect(refusedAfter([0, ...Array<number>(11).fill(5_000)])).toBe(true);
+    expect(refusedAfter([0, 1_000, ...Array<number>(9).fill(6_000), 4_999])).toBe(true);
+    expect(refusedAfter([0, 1_000, ...Array<number>(9).fill(6_000), 5_000])).toBe(false);
   });
 
   it('bans as a naive count of its refusals does, while time goes forward', () => {
-    const refusal = fc.record({
-      pause: fc.oneof(fc.constantFrom(0, 999, 1_000), fc.nat(3_000)),
-      wait: fc.nat(20_000),
-      isAllowed: fc.integer({ min: 0, max: 20 }).map((one) => one === 0),
-    });
+    const pause = fc.oneof(fc.constantFrom(0, 999, 1_000, 59_999, 60_000), fc.nat(3_000), fc.nat(70_000));
     fc.assert(
-      fc.property(fc.array(refusal, { maxLength: 60, size: 'max' }), (all) => {
+      fc.property(fc.array(pause, { maxLength: 60, size: 'max' }), (all) => {
         const bans = newBanState();
-        let [now, end, series] = [NOW, 0, [] as number[]];
-        return all.every(({ pause, wait, isAllowed }) => {
-          now += pause;
+        let [now, series] = [NOW, [] as number[]];
+        return all.every((wait) => {
+          now += wait;
           if (isBanned(bans, now)) return true;
-          if (isAllowed) {
-            endSeries(bans);
-            series = [];
-            return true;
-          }
-          if (now >= end) series = [];
-          end = Math.max(series.length > 0 ? end : 0, now + wait);
+          if (series.length > 0 && now >= series[0]! + SERIES_MS) series = [];
           series.push(now);
           const isBan = series.filter((at) => at >= series[0]! + NOTICE_MS).length === 11;
           if (isBan) series = [];
-          return strike(bans, now, now + wait) === isBan;
+          return strike(bans, now) === isBan;
         });
       }),
     );
+  });
+});
+
+describe('what the database has', () => {
+  it('is taken over once, and never replaces what is newer', () => {
+    const bans = newBanState();
+    const stored = { level: 1, bannedUntil: NOW + 1, byOperator: true, changedAt: 7 };
+    applyStored(bans, stored);
+    expect(bans).toMatchObject(stored);
+    earnBan(bans, NOW + 1);
+    const earned = { ...bans };
+    applyStored(bans, stored);
+    applyStored(bans, { ...stored, changedAt: 6 });
+    expect(bans).toEqual(earned);
+    applyStored(bans, { ...stored, changedAt: 8 });
+    expect(isBanned(bans, NOW + 2_000)).toBe(false);
   });
 });
 
@@ -74,7 +95,7 @@ describe('the duration of bans', () => {
     let now = NOW;
     const durations = Array.from({ length: 7 }, () => {
       const announced = nextBanMs(bans, now);
-      const bannedAt = earnBan(bans, now, now + 60_000);
+      const bannedAt = earnBan(bans, now);
       expect(bans.bannedUntil - bannedAt).toBe(announced);
       now = bans.bannedUntil;
       return announced / 60_000;
@@ -120,7 +141,7 @@ describe('manually', () => {
     expect(bans).toMatchObject({ bannedUntil: NOW + 5_000, level: 1, byOperator: true });
     ban(bans, NOW + 1, { durationMs: 6_000, byOperator: true });
     expect(bans).toMatchObject({ bannedUntil: NOW + 6_001, level: 1 });
-    earnBan(bans, bans.bannedUntil, bans.bannedUntil + MINUTES[0]! * 60_000);
+    earnBan(bans, bans.bannedUntil);
     expect(bans).toMatchObject({ level: 2, byOperator: false });
   });
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import {
-  type BanState,
   decide,
   type Decision,
   newBanState,
@@ -11,7 +10,7 @@ import {
   DAY_MS,
   type Limits,
   MINUTE_MS,
-  type WindowState,
+  type WindowName,
   type WindowStanding,
   newWindowState,
   refund,
@@ -21,15 +20,6 @@ import {
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 const LIMITS: Limits = { perMinute: 2, perDay: 100 };
-
-function decideTimes(count: number, windows: WindowState, bans: BanState | null, now = NOW): Decision[] {
-  return Array.from({ length: count }, () => decide(windows, bans, LIMITS, now));
-}
-
-/** Uses up both requests, and all refusals that bring a ban but the last. */
-function decideToTheBrink(windows: WindowState, bans: BanState): Decision[] {
-  return [...decideTimes(3, windows, bans), ...decideTimes(10, windows, bans, NOW + 1_000)];
-}
 
 describe('an allowed request', () => {
   it('counts in both windows, needs no wait and can be refunded', () => {
@@ -49,18 +39,43 @@ describe('an allowed request', () => {
       earnedBanLevel: 0,
       takenAt: NOW,
       decidedAt: NOW,
+      bans: newBanState(),
+      acceptedAt: null,
     });
     refund(windows, LIMITS, decision.takenAt);
     expect(windows).toMatchObject({ minuteCount: 0, dayCount: 0 });
   });
+});
 
-  it('ends a series of refusals', () => {
-    const windows = newWindowState(NOW);
-    const bans = newBanState();
-    decideToTheBrink(windows, bans);
-    expect(decide(windows, bans, { perMinute: 3, perDay: 100 }, NOW + 1_000).outcome).toBe('allowed');
-    expect(decideTimes(20, windows, bans, NOW + 1_000).map((d) => d.outcome)).not.toContain('banned');
-  });
+describe('during a ban', () => {
+  it.each([
+    ['at its end', 100, NOW + 121_000],
+    ['when the day is over, if it is exhausted', 2, Date.UTC(2026, 10, 22)],
+  ])(
+    'a request will be accepted %s, and the windows are reported as they are',
+    (_when, perDay, acceptedAt) => {
+      const windows = newWindowState(NOW);
+      const bans = newBanState();
+      const limits = { perMinute: 2, perDay };
+      for (let sent = 0; sent < 3; sent += 1) decide(windows, bans, limits, NOW);
+      for (let sent = 0; sent < 11; sent += 1) decide(windows, bans, limits, NOW + 1_000);
+      for (const now of [NOW + 1_000, NOW + 70_000]) {
+        const decision = decide(windows, bans, limits, now);
+        expect(decision).toMatchObject({
+          outcome: 'banned',
+          acceptedAt,
+          retryAfterSeconds: (acceptedAt - now) / 1_000,
+          standings: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: perDay - 2 }],
+        });
+        expect(rateLimitHeaders(decision, now, null)).toMatchObject({
+          'X-RateLimit-Remaining': '0',
+          'X-RateLimit-Reset': String(acceptedAt / 1_000),
+          RateLimit: expect.stringContaining(`"day";r=${perDay - 2};`) as string,
+        });
+      }
+      expect(decide(windows, bans, limits, acceptedAt).outcome).toBe('allowed');
+    },
+  );
 });
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
@@ -74,11 +89,15 @@ function day(remaining: number): WindowStanding {
   return { name: 'day', limit: 1_000, remaining, resetAt: MIDNIGHT + DAY_MS };
 }
 
+function headersOf(standings: WindowStanding[], now: number, exhausted: WindowName | null) {
+  return rateLimitHeaders({ standings, acceptedAt: null }, now, exhausted);
+}
+
 describe('the rate limit headers', () => {
   it('report the day when it has less left, and on a tie', () => {
     const reset = String((MIDNIGHT + DAY_MS) / 1000);
     for (const remaining of [4, 5]) {
-      expect(rateLimitHeaders([minute(5), day(remaining)], TOLD_AT, null)).toMatchObject({
+      expect(headersOf([minute(5), day(remaining)], TOLD_AT, null)).toMatchObject({
         'X-RateLimit-Limit': '1000',
         'X-RateLimit-Remaining': String(remaining),
         'X-RateLimit-Reset': reset,
@@ -87,17 +106,17 @@ describe('the rate limit headers', () => {
   });
 
   it('report the exhausted window on a refusal, although both are at zero', () => {
-    expect(rateLimitHeaders([minute(0), day(0)], TOLD_AT, 'minute')['X-RateLimit-Limit']).toBe('60');
-    expect(rateLimitHeaders([minute(0), day(0)], TOLD_AT, 'day')['X-RateLimit-Limit']).toBe('1000');
+    expect(headersOf([minute(0), day(0)], TOLD_AT, 'minute')['X-RateLimit-Limit']).toBe('60');
+    expect(headersOf([minute(0), day(0)], TOLD_AT, 'day')['X-RateLimit-Limit']).toBe('1000');
   });
 
   it('round the reset time up, and keep a whole second', () => {
     const whole = 1_795_222_800_000;
-    expect(rateLimitHeaders([minute(1, whole)], whole - 60_000, null)).toMatchObject({
+    expect(headersOf([minute(1, whole)], whole - 60_000, null)).toMatchObject({
       'X-RateLimit-Reset': '1795222800',
       RateLimit: '"minute";r=1;t=60',
     });
-    expect(rateLimitHeaders([minute(1, whole + 1)], whole - 60_000, null)).toMatchObject({
+    expect(headersOf([minute(1, whole + 1)], whole - 60_000, null)).toMatchObject({
       'X-RateLimit-Reset': '1795222801',
       RateLimit: '"minute";r=1;t=61',
     });
@@ -132,7 +151,7 @@ describe('a refused client', () => {
           now += gap;
           const decision = decide(windows, null, limits, now);
           if (decision.exhausted === null) return true;
-          const headers = rateLimitHeaders(decision.standings, now, decision.exhausted);
+          const headers = rateLimitHeaders(decision, now, decision.exhausted);
           const back = comeBackAt(headers, now, decision);
           const letsIn = take({ ...windows }, limits, back) !== decision.exhausted;
           return decision.retryAfterSeconds >= 1 && back > now && letsIn;

@@ -1,7 +1,7 @@
 import { DAY_MS, ManualClock } from '#libs/clock';
-import { type BanState, type Decision, newBanState } from '../../../src/modules/quotas/rules/decision';
+import type { BanState } from '../../../src/modules/quotas/rules/decision';
 import { MemoryQuotaStore } from '../../../src/modules/quotas/stores/memory-quota-store';
-import type { QuotaRecords } from '../../../src/modules/quotas/stores/quota-records';
+import type { QuotaRecords, StoredUsage } from '../../../src/modules/quotas/stores/quota-records';
 import { addressSubject } from '../../../src/modules/quotas/request-limiter';
 import type { ClientSubject } from '../../../src/modules/quotas/stores/quota-store';
 
@@ -10,29 +10,23 @@ const MINUTE = 60_000;
 /** What the store remembers beyond itself, in memory: how it is written down is tested over HTTP. */
 class Records {
   readonly counts = new Map<number, number>();
-  readonly bans = new Map<number, BanState>();
+  readonly unsavedBans = new Set<number>();
+  minute = { minuteStart: 0, minuteCount: 0 };
   lookUps = 0;
-  /** What a flush answers: false while the database is away. */
-  reachable = true;
 
   count(clientId: number, _windows: object, requests: number): void {
     this.counts.set(clientId, (this.counts.get(clientId) ?? 0) + requests);
   }
-  saveBan(keyId: number, bans: BanState): void {
-    this.bans.set(keyId, { ...bans });
+  saveBan(keyId: number, _bans: BanState): void {
+    this.unsavedBans.add(keyId);
   }
-  hasUnsavedBan(): boolean {
-    return false;
+  hasUnsavedBan(keyId: number): boolean {
+    return this.unsavedBans.has(keyId);
   }
-  read(clientId: number, keyId: number): ReturnType<QuotaRecords['read']> {
+  usageOf(clientId: number): Promise<StoredUsage> {
     this.lookUps += 1;
     const requests = this.counts.get(clientId) ?? 0;
-    const day = Math.floor(clock.now() / DAY_MS);
-    const ban = this.bans.get(keyId) ?? newBanState();
-    return Promise.resolve({ day, requests, minuteStart: 0, minuteCount: 0, resetAt: 0, ban });
-  }
-  flush(): Promise<boolean> {
-    return Promise.resolve(this.reachable);
+    return Promise.resolve({ day: Math.floor(clock.now() / DAY_MS), requests, ...this.minute, resetAt: 0 });
   }
 }
 
@@ -51,81 +45,72 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+
 function aClient(id: number, perMinute = 60): ClientSubject {
-  return { kind: 'client', clientId: id, keyId: id + 1_000, limits: { perMinute, perDay: 1_000 } };
+  const limits = { perMinute, perDay: 1_000 };
+  return { kind: 'client', clientId: id, keyId: id + 1_000, limits, ban: NEVER_BANNED, resetAt: 0 };
 }
 
-async function sweepAfter(milliseconds: number): Promise<void> {
-  clock.advance(milliseconds);
-  await jest.advanceTimersByTimeAsync(10_000);
+async function takeTimes(count: number, subject: ClientSubject): Promise<void> {
+  for (let request = 0; request < count; request += 1) await store.take(subject);
 }
 
-describe('what is idle leaves', () => {
-  it('clients and keys after ten idle minutes', async () => {
-    await Promise.all(Array.from({ length: 50 }, async (_, id) => store.take(aClient(id))));
-    await sweepAfter(10 * MINUTE);
-    expect(store.size).toMatchObject({ clients: 50, keys: 50 });
-    await store.take(aClient(7));
-    await sweepAfter(1_000);
-    expect(store.size).toMatchObject({ clients: 1, keys: 1 });
-  });
-
-  it('keeps counts until they are saved', async () => {
+describe('a client that returns', () => {
+  it('after ten idle minutes is read again, and keeps the count of its day', async () => {
     await store.take(aClient(1));
-    records.reachable = false;
-    await sweepAfter(11 * MINUTE);
-    expect(store.size.clients).toBe(1);
-    records.reachable = true;
-    await sweepAfter(0);
-    expect(store.size.clients).toBe(0);
-  });
-
-  it('keeps the count of the day for a returning client', async () => {
+    await jest.advanceTimersByTimeAsync(9 * MINUTE);
     await store.take(aClient(1));
-    await sweepAfter(11 * MINUTE);
+    expect(records.lookUps).toBe(1);
+    clock.advance(20 * MINUTE);
+    await jest.advanceTimersByTimeAsync(11 * MINUTE);
     const { standings } = await store.take(aClient(1));
-    expect(standings.map(({ remaining }) => remaining)).toEqual([59, 998]);
+    expect([records.lookUps, ...standings.map(({ remaining }) => remaining)]).toEqual([2, 59, 997]);
   });
 
-  it('removes addresses once their minute is over', async () => {
-    for (let host = 0; host < 250; host += 1) void store.take(addressSubject(`192.0.2.${host}`));
-    await sweepAfter(MINUTE - 1);
-    expect(store.size.addresses).toBe(250);
-    await sweepAfter(1);
-    expect(store.size.addresses).toBe(0);
-  });
-
-  it('but a client with a running series of refusals stays, which is saved nowhere', async () => {
-    const subject = { ...aClient(1), limits: { perMinute: 9, perDay: 1 } };
-    await store.take(subject);
-    await store.take(subject);
-    await sweepAfter(11 * MINUTE);
-    expect(store.size).toMatchObject({ clients: 1, keys: 1 });
-  });
-
-  it('a ban is kept for a returning client', async () => {
-    const subject = { ...aClient(1), limits: { perMinute: 1, perDay: 100 } };
-    const takeTimes = async (count: number) => {
-      for (let request = 0; request < count; request += 1) await store.take(subject);
-    };
-    records.bans.set(subject.keyId, { ...newBanState(), level: 2, bannedUntil: clock.now() });
-    await takeTimes(2);
-    clock.advance(1_000);
-    await takeTimes(11);
-    await sweepAfter(11 * MINUTE);
-    expect(store.size.keys).toBe(0);
-    expect(await store.take(subject)).toMatchObject({ outcome: 'banned', retryAfterSeconds: 49 * 60 });
+  it('within its minute after a restart has what was left of it', async () => {
+    records.minute = { minuteStart: clock.now() - 50_000, minuteCount: 59 };
+    expect((await store.take(aClient(1))).standings[0]).toMatchObject({ remaining: 0 });
+    expect((await store.take(aClient(1))).exhausted).toBe('minute');
+    clock.advance(10_000);
+    expect((await store.take(aClient(1))).standings[0]).toMatchObject({ remaining: 59 });
   });
 });
 
-it('keeps at most 200,000 addresses, and evicts the oldest', () => {
-  void store.take(addressSubject('192.0.2.1'));
+describe('what the database says of a key', () => {
+  it('lifts no earned ban until that is saved, and then only with a later change', async () => {
+    const subject = aClient(1, 1);
+    await takeTimes(2, subject);
+    clock.advance(1_000);
+    await takeTimes(11, subject);
+    expect((await store.take(subject)).outcome).toBe('banned');
+    const unbanned = { ...subject, ban: { ...NEVER_BANNED, changedAt: 8 } };
+    expect((await store.take(unbanned)).outcome).toBe('banned');
+    records.unsavedBans.clear();
+    expect((await store.take(subject)).outcome).toBe('banned');
+    expect((await store.take(unbanned)).outcome).toBe('limited');
+    expect(
+      (await store.take({ ...subject, ban: { ...NEVER_BANNED, bannedUntil: Infinity, changedAt: 7 } }))
+        .outcome,
+    ).toBe('limited');
+  });
+
+  it('applies each reset once', async () => {
+    const subject = aClient(1, 2);
+    await takeTimes(3, subject);
+    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 1 });
+    expect((await store.take({ ...subject, resetAt: 5 })).standings[0]).toMatchObject({ remaining: 0 });
+    expect((await store.take(subject)).outcome).toBe('limited');
+  });
+});
+
+it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
+  await store.take(addressSubject('192.0.2.1'));
   const { limits } = addressSubject('192.0.2.1');
   for (let network = 0; network < 200_000; network += 1) {
     void store.take({ kind: 'address', address: `network ${network}`, limits });
   }
-  expect(store.size.addresses).toBe(200_000);
-  const { standings } = store.take(addressSubject('192.0.2.1')) as Decision;
+  const { standings } = await store.take(addressSubject('192.0.2.1'));
   expect(standings[0]!.remaining).toBe(59);
 });
 
@@ -136,15 +121,9 @@ it('the first requests of a client share one lookup and one quota', async () => 
 });
 
 it('a failed lookup fails its requests, and the next request looks up again', async () => {
-  jest.spyOn(records, 'read').mockRejectedValueOnce(new Error('database is away'));
+  jest.spyOn(records, 'usageOf').mockRejectedValueOnce(new Error('database is away'));
   await expect(Promise.resolve(store.take(aClient(1)))).rejects.toThrow('database is away');
   expect((await store.take(aClient(1))).outcome).toBe('allowed');
-});
-
-it('a client in memory is answered at once, without a promise', async () => {
-  await store.take(aClient(1));
-  expect(store.take(aClient(1))).not.toBeInstanceOf(Promise);
-  expect(store.take(addressSubject('192.0.2.1'))).not.toBeInstanceOf(Promise);
 });
 
 describe('one of three instances that count alone', () => {
@@ -177,6 +156,17 @@ describe('one of three instances that count alone', () => {
     clock.advance(MINUTE);
     // A third of the day's 90 is refunded, of which 20 were before, and a third of the 60 that were left of it counts.
     expect(await letInRefunded(40)).toBe(30 + 20 - 40);
+  });
+
+  it('reads the day again after counts elsewhere, and keeps the minute', async () => {
+    await share.take(free);
+    records.counts.set(1, 60);
+    share.forgetDays();
+    const { standings } = await share.take(free);
+    expect(standings.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+      [20, 18],
+      [70, 9],
+    ]);
   });
 
   it('has its share of a new day from its first request on', async () => {

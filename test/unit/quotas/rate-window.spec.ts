@@ -147,7 +147,7 @@ it('Every sequence of requests is decided like a naive count', () => {
         };
         // Jest's own comparison takes many times as long.
         if (!isDeepStrictEqual(facts, expected)) expect(facts).toEqual(expected);
-        const headers = rateLimitHeaders(standings, decidedAt, decision.exhausted);
+        const headers = rateLimitHeaders({ standings, acceptedAt: null }, decidedAt, decision.exhausted);
         lastRemaining = Number(headers['X-RateLimit-Remaining']);
       });
     }),

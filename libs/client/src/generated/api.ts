@@ -94,7 +94,7 @@ export interface RateLimitBan {
    */
   until?: string;
   /**
-   * Refused requests left before the next ban, counted from one second after the first 429. Waiting for `Retry-After` resets the count.
+   * Refused requests left before the next ban. They are counted in series of 60 seconds that begin with a 429, without those of its first second.
    * @example 11
    */
   refusalsBeforeBan: number;

@@ -1,4 +1,5 @@
-// Strikes and bans: the 11th refusal that counts before `Retry-After` has passed bans the key, each time for longer.
+// Bans: the 11th refusal that counts within a series bans the key, each time for longer. And the decision on one request, in one
+// step: first the ban, then both windows, then the refusal.
 import {
   DAY_MS,
   type Limits,
@@ -12,9 +13,11 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-export const REFUSALS_BEFORE_BAN = 11;
-/** Refusals count from this long after the first one: requests sent before had no chance to know of it. */
+/** A series of refusals begins with one, and lasts this long. */
+export const SERIES_MS = MINUTE_MS;
+/** Refusals count from this long after the first one of a series: requests sent before had no chance to know of it. */
 export const NOTICE_MS = 1_000;
+export const REFUSALS_BEFORE_BAN = 11;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,
   10 * MINUTE_MS,
@@ -26,71 +29,70 @@ export const BAN_DURATIONS_MS: readonly number[] = [
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
 export const BAN_LEVELS = BAN_DURATIONS_MS.map((_duration, index) => index + 1);
-const HIGHEST_LEVEL = BAN_DURATIONS_MS.length;
+
+/** The last ban of a key, as the database has it. */
+export interface StoredBan {
+  /** The level at the end of the ban, 0 to 5; `banLevel` subtracts what has been forgiven since. */
+  level: number;
+  bannedUntil: number;
+  /** Whether an operator started it. */
+  byOperator: boolean;
+  /** Increases with each change in the database. */
+  changedAt: number;
+}
 
 /** The ban state of a key. Addresses are never banned. Times are unix milliseconds. */
-export interface BanState {
+export interface BanState extends StoredBan {
   /** Refused requests in the current series that count. */
   refusals: number;
   /** When the first request of the series was refused; 0 for none. */
   refusedSince: number;
-  /** When the announced wait of the series ends. */
-  refusalsUntil: number;
-  /** The level at the end of the last ban, 0 to 5; `banLevel` subtracts what has been forgiven since. */
-  level: number;
-  bannedUntil: number;
-  /** Whether an operator started the last ban. */
-  byOperator: boolean;
 }
-
-/** What outlasts a series of refusals. */
-export type StoredBan = Pick<BanState, 'level' | 'bannedUntil' | 'byOperator'>;
 
 export function newBanState(): BanState {
-  return { refusals: 0, refusedSince: 0, refusalsUntil: 0, level: 0, bannedUntil: 0, byOperator: false };
+  return { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0, refusals: 0, refusedSince: 0 };
 }
 
-export function isBanned(bans: BanState, now: number): boolean {
+/** Takes over what the database has, unless it is older than what is known. */
+export function applyStored(bans: BanState, stored: StoredBan): void {
+  if (stored.changedAt > bans.changedAt) Object.assign(bans, stored);
+}
+
+export function isBanned(bans: StoredBan, now: number): boolean {
   return now < bans.bannedUntil;
 }
 
 /** The current level: bans that are not forgiven yet. */
-export function banLevel(bans: BanState, now: number): number {
+export function banLevel(bans: StoredBan, now: number): number {
   if (bans.level === 0 || isBanned(bans, now)) return bans.level;
   return Math.max(0, bans.level - Math.floor((now - bans.bannedUntil) / FORGIVENESS_MS));
 }
 
-export function nextBanMs(bans: BanState, now: number): number {
+export function nextBanMs(bans: StoredBan, now: number): number {
   const step = Math.min(banLevel(bans, now), BAN_DURATIONS_MS.length - 1);
   return BAN_DURATIONS_MS[step] ?? 0;
 }
 
 /** Refused requests that count left, including the one that triggers the ban. */
 export function refusalsBeforeBan(bans: BanState, now: number): number {
-  return now < bans.refusalsUntil ? REFUSALS_BEFORE_BAN - bans.refusals : REFUSALS_BEFORE_BAN;
+  return isInSeries(bans, now) ? REFUSALS_BEFORE_BAN - bans.refusals : REFUSALS_BEFORE_BAN;
 }
 
-/** Notes a refused request whose window ends at `resetAt`. @returns true if it triggers a ban */
-export function strike(bans: BanState, now: number, resetAt: number): boolean {
-  if (now >= bans.refusalsUntil) endSeries(bans);
-  // A clock that was set back starts the notice again.
-  if (bans.refusedSince === 0 || now < bans.refusedSince) bans.refusedSince = now;
-  if (now >= bans.refusedSince + NOTICE_MS) bans.refusals += 1;
-  if (bans.refusals >= REFUSALS_BEFORE_BAN) {
-    ban(bans, now);
-    return true;
+/** A clock that was set back ends a series. */
+function isInSeries({ refusedSince }: BanState, now: number): boolean {
+  return now >= refusedSince && now < refusedSince + SERIES_MS;
+}
+
+/** Notes a refused request. @returns true if it triggers a ban */
+export function strike(bans: BanState, now: number): boolean {
+  if (!isInSeries(bans, now)) {
+    bans.refusals = 0;
+    bans.refusedSince = now;
   }
-  // The refusing window may change from day to minute, but the longer wait has been announced.
-  bans.refusalsUntil = Math.max(bans.refusalsUntil, resetAt);
-  return false;
-}
-
-/** An allowed request ends the series, for instance after an upgrade. */
-export function endSeries(bans: BanState): void {
-  if (bans.refusalsUntil === 0) return;
-  bans.refusals = 0;
-  bans.refusedSince = 0;
-  bans.refusalsUntil = 0;
+  if (now >= bans.refusedSince + NOTICE_MS) bans.refusals += 1;
+  if (bans.refusals < REFUSALS_BEFORE_BAN) return false;
+  ban(bans, now);
+  return true;
 }
 
 /** Starts a ban. An operator's ban raises the level like an earned one. */
@@ -101,10 +103,11 @@ export function ban(
 ): void {
   const level = banLevel(bans, now);
   // A ban during a ban replaces it, so it does not raise the level again.
-  bans.level = isBanned(bans, now) ? level : Math.min(level + 1, HIGHEST_LEVEL);
+  bans.level = isBanned(bans, now) ? level : Math.min(level + 1, BAN_DURATIONS_MS.length);
   bans.bannedUntil = now + durationMs;
   bans.byOperator = byOperator;
-  endSeries(bans);
+  bans.refusals = 0;
+  bans.refusedSince = 0;
 }
 
 /** Lifts an active ban and reverts its level, since it should not have happened. */
@@ -114,14 +117,21 @@ export function unban(bans: BanState, now: number): void {
   bans.bannedUntil = now;
 }
 
-// The decision on one request, in one step: first the ban, then both windows, then the strike if it is refused. And the header
-// fields that report it.
 export type Outcome = 'allowed' | 'limited' | 'banned';
 
-export interface Decision {
-  outcome: Outcome;
-  /** During a ban, no window has requests left before its end. */
+/** What a subject has left. */
+export interface Standing {
   standings: WindowStanding[];
+  /** The ban state of the key; null for an address. */
+  bans: Readonly<BanState> | null;
+  /** During a ban, when a request will be accepted: at its end, or that of an exhausted window if it is later. Else null. */
+  acceptedAt: number | null;
+  /** Unix milliseconds, on the clock of the counter. */
+  decidedAt: number;
+}
+
+export interface Decision extends Standing {
+  outcome: Outcome;
   /** On `limited`, the exhausted window with the longest wait. */
   exhausted: WindowName | null;
   /** Whole seconds, at least 1; 0 when allowed. */
@@ -136,24 +146,27 @@ export interface Decision {
   earnedBanLevel: number;
   /** For `refund`; -1 if nothing was taken. */
   takenAt: number;
-  /** Unix milliseconds of the decision, on the clock that made it. */
-  decidedAt: number;
 }
 
 export const NOTHING_TAKEN = -1;
 
+/** A subject's counts and bans, and the time on the clock of the counter. */
+export interface SubjectState {
+  windows: WindowState;
+  bans: BanState | null;
+  limits: Limits;
+  now: number;
+}
+
 export function decide(windows: WindowState, bans: BanState | null, limits: Limits, now: number): Decision {
   const state = { windows, bans, limits, now };
   if (bans !== null && isBanned(bans, now)) return decisionAfter('banned', null, false, state);
-
   const exhausted = take(windows, limits, now);
-  if (exhausted === null) {
-    if (bans !== null) endSeries(bans);
-    return decisionAfter('allowed', null, false, state);
-  }
-  const resetAt = endOf(standings(windows, limits, now), exhausted);
-  if (bans !== null && strike(bans, now, resetAt)) return decisionAfter('banned', null, true, state);
-  return decisionAfter('limited', exhausted, false, state);
+  if (exhausted === null) return decisionAfter('allowed', null, false, state);
+  const isNewlyBanned = bans !== null && strike(bans, now);
+  return isNewlyBanned
+    ? decisionAfter('banned', null, true, state)
+    : decisionAfter('limited', exhausted, false, state);
 }
 
 /**
@@ -163,35 +176,36 @@ export function decide(windows: WindowState, bans: BanState | null, limits: Limi
 export function decisionAfter(
   outcome: Outcome,
   exhausted: WindowName | null,
-  newlyBanned: boolean,
-  state: { windows: WindowState; bans: BanState | null; limits: Limits; now: number },
+  isNewlyBanned: boolean,
+  state: SubjectState,
 ): Decision {
-  const { windows, bans, limits, now } = state;
-  const current = standings(windows, limits, now);
-  const isBan = outcome === 'banned' && bans !== null;
-  const waitEnd = isBan ? bans.bannedUntil : exhausted === null ? null : endOf(current, exhausted);
+  const { bans, now } = state;
+  const standing = standingOf(state);
+  const waitEnd = standing.acceptedAt ?? standing.standings.find(({ name }) => name === exhausted)?.resetAt;
   const isWarned = bans !== null && outcome !== 'allowed';
   return {
+    ...standing,
     outcome,
-    standings: isBan ? closedUntil(bans.bannedUntil, current) : current,
     exhausted,
-    retryAfterSeconds: waitEnd === null ? 0 : wholeSeconds(waitEnd - now),
+    retryAfterSeconds: waitEnd === undefined ? 0 : wholeSeconds(waitEnd - now),
     refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
     nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
-    bannedByOperator: isBan && bans.byOperator,
-    earnedBanLevel: isBan && newlyBanned ? bans.level : 0,
+    bannedByOperator: outcome === 'banned' && bans!.byOperator,
+    earnedBanLevel: isNewlyBanned ? bans!.level : 0,
     takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
-    decidedAt: now,
   };
 }
 
-function closedUntil(resetAt: number, current: WindowStanding[]): WindowStanding[] {
-  return current.map(({ name, limit }) => ({ name, limit, remaining: 0, resetAt }));
-}
-
-function endOf(current: WindowStanding[], name: WindowName): number {
-  for (const standing of current) if (standing.name === name) return standing.resetAt;
-  throw new Error(`No standing for the ${name} window`);
+export function standingOf({ windows, bans, limits, now }: SubjectState): Standing {
+  const current = standings(windows, limits, now);
+  const isBan = bans !== null && isBanned(bans, now);
+  const ends = current.map(({ remaining, resetAt }) => (remaining === 0 ? resetAt : 0));
+  return {
+    standings: current,
+    bans: bans && { ...bans },
+    acceptedAt: isBan ? Math.max(bans.bannedUntil, ...ends) : null,
+    decidedAt: now,
+  };
 }
 
 /** Rounded up, so that waiting this long is always enough. */
@@ -205,12 +219,12 @@ const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
 };
 
 /**
- * `X-RateLimit-*` describe one window, with `Reset` in unix seconds. `RateLimit-Policy` and `RateLimit` list all windows
- * (draft-ietf-httpapi-ratelimit-headers), with `t` in seconds from now. All times are rounded up, so that a request at the
- * reported time is never early.
+ * `X-RateLimit-*` describe one window, or during a ban its end, with `Reset` in unix seconds. `RateLimit-Policy` and `RateLimit`
+ * list all windows (draft-ietf-httpapi-ratelimit-headers), with `t` in seconds from now. All times are rounded up, so that a
+ * request at the reported time is never early.
  */
 export function rateLimitHeaders(
-  standings: readonly WindowStanding[],
+  { standings, acceptedAt }: Pick<Standing, 'standings' | 'acceptedAt'>,
   now: number,
   exhausted: WindowName | null,
 ): Record<string, string> {
@@ -222,11 +236,11 @@ export function rateLimitHeaders(
     // The window may have ended while the request ran.
     state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
-  const reported = reportedWindow(standings, exhausted);
+  const { limit, remaining, resetAt } = reportedWindow(standings, exhausted);
   return {
-    'X-RateLimit-Limit': String(reported.limit),
-    'X-RateLimit-Remaining': String(reported.remaining),
-    'X-RateLimit-Reset': String(Math.ceil(reported.resetAt / 1000)),
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(acceptedAt === null ? remaining : 0),
+    'X-RateLimit-Reset': String(Math.ceil((acceptedAt ?? resetAt) / 1000)),
     'RateLimit-Policy': policy,
     RateLimit: state,
   };

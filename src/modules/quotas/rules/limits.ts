@@ -1,4 +1,4 @@
-// The plans, and what each of them allows.
+// The plans, and what each of them allows; and the two windows in which requests are counted.
 
 /** The limits of each plan; null if they are agreed with each client. */
 export const PLAN_LIMITS = {
@@ -21,7 +21,7 @@ export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
 /** A plan, with its limits if they are agreed with the client. */
-export interface AgreedPlan {
+interface PlanTerms {
   plan: string;
   perMinute: number | null;
   perDay: number | null;
@@ -31,7 +31,7 @@ export interface AgreedPlan {
 export class InvalidPlanError extends Error {}
 
 /** @throws InvalidPlanError for an unknown plan, a missing limit, or limits for a plan with fixed ones */
-export function agreedPlan(plan: string, perMinute?: number, perDay?: number): AgreedPlan {
+export function agreedPlan(plan: string, perMinute?: number, perDay?: number): PlanTerms {
   const fixed = LIMITS.get(plan);
   if (fixed === undefined) {
     throw new InvalidPlanError(`There is no plan ${plan}. Plans are ${PLANS.join(', ')}.`);
@@ -51,7 +51,7 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number): A
 }
 
 /** The limits in force for a client. */
-export function limitsOf({ plan, perMinute, perDay }: AgreedPlan): Limits {
+export function limitsOf({ plan, perMinute, perDay }: PlanTerms): Limits {
   const fixed = LIMITS.get(plan);
   if (fixed) {
     return fixed;

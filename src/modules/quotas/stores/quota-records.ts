@@ -1,26 +1,19 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { MoreThan, Repository } from 'typeorm';
+import { LessThanOrEqual, Repository } from 'typeorm';
 import { Clock, utcDate } from '#libs/clock';
-import { Database, type Transaction, int8ToNumber, WriteBehind } from '#libs/database';
+import { Database, type Transaction, WriteBehind } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import { KeyBan, QuotaReset, UsageDay, toStoredBan } from '../quotas.entity';
-import type { BanState, StoredBan } from '../rules/decision';
+import { QuotaReset, UsageDay } from '../quotas.entity';
+import type { BanState } from '../rules/decision';
 import { DAY_MS, type WindowState } from '../rules/limits';
 
 const INTERVAL_MS = 1_000;
-
-const NEVER_BANNED: StoredBan = { level: 0, bannedUntil: 0, byOperator: false };
 
 /** The requests that count against the limits, and the last reset (unix milliseconds, 0 for never). */
 export interface StoredUsage extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount'> {
   requests: number;
   resetAt: number;
-}
-
-/** What a counter reads on first use. */
-export interface StoredState extends StoredUsage {
-  ban: StoredBan;
 }
 
 interface DayCount extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCount'> {
@@ -29,28 +22,14 @@ interface DayCount extends Pick<WindowState, 'day' | 'minuteStart' | 'minuteCoun
   requests: number;
 }
 
+/** Times are unix milliseconds. */
 interface EarnedBan {
   level: number;
-  /** Unix milliseconds, as `earnedAt` is. */
   bannedUntil: number;
   earnedAt: number;
 }
 
-/** Reads once for all who ask for the same meanwhile: after an outage all keys are read at once. */
-export function shareRead<Value>(
-  reading: Map<number, Promise<Value>>,
-  id: number,
-  read: () => Promise<Value>,
-): Promise<Value> {
-  let value = reading.get(id);
-  if (value === undefined) {
-    value = read().finally(() => reading.delete(id));
-    reading.set(id, value);
-  }
-  return value;
-}
-
-/** Persists daily counts and bans: written every second and at shutdown. */
+/** Persists counts and bans: written every second and at shutdown. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
   private readonly counts: WriteBehind<DayCount>;
@@ -59,8 +38,7 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   constructor(
     @InjectRepository(UsageDay) private readonly usage: Repository<UsageDay>,
-    @InjectRepository(QuotaReset) private readonly quotaResets: Repository<QuotaReset>,
-    @InjectRepository(KeyBan) private readonly keyBans: Repository<KeyBan>,
+    @InjectRepository(QuotaReset) private readonly resets: Repository<QuotaReset>,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly trail: AuditTrail,
@@ -89,7 +67,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /**
-   * Written immediately, because this notifies the other instances; retried every second.
+   * Written immediately, for the other instances; retried every second.
    * @param earnedAt unix milliseconds
    */
   saveBan(keyId: number, { level, bannedUntil }: BanState, earnedAt: number): void {
@@ -102,64 +80,27 @@ export class QuotaRecords implements OnApplicationShutdown {
     return this.bansEarned.has(String(keyId));
   }
 
-  /**
-   * The ban of one key, or all bans that are active or changed in the last four days. Older bans are over: the longest
-   * lasts three days.
-   */
-  async bans(keyId?: number): Promise<(StoredBan & { clientId: number; keyId: number })[]> {
-    const query = this.keyBans
-      .createQueryBuilder('ban')
-      .innerJoin('api_keys', 'key', 'key.id = ban.keyId')
-      .addSelect('key.client_id', 'clientId');
-    if (keyId === undefined) {
-      query.where(`ban.bannedUntil > now() OR ban.changed_at > now() - interval '4 days'`);
-    } else {
-      query.where({ keyId });
-    }
-    const { entities, raw } = await query.getRawAndEntities<{ clientId: string }>();
-    return entities.map((ban, index) => {
-      return { clientId: int8ToNumber(raw[index]!.clientId), keyId: ban.keyId, ...toStoredBan(ban) };
-    });
-  }
-
-  /** Ids of all clients with usage today. */
-  async clientsOfToday(): Promise<number[]> {
-    const used = await this.usage.find({
-      select: { clientId: true },
-      where: { day: utcDate(this.clock.now()) },
-    });
-    return used.map(({ clientId }) => clientId);
-  }
-
-  /** Today's count in the database, minus resets. Writes pending counts first. */
+  /** The day and the minute of a client, minus resets. Writes pending counts first. */
   async usageOf(clientId: number): Promise<StoredUsage> {
     await this.counts.flush();
     const now = this.clock.now();
     const day = utcDate(now);
     const [used, reset] = await Promise.all([
-      this.usage.findOneBy({ clientId, day }),
-      this.quotaResets.findOneBy({ clientId }),
+      // The minute may have started on the day before.
+      this.usage.findOne({ where: { clientId, day: LessThanOrEqual(day) }, order: { day: 'DESC' } }),
+      this.resets.findOneBy({ clientId }),
     ]);
+    const counted = used?.day === day ? used.requests : 0;
     const forgiven = reset?.day === day ? reset.requests : 0;
-    const requests = Math.max(0, (used?.requests ?? 0) - forgiven);
     const resetAt = reset?.resetAt.getTime() ?? 0;
     const minuteStart = used?.minuteStart?.getTime() ?? 0;
-    const minuteCount = minuteStart > resetAt ? (used?.minuteRequests ?? 0) : 0;
-    return { day: Math.floor(now / DAY_MS), requests, resetAt, minuteStart, minuteCount };
-  }
-
-  /** The reset of one client, or all resets of the last day. */
-  async resets(clientId?: number): Promise<{ clientId: number; resetAt: number }[]> {
-    const since = new Date(this.clock.now() - DAY_MS);
-    const which = clientId === undefined ? { resetAt: MoreThan(since) } : { clientId };
-    const resets = await this.quotaResets.findBy(which);
-    return resets.map((one) => ({ clientId: one.clientId, resetAt: one.resetAt.getTime() }));
-  }
-
-  /** Today's count and the key's ban, for a counter that does not have them. */
-  async read(clientId: number, keyId: number): Promise<StoredState> {
-    const [usage, stored] = await Promise.all([this.usageOf(clientId), this.keyBans.findOneBy({ keyId })]);
-    return { ...usage, ban: stored ? toStoredBan(stored) : NEVER_BANNED };
+    return {
+      day: Math.floor(now / DAY_MS),
+      requests: Math.max(0, counted - forgiven),
+      minuteStart,
+      minuteCount: minuteStart > resetAt ? (used?.minuteRequests ?? 0) : 0,
+      resetAt,
+    };
   }
 
   /** Writes what is pending; resolves to false if not all of it could be written. Never rejects. */
@@ -198,34 +139,50 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   private async writeBans(batch: Map<string, EarnedBan[]>): Promise<void> {
-    const latest = [...batch.values()].map((bans) => bans.at(-1)!);
+    const latest = [...batch].map(([keyId, bans]) => ({ keyId, ...bans.at(-1)!, byOperator: false }));
     await this.database.transaction(async (transaction) => {
-      const written = await transaction.query<{ key_id: string }[]>(
-        // SQL, because TypeORM cannot skip keys that have been deleted: one of them would make the batch fail repeatedly.
-        `INSERT INTO key_bans (key_id, level, banned_until, by_operator)
-         SELECT banned.*, false FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS banned (key_id, level, banned_until)
-         WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
-         ON CONFLICT (key_id) DO UPDATE
-         SET level = excluded.level, banned_until = excluded.banned_until, by_operator = excluded.by_operator
-         RETURNING key_id`,
-        [
-          [...batch.keys()],
-          latest.map(({ level }) => level),
-          latest.map(({ bannedUntil }) => new Date(bannedUntil).toISOString()),
-        ],
-      );
-      for (const { key_id: keyId } of written) {
-        await this.recordBans(transaction, keyId, batch.get(keyId)!);
+      for (const keyId of await saveBans(transaction, latest)) {
+        const actor = { kind: 'key', name: keyId } as const;
+        for (const { level, bannedUntil, earnedAt } of batch.get(keyId)!) {
+          const details = { level, bannedUntil: new Date(bannedUntil).toISOString() };
+          const entry = { action: 'key.banned', keyId: Number(keyId), details } as const;
+          await this.trail.record(transaction, entry, { actor, at: earnedAt });
+        }
       }
     });
   }
+}
 
-  private async recordBans(transaction: Transaction, keyId: string, bans: EarnedBan[]): Promise<void> {
-    const actor = { kind: 'key', name: keyId } as const;
-    for (const { level, bannedUntil, earnedAt } of bans) {
-      const details = { level, bannedUntil: new Date(bannedUntil).toISOString() };
-      const entry = { action: 'key.banned', keyId: Number(keyId), details } as const;
-      await this.trail.record(transaction, entry, { actor, at: earnedAt });
-    }
-  }
+/** A key's ban, to be saved. */
+interface UnsavedBan {
+  keyId: number | string;
+  level: number;
+  bannedUntil: number;
+  byOperator: boolean;
+}
+
+/**
+ * Saves bans, each with a later stamp than the key's ban before.
+ * @returns ids of the keys; those that have been deleted are missing
+ */
+export async function saveBans(transaction: Transaction, bans: readonly UnsavedBan[]): Promise<string[]> {
+  // SQL, because TypeORM cannot skip keys that have been deleted: one of them would make the batch fail repeatedly.
+  const saved = await transaction.query<{ key_id: string }[]>(
+    `INSERT INTO key_bans (key_id, level, banned_until, by_operator, changed_at)
+     SELECT banned.*, clock_timestamp()
+     FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[])
+       AS banned (key_id, level, banned_until, by_operator)
+     WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = banned.key_id)
+     ON CONFLICT (key_id) DO UPDATE SET level = excluded.level, banned_until = excluded.banned_until,
+       by_operator = excluded.by_operator,
+       changed_at = greatest(clock_timestamp(), key_bans.changed_at + interval '1 microsecond')
+     RETURNING key_id`,
+    [
+      bans.map(({ keyId }) => keyId),
+      bans.map(({ level }) => level),
+      bans.map(({ bannedUntil }) => new Date(bannedUntil).toISOString()),
+      bans.map(({ byOperator }) => byOperator),
+    ],
+  );
+  return saved.map((row) => row.key_id);
 }

@@ -1,148 +1,72 @@
 import type { Cluster, Redis } from 'ioredis';
-import { type Decision, type Outcome, decisionAfter } from '../rules/decision';
-import { standings } from '../rules/limits';
-import { type QuotaRecords, type StoredState, shareRead } from './quota-records';
-import { type Reply, type StateAfter, keysOf, keysOfClient, toState, windowsOfClient } from './quota-script';
-import type { Change, ClientSubject, Receipt, Standing, Subject } from './quota-store';
-import { ScriptCalls, type ScriptStep } from './script-calls';
+import { type Decision, decisionAfter, type Outcome, type Standing, standingOf } from '../rules/decision';
+import type { QuotaRecords } from './quota-records';
+import { argumentsOf, keysOf, QUOTA_SCRIPT, type Reply, type StateAfter, toState } from './quota-script';
+import type { Receipt, Subject } from './quota-store';
 
-type SubjectStep = Pick<ScriptStep, 'name'> & { takenAt?: number };
+/** Redis did not answer in time, or returned an error. */
+export class RedisUnavailableError extends Error {
+  constructor(cause: unknown) {
+    super('Redis did not answer.', { cause });
+  }
+}
 
-/** Steps in flight for bulk updates, so that Redis stays responsive. */
-const SENT_AT_ONCE = 200;
+type Script = (...keysAndArguments: (string | number)[]) => Promise<Reply>;
 
-const TAKE: SubjectStep = { name: 'take' };
-const NOTHING_STORED: readonly number[] = [];
+/** One name for each number of keys: ioredis then knows the first key, and with it the node of a cluster. */
+type WithScripts = Record<'stepOfAddress' | 'stepOfClient', Script>;
 
-/** Counts in Redis, so that all instances share the limits: one atomic script, one round trip. */
+/** Counts in Redis, so that all instances share the limits. The calls of one turn of the event loop are sent together. */
 export class RedisQuotaStore {
-  private readonly calls: ScriptCalls;
-  private readonly reading = new Map<number, Promise<StoredState>>();
+  private readonly redis: WithScripts;
 
   constructor(
     client: Redis | Cluster,
     private readonly records: QuotaRecords,
-    budgetMs: number,
   ) {
-    this.calls = new ScriptCalls(client, budgetMs);
+    client.defineCommand('stepOfAddress', { numberOfKeys: 1, lua: QUOTA_SCRIPT });
+    client.defineCommand('stepOfClient', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
+    this.redis = client as unknown as WithScripts;
   }
 
-  take(subject: Subject): Promise<Decision> {
-    return this.run(subject, TAKE).then((state) => this.decisionOf(subject, state));
-  }
-
-  private decisionOf(subject: Subject, state: StateAfter): Decision {
-    const { outcome, exhausted, newlyBanned, windows } = state;
+  async take(subject: Subject): Promise<Decision> {
+    const state = await this.run(subject, 'take');
+    const { outcome, exhausted, isNewlyBanned, windows, bans, now } = state;
     if (subject.kind === 'client' && outcome === 'allowed') {
       this.records.count(subject.clientId, windows, 1);
+    } else if (subject.kind === 'client' && isNewlyBanned) {
+      this.records.saveBan(subject.keyId, bans!, now);
     }
-    this.saveNewBan(subject, state);
-    return decisionAfter(outcome as Outcome, exhausted, newlyBanned, { ...state, limits: subject.limits });
+    return decisionAfter(outcome as Outcome, exhausted, isNewlyBanned, state);
   }
 
   async refund(subject: Subject, { takenAt }: Receipt): Promise<Standing> {
-    const state = await this.run(subject, { name: 'refund', takenAt });
+    const state = await this.run(subject, 'refund', takenAt);
     if (subject.kind === 'client' && state.outcome === 'refunded') {
       this.records.count(subject.clientId, state.windows, -1);
     }
-    return standingAfter(subject, state);
+    return standingOf(state);
   }
 
   async look(subject: Subject): Promise<Standing> {
-    return standingAfter(subject, await this.run(subject, { name: 'look' }));
+    return standingOf(await this.run(subject, 'look'));
   }
 
-  /** Copies bans and resets to Redis, and marks the days of active clients as stale. Every notified instance does so; it is idempotent. */
-  async reload({ keyId, clientId }: Change): Promise<void> {
-    const isAll = keyId === undefined && clientId === undefined;
-    const bans = isAll || keyId !== undefined ? await this.records.bans(keyId) : [];
-    const resets = isAll || clientId !== undefined ? await this.records.resets(clientId) : [];
-    const used = isAll ? await this.records.clientsOfToday() : [];
-    await this.runAll([
-      ...bans
-        .filter((ban) => !this.records.hasUnsavedBan(ban.keyId))
-        .map(({ level, bannedUntil, byOperator, ...key }) =>
-          aStep('ban', keysOfClient(key.clientId, key.keyId), [
-            '',
-            '',
-            level,
-            bannedUntil,
-            Number(byOperator),
-            '',
-          ]),
-        ),
-      ...resets.map((one) =>
-        aStep('reset', [windowsOfClient(one.clientId)], ['', '', '', '', '', one.resetAt]),
-      ),
-      ...used.map((id) => aStep('mark stale', [windowsOfClient(id)])),
-    ]);
+  private async run(subject: Subject, step: 'take' | 'refund' | 'look', takenAt = 0): Promise<StateAfter> {
+    let reply = await this.call(subject, argumentsOf(subject, step, takenAt));
+    if (reply[0] === 'unknown' && subject.kind === 'client') {
+      const usage = await this.records.usageOf(subject.clientId);
+      reply = await this.call(subject, argumentsOf(subject, step, takenAt, usage));
+    }
+    return toState(reply as Exclude<Reply, ['unknown']>, subject);
   }
 
-  /** Rejects unless Redis can run the script. */
-  async probe(): Promise<void> {
-    await this.look({ kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } });
-  }
-
-  /** Makes Redis reload these clients from the database, because they were counted elsewhere. */
-  async markStale(known: { clientId: number; keyId: number }[]): Promise<void> {
-    await this.records.flush();
-    await this.runAll(known.map(({ clientId, keyId }) => aStep('mark stale', keysOfClient(clientId, keyId))));
-  }
-
-  /** In slices, so that each response arrives within its time budget. */
-  private async runAll(steps: ScriptStep[]): Promise<void> {
-    for (let next = 0; next < steps.length; next += SENT_AT_ONCE) {
-      await Promise.all(steps.slice(next, next + SENT_AT_ONCE).map((step) => this.calls.run(step)));
+  private async call(subject: Subject, values: (string | number)[]): Promise<Reply> {
+    const name = subject.kind === 'client' ? 'stepOfClient' : 'stepOfAddress';
+    try {
+      return await this.redis[name](...keysOf(subject), ...values);
+    } catch (error) {
+      throw new RedisUnavailableError(error);
     }
   }
-
-  // No async/await: each await on the hot path costs every request.
-  private run(subject: Subject, step: SubjectStep): Promise<StateAfter> {
-    return this.call(subject, step, NOTHING_STORED).then((reply) =>
-      reply[0] === 'unknown' && subject.kind === 'client'
-        ? this.runWithStored(subject, step)
-        : toState(reply, subject.kind === 'client'),
-    );
-  }
-
-  /** For a client that Redis does not have: passes its day and bans from the database. */
-  private async runWithStored(subject: ClientSubject, step: SubjectStep): Promise<StateAfter> {
-    const { clientId, keyId } = subject;
-    const read = () => this.records.read(clientId, keyId);
-    const { day, requests, ban, resetAt } = await shareRead(this.reading, keyId, read);
-    const stored = [day, requests, ban.level, ban.bannedUntil, Number(ban.byOperator), resetAt];
-    return toState(await this.call(subject, step, stored), true);
-  }
-
-  private call(
-    subject: Subject,
-    { name, takenAt = 0 }: SubjectStep,
-    stored: readonly number[],
-  ): Promise<Reply> {
-    const { perMinute, perDay } = subject.limits;
-    const step = { keys: keysOf(subject), name, perMinute, perDay: perDay ?? -1, takenAt, stored };
-    return this.calls.run(step, (late) => {
-      // A late decision is in force in Redis, so a new ban must be recorded.
-      this.saveNewBan(subject, toState(late, subject.kind === 'client'));
-    });
-  }
-
-  private saveNewBan(subject: Subject, { newlyBanned, bans, now }: StateAfter): void {
-    if (subject.kind === 'client' && newlyBanned) {
-      this.records.saveBan(subject.keyId, bans!, now);
-    }
-  }
-}
-
-function standingAfter({ limits }: Subject, { windows, bans, now }: StateAfter): Standing {
-  return { standings: standings(windows, limits, now), bans, decidedAt: now };
-}
-
-/** A step that needs no limits. */
-function aStep(
-  name: ScriptStep['name'],
-  keys: string[],
-  stored: ScriptStep['stored'] = NOTHING_STORED,
-): ScriptStep {
-  return { name, keys, perMinute: 0, perDay: 0, takenAt: 0, stored };
 }

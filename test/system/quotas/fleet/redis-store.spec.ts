@@ -1,37 +1,24 @@
-import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { ManualClock } from '#libs/clock';
-import { newBanState, NOTHING_TAKEN } from '../../../../src/modules/quotas/rules/decision';
+import { NOTHING_TAKEN } from '../../../../src/modules/quotas/rules/decision';
 import type { Limits } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryQuotaStore } from '../../../../src/modules/quotas/stores/memory-quota-store';
 import type { QuotaRecords } from '../../../../src/modules/quotas/stores/quota-records';
-import type { ClientSubject, Standing, Subject } from '../../../../src/modules/quotas/stores/quota-store';
-import { connectRedis } from '../../../../src/modules/quotas/stores/redis-connection';
+import type { Subject } from '../../../../src/modules/quotas/stores/quota-store';
 import { RedisQuotaStore } from '../../../../src/modules/quotas/stores/redis-quota-store';
-import {
-  RedisUnavailableError,
-  ScriptCalls,
-  type ScriptStep,
-} from '../../../../src/modules/quotas/stores/script-calls';
-import { until } from '../../../support/eventually';
 import { onClock } from '../../../support/redis-clock';
 import { RedisServer } from '../../../support/redis-server';
-import { TcpProxy } from '../../../support/tcp-proxy';
-
-/** Whether Redis answers in time is not the subject where this is used. */
-const PATIENCE_MS = 60_000;
 
 const START = Date.UTC(2026, 10, 21, 23, 58);
 
 const clock = new ManualClock(START);
-const saveBan = jest.fn();
 /** A database that remembers nothing: every history starts anew. */
 const FORGETFUL = {
   count: () => undefined,
-  saveBan,
+  saveBan: () => undefined,
   hasUnsavedBan: () => false,
-  read: () => Promise.resolve({ day: 0, requests: 0, resetAt: 0, ban: newBanState() }),
+  usageOf: () => Promise.resolve({ day: 0, requests: 0, minuteStart: 0, minuteCount: 0, resetAt: 0 }),
 } as unknown as QuotaRecords;
 
 let server: RedisServer;
@@ -48,7 +35,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** The ends of a series' notice, windows, bans and forgiveness, and the moments around them. */
+/** The ends of a series and of its notice, of windows, bans and forgiveness, and the moments around them. */
 const MOMENTS = [1, 60, 120, 600, 3_600, 86_400, 259_200, 90_000_000 / 1000]
   .flatMap((seconds) => [seconds * 1000 - 1, seconds * 1000, seconds * 1000 + 1])
   .concat(-3_600_000, -3_600_001);
@@ -75,6 +62,18 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('look' as const), gap: fc.nat(100_000) }) },
+  // What an operator changes, and what is read late and so has an older stamp.
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('ban' as const),
+      gap: fc.nat(1_000),
+      level: fc.nat(5),
+      forMs: fc.nat(200_000),
+      changedAt: fc.nat(20),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reset' as const), gap: fc.nat(1_000) }) },
 );
 
 const limits = fc.record<Limits>({
@@ -85,11 +84,13 @@ const limits = fc.record<Limits>({
 const history = fc.record({ limits, steps: fc.array(step, { maxLength: 25 }) });
 type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
 
+const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+
 function aSubject(limits: Limits): Subject {
   clients += 1;
   return limits.perDay === null
     ? { kind: 'address', address: `10.0.0.${clients}`, limits }
-    : { kind: 'client', clientId: clients, keyId: clients, limits };
+    : { kind: 'client', clientId: clients, keyId: clients, limits, ban: NEVER_BANNED, resetAt: 0 };
 }
 
 /** Runs the steps in both stores and holds their answers against each other. */
@@ -105,6 +106,13 @@ async function compare(memory: MemoryQuotaStore, redis: RedisQuotaStore, run: Hi
   };
   for (const one of run.steps) {
     clock.advance(one.gap);
+    if (one.do === 'ban' && subject.kind === 'client') {
+      const { level, forMs, changedAt } = one;
+      subject.ban = { level, bannedUntil: clock.now() + forMs, byOperator: true, changedAt };
+    }
+    if (one.do === 'reset' && subject.kind === 'client') {
+      subject.resetAt += 1;
+    }
     if (one.do === 'look' || one.do === 'refund') {
       // Also before a request is refunded: Redis leaves a window that is over at each step, the rules when they look.
       expect(await redis.look(subject)).toEqual(await memory.look(subject));
@@ -124,7 +132,7 @@ async function compare(memory: MemoryQuotaStore, redis: RedisQuotaStore, run: Hi
 }
 
 test('Redis and this process decide every history alike', async () => {
-  const redis = new RedisQuotaStore(client, FORGETFUL, PATIENCE_MS);
+  const redis = new RedisQuotaStore(client, FORGETFUL);
   await fc.assert(
     fc.asyncProperty(history, async (run) => {
       clock.set(START);
@@ -137,165 +145,4 @@ test('Redis and this process decide every history alike', async () => {
     }),
     { numRuns: 200 },
   );
-});
-
-describe('a Redis that is late', () => {
-  /** After this the caller gives up; long enough for Redis to reply before on a busy machine. */
-  const BUDGET_MS = 500;
-
-  let store: RedisQuotaStore;
-  beforeAll(() => (store = new RedisQuotaStore(client, FORGETFUL, BUDGET_MS)));
-
-  function aClient(): ClientSubject {
-    clients += 1;
-    return { kind: 'client', clientId: clients, keyId: clients, limits: { perMinute: 2, perDay: 50 } };
-  }
-
-  /** Sends requests to a Redis that runs them only when all of their callers have given up. */
-  async function takeTooLate(subject: ClientSubject, requests: number): Promise<Standing> {
-    server.pause();
-    const late = await Promise.allSettled(Array.from({ length: requests }, () => store.take(subject)));
-    expect(new Set(late.map(({ status }) => status))).toEqual(new Set(['rejected']));
-    server.resume();
-    // On the same connection, so this is answered after the others were run.
-    let standing: Standing | undefined;
-    await until(async () => {
-      standing = await store.look(subject).catch(() => undefined);
-      return standing !== undefined;
-    });
-    return standing!;
-  }
-
-  test('a request that Redis runs after its caller gave up is not counted', async () => {
-    const subject = aClient();
-    await store.take(subject);
-    const { standings } = await takeTooLate(subject, 5);
-    expect(standings.map(({ remaining }) => remaining)).toEqual([1, 49]);
-  });
-
-  test('nor is a refusal, and it bans nobody', async () => {
-    const subject = aClient();
-    for (let request = 0; request < 3; request += 1) {
-      await store.take(subject);
-    }
-    clock.advance(1_000);
-    await store.take(subject);
-    saveBan.mockClear();
-    const { bans } = await takeTooLate(subject, 20);
-    expect(bans).toMatchObject({ refusals: 1, level: 0, bannedUntil: 0 });
-    expect(saveBan).not.toHaveBeenCalled();
-  });
-});
-
-describe('calls of the script', () => {
-  let plain: Redis;
-  let calls: ScriptCalls;
-
-  beforeAll(async () => {
-    plain = new Redis(server.url);
-    calls = new ScriptCalls(plain, PATIENCE_MS);
-    // The first call brings the script along, and counts as another command.
-    await calls.run(aTakeOf('somebody'));
-    await calls.run(aTakeOf('somebody'));
-  });
-  afterAll(() => plain.disconnect());
-
-  function aTakeOf(address: string): ScriptStep {
-    return {
-      name: 'take',
-      keys: [`petstore:{address:${address}}:counts`],
-      perMinute: 60,
-      perDay: -1,
-      takenAt: 0,
-      stored: [],
-    };
-  }
-
-  async function callsOfTheScript(): Promise<number> {
-    const statistics = await plain.info('commandstats');
-    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(statistics)?.[1]);
-  }
-
-  it('all steps of one turn of the event loop are one call, in order', async () => {
-    const before = await callsOfTheScript();
-    const replies = await Promise.all(Array.from({ length: 5 }, () => calls.run(aTakeOf('one'))));
-    expect(replies.map((reply) => reply[5])).toEqual([1, 2, 3, 4, 5]);
-    expect(await callsOfTheScript()).toBe(before + 1);
-  });
-
-  it('no call has more than 100 steps', async () => {
-    const before = await callsOfTheScript();
-    const replies = await Promise.all(Array.from({ length: 201 }, (_, i) => calls.run(aTakeOf(`many ${i}`))));
-    expect(new Set(replies.map((reply) => `${reply[0]} ${reply[5]}`))).toEqual(new Set(['allowed 1']));
-    expect(await callsOfTheScript()).toBe(before + 3);
-  });
-
-  it('a step that fails does not affect the others', async () => {
-    await plain.lpush('petstore:{address:broken}:counts', 'no string');
-    const [left, broken, right] = await Promise.allSettled(
-      ['left', 'broken', 'right'].map((address) => calls.run(aTakeOf(address))),
-    );
-    expect(left).toMatchObject({ status: 'fulfilled', value: { 0: 'allowed', 5: 1 } });
-    expect(right).toMatchObject({ status: 'fulfilled', value: { 0: 'allowed', 5: 1 } });
-    expect(broken).toMatchObject({
-      status: 'rejected',
-      reason: expect.any(RedisUnavailableError) as unknown,
-    });
-    const { cause } = (broken as PromiseRejectedResult).reason as Error;
-    expect(String(cause)).toContain('WRONGTYPE');
-  });
-});
-
-describe('a busy process does not mistake its own delay for a silence of Redis', () => {
-  const SUBJECT: Subject = {
-    kind: 'address',
-    address: '192.0.2.1',
-    limits: { perMinute: 100, perDay: null },
-  };
-  /** So long that Redis itself keeps to it on any machine. */
-  const BUDGET_MS = 1_000;
-  /** More than the time that one answer of Redis may take. */
-  const BUSY_MS = 1_400;
-
-  let proxy: TcpProxy;
-  const connections: Redis[] = [];
-
-  beforeAll(async () => (proxy = await TcpProxy.start(server.url)));
-  afterAll(async () => {
-    connections.forEach((connection) => connection.disconnect());
-    await proxy.close();
-  });
-
-  async function connectedTo(url: string): Promise<RedisQuotaStore> {
-    const connection = connectRedis(url) as Redis;
-    connections.push(connection);
-    await once(connection, 'ready');
-    const store = new RedisQuotaStore(connection, FORGETFUL, BUDGET_MS);
-    await store.probe();
-    return store;
-  }
-
-  /** Work of other requests, which nothing interrupts. */
-  function beBusy(): void {
-    const end = performance.now() + BUSY_MS;
-    while (performance.now() < end);
-  }
-
-  const aTurn = () => new Promise((resolve) => setImmediate(resolve));
-
-  test('while the response arrived', async () => {
-    const store = await connectedTo(server.url);
-    const taken = store.take(SUBJECT);
-    await aTurn();
-    beBusy();
-    expect(await taken).toMatchObject({ outcome: 'allowed' });
-  });
-
-  test('before the request was sent', async () => {
-    // The way through the proxy takes some turns, so the answer cannot be there when the budget is first looked at.
-    const store = await connectedTo(proxy.url);
-    const taken = store.take(SUBJECT);
-    beBusy();
-    expect(await taken).toMatchObject({ outcome: 'allowed' });
-  });
 });
