@@ -1,11 +1,6 @@
 import { EnvironmentError } from './environment';
 import { EnvironmentFileError } from './environment-file';
-import {
-  MigrationLockError,
-  UnheardNotificationError,
-  UnsuitableDatabaseError,
-  isDatabaseUnavailable,
-} from '#libs/database';
+import { MigrationLockError, UnsuitableDatabaseError, isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';
 import { AdministrationError } from '../modules/auth';
@@ -46,9 +41,6 @@ const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** Messages of the driver and Node when TLS or a login fails; the codes differ from case to case, or there is none. */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
-const HOW_TO_HEAR =
-  'If DATABASE_URL names a pooler in transaction mode, set DATABASE_DIRECT_URL to the PostgreSQL server itself, or use session mode.';
-
 /** The text that reports a failure, in one line if it can be explained. */
 export function explain(error: unknown): string {
   const known = explanationOf(error);
@@ -67,9 +59,6 @@ function explanationOf(error: unknown): ExplainedFailure | undefined {
   const [, code] = EXPLAINED.find(([kind]) => error instanceof kind) ?? [];
   if (code !== undefined) {
     return { code, message: (error as Error).message };
-  }
-  if (error instanceof UnheardNotificationError) {
-    return { code: 'notifications_unheard', message: `${error.message} ${HOW_TO_HEAR}` };
   }
   if (isDatabaseUnavailable(error) && !isRefused(error)) {
     const { code: cause, message } = error as NodeJS.ErrnoException;

@@ -4,7 +4,6 @@ import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarg
 import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
 import { codeOf } from './postgres-errors';
-import { NotificationListener } from './notification-listener';
 import { Session, type Statement, StatementNames, type StoredRow, poolOf, withRetries } from './session';
 import { Reads, SERVICE, type SharedRead } from './reads';
 
@@ -190,8 +189,8 @@ export class DatabaseModule {
           dataSourceFactory: (declared) => connect({ ...options, entities: declared!.entities! }),
         }),
       ],
-      providers: [Database, NotificationListener],
-      exports: [Database, NotificationListener, TypeOrmModule],
+      providers: [Database],
+      exports: [Database, TypeOrmModule],
     };
   }
 }

@@ -29,7 +29,6 @@ export {
   migrate,
   migrationStates,
 } from './migrations';
-export { NotificationListener, UnheardNotificationError } from './notification-listener';
 export {
   isDatabaseUnavailable,
   isRefusedStatement,
