@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../settings';
@@ -75,14 +76,12 @@ function openLogOutput(descriptor: number): LogOutput {
 }
 
 /**
- * A full disk or a closed reader must not end the service, as it would with pino's own listener. When the process exits,
- * `flushSync` retries until it succeeds, which would block forever, so it is only called while writing works.
+ * A full disk or a closed reader must not end the service, as it would with pino's own listener. When the process exits, pino
+ * calls `flushSync`, which would then retry for ever.
  */
 function surviveFailures(output: LogOutput): void {
-  const flushSync = output.flushSync.bind(output);
   output.removeAllListeners('error');
   output.on('error', () => giveUpAtExit(output));
-  output.on('write', () => (output.flushSync = flushSync));
 }
 
 function giveUpAtExit(output: Pick<LogOutput, 'flushSync'>): void {
@@ -92,19 +91,9 @@ function giveUpAtExit(output: Pick<LogOutput, 'flushSync'>): void {
 /** Writes the last lines before the process ends. Gives up if that fails or takes more than a second; never rejects. */
 export async function endLog(logger: Logger): Promise<void> {
   const output = (logger as unknown as Record<symbol, Partial<LogOutput>>)[pino.symbols.streamSym]!;
-  if (output.flushSync === undefined) {
-    return;
-  }
-  let late: NodeJS.Timeout | undefined;
-  const written = await Promise.race([
-    // fsync fails on a pipe although the lines are written.
-    new Promise<boolean>((resolve) =>
-      logger.flush((error?: NodeJS.ErrnoException) => resolve(error?.syscall !== 'write')),
-    ),
-    new Promise<boolean>((resolve) => (late = setTimeout(resolve, END_MS, false))),
-  ]);
-  clearTimeout(late);
-  if (!written) {
+  if (output.flushSync !== undefined) {
+    const written = new Promise<void>((resolve) => logger.flush(() => resolve()));
+    await Promise.race([written, pause(END_MS, undefined, { ref: false })]);
     giveUpAtExit(output as LogOutput);
   }
 }

@@ -58,9 +58,7 @@ export interface Tracing {
 export function startTracing(): Tracing {
   // Use the attribute names that are stable since 2025, not those of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
-  // A misspelled sampler would silently trace everything.
-  const misreadings = new Set<string>();
-  listen((message) => misreadings.add(message));
+  const reports = new Reports();
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: SERVICE_NAME }))
@@ -72,10 +70,7 @@ export function startTracing(): Tracing {
   return {
     watch: (fastify) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
     logContext: currentTrace,
-    reportTo: (warn) => {
-      misreadings.forEach((message) => warn(`Traces: ${message}`));
-      reportFailures(warn);
-    },
+    reportTo: (warn) => reports.sendTo(warn),
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
@@ -94,22 +89,29 @@ function currentTrace(): object {
   return span === undefined ? {} : { traceId: span.spanContext().traceId };
 }
 
-function reportFailures(warn: (message: string) => void): void {
-  let reportedAt = -Infinity;
-  listen((reason) => {
-    if (performance.now() - reportedAt > COMPLAIN_MS) {
-      reportedAt = performance.now();
-      // The export does not belong to the request that happened to trigger it.
-      context.with(ROOT_CONTEXT, () => warn(`Traces cannot be sent: ${messageOf(reason)}`));
-    }
-  });
-}
+/** What OpenTelemetry reports: a misspelled variable at the start, and later that traces cannot be sent. */
+class Reports {
+  private readonly misreadings = new Set<string>();
+  private take = (message: string): void => void this.misreadings.add(message);
 
-/** Receives OpenTelemetry's failures from now on, instead of the previous receiver. */
-function listen(take: (message: string) => void): void {
-  const ignore = (): void => undefined;
-  const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
-  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  constructor() {
+    const take = (message: string): void => this.take(message);
+    const ignore = (): void => undefined;
+    const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
+    diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  }
+
+  sendTo(warn: (message: string) => void): void {
+    this.misreadings.forEach((message) => warn(`Traces: ${message}`));
+    let reportedAt = -Infinity;
+    this.take = (reason) => {
+      if (performance.now() - reportedAt > COMPLAIN_MS) {
+        reportedAt = performance.now();
+        // The export does not belong to the request that happened to trigger it.
+        context.with(ROOT_CONTEXT, () => warn(`Traces cannot be sent: ${messageOf(reason)}`));
+      }
+    };
+  }
 }
 
 /** The SDK reports an error as a JSON object with all its fields, including the stack. */
@@ -121,10 +123,6 @@ function messageOf(text: string): string {
   }
 }
 
-/** The methods in the conventions; all others share one name. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
-const OTHER = '_OTHER';
-
 /**
  * One span for each request, the parent of all work for it. It joins the trace in the caller's `traceparent`, if any.
  * Source: OpenTelemetry's semantic conventions for HTTP servers, and W3C Trace Context.
@@ -132,14 +130,14 @@ const OTHER = '_OTHER';
 function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url;
-    if (isProbe(route)) {
+    // Load balancers check readiness every second; those spans would hide all others.
+    if (route?.startsWith('/health/')) {
       done();
       return;
     }
     const parent = propagation.extract(ROOT_CONTEXT, request.headers);
-    const method = METHODS.has(request.method) ? request.method : OTHER;
-    const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, method, route) };
-    const name = `${method === OTHER ? 'HTTP' : method}${route === undefined ? '' : ` ${route}`}`;
+    const name = route === undefined ? request.method : `${request.method} ${route}`;
+    const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, route) };
     const span = tracer.startSpan(name, options, parent);
     request.traceId = span.spanContext().traceId;
     // Emitted whether the response was sent completely or the caller disconnected.
@@ -148,14 +146,9 @@ function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   });
 }
 
-/** Load balancers check readiness every second; those spans would hide all others. */
-function isProbe(route: string | undefined): boolean {
-  return route?.startsWith('/health/') ?? false;
-}
-
-function attributesOf(request: FastifyRequest, method: string, route: string | undefined): Attributes {
+function attributesOf(request: FastifyRequest, route: string | undefined): Attributes {
   return {
-    [ATTR_HTTP_REQUEST_METHOD]: method,
+    [ATTR_HTTP_REQUEST_METHOD]: request.method,
     [ATTR_URL_PATH]: pathOf(request.url),
     [ATTR_URL_SCHEME]: request.protocol,
     ...(route === undefined ? {} : { [ATTR_HTTP_ROUTE]: route }),
