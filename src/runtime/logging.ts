@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../settings';
-import { terminalOf } from './messages';
 
 /** Buffered lines are written after this time at the latest. */
 const WRITE_MS = 100;
@@ -162,7 +161,8 @@ export async function terminalLog(
   const { default: pretty } = await import('pino-pretty');
   return pretty({
     destination: new Writable({ write: (chunk, encoding, done) => stream.write(chunk, encoding, done) }),
-    colorize: terminalOf(stream, environment).colours,
+    // https://no-color.org
+    colorize: !environment.NO_COLOR && environment.TERM !== 'dumb',
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: SAID_IN_WORDS,
     messageFormat: inWords,

@@ -19,36 +19,14 @@ export function commandName(script: string, npmCommand: string | undefined, fold
   return `node ${path.startsWith('..') ? script : path}`;
 }
 
-/** Longer arguments are cut: the user knows the rest, and the message would get lost. */
-const REPEATED = 100;
-
-/**
- * A failure as one line for standard error, without control characters.
- * @param given the arguments of the command, which the message may repeat
- */
-export function formatError(message: string, given: readonly string[] = process.argv.slice(2)): string {
-  const long = given
-    .flatMap((argument) => [argument, valueOf(argument)])
-    .filter((text) => text.length > REPEATED);
-  const short = long.reduce(
-    (text, argument) => text.replaceAll(argument, () => beginning(argument)),
-    message,
-  );
-  return `petstore: ${printable(withoutKeys(short))}\n`;
+/** A failure as one line for standard error, without control characters. */
+export function formatError(message: string): string {
+  return `petstore: ${printable(withoutKeys(message))}\n`;
 }
 
 /** Hides keys: a message may repeat an argument, and logs keep messages. The last four characters identify the key. */
 export function withoutKeys(message: string): string {
   return message.replace(/psk_live_\w*(\w{4})/g, 'psk_live_…$1');
-}
-
-/** The value in `--name=value`. */
-function valueOf(argument: string): string {
-  return argument.slice(argument.indexOf('=') + 1);
-}
-
-function beginning(text: string): string {
-  return `${[...text].slice(0, REPEATED).join('')}…`;
 }
 
 /** Control characters, line breaks, and marks that change the direction of a whole line. */
@@ -69,26 +47,4 @@ export function printableJson(value: unknown, indentation = 0): string {
 
 function escape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-/** The capabilities of the stream that a program prints to. */
-export interface Terminal {
-  /** The width in columns; undefined in a pipe, or if the terminal does not report it. */
-  columns: number | undefined;
-  colours: boolean;
-}
-
-/** Colours are used only on terminals, and not if NO_COLOR is set (https://no-color.org). */
-export function terminalOf(
-  stream: { isTTY?: boolean; columns?: number },
-  environment: Readonly<Record<string, string | undefined>>,
-): Terminal {
-  if (!stream.isTTY) {
-    return { columns: undefined, colours: false };
-  }
-  return {
-    // A terminal of unknown width reports 0.
-    columns: stream.columns === 0 ? undefined : stream.columns,
-    colours: !environment.NO_COLOR && environment.TERM !== 'dumb',
-  };
 }

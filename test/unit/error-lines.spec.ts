@@ -49,25 +49,6 @@ describe('a message on standard error', () => {
     const text = "error: unknown option '--jsno'\n(Did you mean --json?)\n";
     expect(usageError(text)).toBe("petstore: unknown option '--jsno' (Did you mean --json?) (see --help)\n");
   });
-
-  it.each([
-    ['alone', 'x'.repeat(5_000)],
-    ['after an equals sign', `--plan=${'x'.repeat(5_000)}`],
-    ['with spaces', 'x '.repeat(5_000)],
-    ['of characters of two UTF-16 units', '🐶'.repeat(5_000)],
-  ])('shortens a long argument: %s', (_what, argument) => {
-    const value = argument.replace('--plan=', '');
-    const kept = [...value].slice(0, 100).join('');
-    expect(formatError(`There is no plan ${value}; there are $& and two.`, [argument])).toBe(
-      `petstore: There is no plan ${kept}…; there are $& and two.\n`,
-    );
-  });
-
-  it('repeats a short argument in full, and its own text at any length', () => {
-    const name = 'x'.repeat(100);
-    const message = `There is no ${name}. ${'Mind it. '.repeat(50)}`;
-    expect(formatError(message, ['show', name])).toBe(`petstore: ${message}\n`);
-  });
 });
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });

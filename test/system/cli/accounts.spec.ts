@@ -197,11 +197,11 @@ describe('a failure', () => {
     }
   });
 
-  it('repeats a long argument in short and escaped', async () => {
+  it('repeats an argument escaped', async () => {
     const argument = `a\u001b[2J\u202e${'x'.repeat(500)}`;
-    const value = complaint(2, /"a\\u001b\[2J[ -~]*xxx…" is not an id/);
+    const value = complaint(2, /"a\\u001b\[2J[ -~]*xxx" is not an id/);
     expect(await run('keys', 'revoke', argument)).toEqual(value);
-    const option = complaint(2, /option '--a\\u001b\[2J[ -~]*xxx…' \(see --help/);
+    const option = complaint(2, /option '--a\\u001b\[2J[ -~]*xxx' \(see --help/);
     expect(await run(`--${argument}`)).toEqual(option);
   });
 
