@@ -3,12 +3,18 @@
 import { text } from 'node:stream/consumers';
 import { format, resolveConfig } from 'prettier';
 
-const { components, paths } = JSON.parse(await text(process.stdin));
+/** Schemas with what an answer always has, beyond what the schema itself requires. */
+const answered = [];
+const { components, paths } = JSON.parse(await text(process.stdin), (_key, part) => {
+  if (part?.allOf?.length === 2) answered.push(part.allOf);
+  return part;
+});
 const { Error: errorBody, ...schemas } = components.schemas;
 
-// The specification requires none of these, so the document does not; the service always sends them.
-schemas.Pet.required.push('status');
-schemas.Order.required = ['id', 'petId', 'quantity', 'complete'];
+for (const [{ $ref }, { required }] of answered) {
+  const schema = inPlace('schemas', { $ref });
+  schema.required = [...new Set([...(schema.required ?? []), ...required])];
+}
 
 const enumNames = new Map(Object.entries(schemas).map(([name, schema]) => [String(schema.enum), name]));
 const methods = Object.entries(paths)
@@ -93,7 +99,7 @@ function typeOf(schema) {
   const { $ref, allOf, oneOf, enum: values, type, items, nullable } = schema;
   if (nullable) return `${typeOf({ ...schema, nullable: false })} | null`;
   if ($ref) return $ref.split('/').at(-1);
-  if (allOf?.length === 1) return typeOf(allOf[0]);
+  if (allOf) return typeOf(allOf[0]);
   if (oneOf) return oneOf.map(typeOf).join(' | ');
   if (values) return enumNames.get(String(values)) ?? literals(values);
   if (type === 'array') return `(${typeOf(items)})[]`;

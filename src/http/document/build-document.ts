@@ -58,6 +58,18 @@ const TAG_GROUPS = TAGS.filter((tag) => !tag['x-parent']).map(({ name }) => {
   return { name, tags: (children.length > 0 ? children : [{ name }]).map((tag) => tag.name) };
 });
 
+/** What an answer always has, beyond what the specification requires of Pet and Order. */
+const ALWAYS: Record<string, string[]> = {
+  '#/components/schemas/Pet': ['status'],
+  '#/components/schemas/Order': ['id', 'petId', 'quantity', 'complete'],
+};
+
+/** Requests have schemas of their own, so that every reference to Pet and Order belongs to an answer. */
+function asAnswered(_key: string, value: { $ref?: string } | null): unknown {
+  const required = ALWAYS[value?.$ref ?? ''];
+  return required ? { allOf: [value, { type: 'object', required }] } : value;
+}
+
 /** YAML 1.1 parsers read it alike; they would take an unquoted text such as 2026-11-24 for a date. */
 const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
 
@@ -96,7 +108,8 @@ export function buildDocument(app: INestApplication, settings: Settings): OpenAP
   completeDocument(document);
   const { openapi, info, externalDocs, servers, security, tags, paths, components } = document;
   const groups = { 'x-tagGroups': TAG_GROUPS };
-  return { openapi, info, externalDocs, servers, security, tags, ...groups, paths, components };
+  const ordered = { openapi, info, externalDocs, servers, security, tags, ...groups, paths, components };
+  return JSON.parse(JSON.stringify(ordered), asAnswered) as OpenAPIObject;
 }
 
 /** The interface description as text for people: indented. */

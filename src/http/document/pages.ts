@@ -123,12 +123,8 @@ const SWAGGER_UI = `<link rel="preload" href="/openapi.json" as="fetch" crossori
 <script type="module" src="/docs/page.js"></script>
 `;
 
-/**
- * The page of the operations: how to start, and an outline that can be read and unfolded until Swagger UI has loaded,
- * or without it. The outline uses Swagger UI's style sheet, so that nothing moves when that takes its place.
- */
+/** The page of the operations: how to start, and Swagger UI. */
 export function operationsPage(document: OpenAPIObject, guides: Guide[]): string {
-  const tags = (document.tags as Tag[]).map((tag) => outlineOf(tag, operationsOf(document, tag.name)));
   return htmlOf({
     title: 'Pet Store',
     head: SWAGGER_UI,
@@ -138,30 +134,11 @@ export function operationsPage(document: OpenAPIObject, guides: Guide[]): string
 <h1>Pet Store <small>${document.info.version}</small></h1>
 <p>Base URL: <code>http://127.0.0.1:3000</code>. Send your API key as <code>X-API-Key</code>; <a href="/docs/guides/getting-started">how to get one</a>.</p>
 <p>Start with <a href="#/Animals/listPets">listing pets</a>, <a href="#/Animals/createPet">creating one</a> and <a href="#/Orders/placeOrder">placing an order</a>. As a file: <a href="/openapi.json">openapi.json</a>, <a href="/openapi.yaml">openapi.yaml</a>.</p>
-<noscript><p>To try operations here you need JavaScript.</p></noscript>
+<noscript><p>The operations need JavaScript here.</p></noscript>
 </section>
-<div id="outline" class="swagger-ui"><main id="operations" class="wrapper">
-${tags.join('\n')}
-</main></div>
-<div id="page" hidden></div>
+<div id="page"></div>
 </div>`,
   });
-}
-
-/** Links to `/docs#/Tag/operationId` lead here, too. */
-function outlineOf(
-  { name, description = '', 'x-parent': parent }: Tag,
-  operations: ListedOperation[],
-): string {
-  const boxes = operations.map(({ path, method, operation, marks }) => {
-    const { summary = '', description: text = '', operationId } = operation;
-    const badges = marks.map((mark) => `<span class="badge ${mark}">${mark}</span>`).join('');
-    return `<details id="/${name}/${operationId}" class="opblock opblock-${operation.deprecated ? 'deprecated' : method}">
-<summary class="opblock-summary"><span class="opblock-summary-method">${method.toUpperCase()}</span><span class="opblock-summary-path-description-wrapper"><span class="opblock-summary-path">${path}</span>${badges}<span class="opblock-summary-description">${escaped(summary)}</span></span></summary>
-<p>${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</p></details>`;
-  });
-  const heading = `<h3 class="opblock-tag" id="/${name}">${name}<small>${escaped(description)}</small></h3>`;
-  return `<div class="${parent ? 'part' : 'group'}">${heading}${boxes.join('\n')}</div>`;
 }
 
 const HIGHLIGHTING = `<link rel="stylesheet" href="/docs/github.css" media="(prefers-color-scheme: light)">

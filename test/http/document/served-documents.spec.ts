@@ -1,4 +1,3 @@
-import { ServerResponse } from 'node:http';
 import { errorCatalogue } from '#libs/http';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { type Operation, operationsOf } from '../../support/document';
@@ -63,44 +62,18 @@ it.each([
   ['/docs/guides/limits', /^text\/html/],
   ['/docs/docs.css', /^text\/css/],
   ['/docs/search.json', /^application\/json/],
-  ['/docs/swagger-ui-bundle.js', /^text\/javascript/],
+  ['/docs/swagger-ui-bundle.js', /^application\/javascript/],
   ['/docs/favicon-32x32.png', /^image\/png/],
 ])('is served without a key, and not again to a client that has it: %s', async (path, type) => {
   const { status, headers } = await get(path);
   expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
   expect(headers.get('cache-control')).toBe('public, max-age=300');
   const tag = headers.get('etag')!;
-  const again = await fetch(`${service.url}${path}`, { headers: { 'If-None-Match': tag } });
+  // As a browser revalidates; Node's fetch would ask for a reload.
+  const again = await fetch(`${service.url}${path}`, {
+    headers: { 'If-None-Match': tag, 'Cache-Control': 'max-age=0' },
+  });
   expect([again.status, await again.text()]).toEqual([304, '']);
-});
-
-describe('what a page needs', () => {
-  it.each([
-    ['br', /^W?\/?"[^"]+-br"$/],
-    ['gzip;q=0.5, br;q=0', /-gzip"$/],
-  ])('is compressed for Accept-Encoding: %s', async (accepted, tag) => {
-    const plain = await get('/docs/docs.js', { 'Accept-Encoding': 'identity' });
-    const { headers, text } = await get('/docs/docs.js', { 'Accept-Encoding': accepted });
-    expect([headers.get('content-encoding'), headers.get('vary')]).toEqual([
-      accepted.split(';')[0],
-      expect.stringContaining('Accept-Encoding'),
-    ]);
-    expect(headers.get('etag')).toMatch(tag);
-    expect(Number(headers.get('content-length'))).toBeLessThan(Number(plain.headers.get('content-length')));
-    expect(text).toBe(plain.text);
-    const again = await fetch(`${service.url}/docs/docs.js`, {
-      headers: { 'Accept-Encoding': accepted, 'If-None-Match': headers.get('etag')! },
-    });
-    expect(again.status).toBe(304);
-  });
-
-  it('may be kept for good under the address that the page uses', async () => {
-    const { text } = await get('/docs');
-    const [address = ''] = /\/docs\/page\.js\?v=[^"]+/.exec(text)!;
-    const { headers, text: script } = await get(address);
-    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(script).toMatch(/ from '\.\/samples\.js\?v=/);
-  });
 });
 
 describe('the page', () => {
@@ -304,23 +277,6 @@ describe('the document', () => {
     const [, target] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link')!)!;
     expect((await get(target!)).text).toContain('<code>GET /pets/{petId}</code>');
   });
-
-  it.each(['/openapi.json', '/openapi.yaml', '/docs/swagger-ui-bundle.js'])(
-    'is kept in memory once for all requests: %s',
-    async (path) => {
-      await get(path);
-      const end = jest.spyOn(ServerResponse.prototype, 'end');
-      try {
-        await get(path);
-        await get(path);
-        const [[first], [second]] = end.mock.calls as unknown as [[Buffer], [Buffer]];
-        expect(first).toBeInstanceOf(Buffer);
-        expect(second).toBe(first);
-      } finally {
-        end.mockRestore();
-      }
-    },
-  );
 });
 
 test.each(['/pets', '/pets/1', '/nope', '/rate-limit', '/health/live', '/openapi.json', '/docsy'])(

@@ -143,7 +143,7 @@ describe('On a wide screen, the page', () => {
     expect(await page.locator('main').innerText()).not.toMatch(/9007199254740991|2147483647|pattern:/);
 
     const { y, height } = (await (await unfold('createCategory')).boundingBox())!;
-    expect([y > -height, height < 3 * 900]).toEqual([true, true]);
+    expect([y > -height, height < 4 * 900]).toEqual([true, true]);
     const created = operation('createCategory');
     expect(await created.locator('.curl-command pre').innerText()).toContain(
       `curl 'http://${FOREIGN_HOST}:${service.port}/categories' \\\n  -H`,

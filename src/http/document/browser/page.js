@@ -9,7 +9,7 @@ let served;
 const operationAt = (path, method) => served.paths[path]?.[method];
 
 function plugin(system) {
-  const { createElement: h, Fragment, useEffect, useLayoutEffect, useReducer, useRef } = system.React;
+  const { createElement: h, Fragment, useEffect, useReducer, useRef } = system.React;
 
   const badges = (Original) => (properties) => {
     const { path, method } = properties.operationProps.toJS();
@@ -69,7 +69,6 @@ function plugin(system) {
   /** Places a tag directly after its parent. */
   const grouped = (Original) => (properties) => {
     const { 'x-parent': parent } = served.tags.find(({ name }) => name === properties.tag);
-    useLayoutEffect(takeOver, []);
     return h('div', { className: parent ? 'part' : 'group' }, h(Original, properties));
   };
 
@@ -161,38 +160,20 @@ function mark() {
   }
 }
 
-/** Unfolds a tag or an operation (`/Tag/operationId`). @returns its element, once it is drawn */
-function unfold(link) {
-  const [, tag, operation] = decodeURIComponent(link).split('/');
+/** Opens the target of the address (`#/Tag/operationId`); Swagger UI does so only when it starts. */
+function reveal() {
+  const [, tag, operation] = decodeURIComponent(location.hash).split('/');
   const keys = tag ? [['operations-tag', tag], ...(operation ? [['operations', tag, operation]] : [])] : [];
   // Swagger UI's own action would add an entry to the browser history that leads nowhere.
   keys.forEach((thing) => ui.getStore().dispatch({ type: 'layout_show', payload: { thing, shown: true } }));
-  return () => document.getElementById(keys.at(-1)?.join('-'));
-}
-
-/** Opens the target of the address (`#/Tag/operationId`); Swagger UI does so only when it starts. */
-function reveal() {
-  const target = unfold(location.hash);
   setTimeout(() => {
-    const shown = target();
+    const shown = document.getElementById(keys.at(-1)?.join('-'));
     shown?.setAttribute('tabindex', '-1');
     shown?.focus({ preventScroll: true });
     shown?.scrollIntoView();
   });
 }
 
-/** Puts what Swagger UI has drawn in the place of the outline, with the operations unfolded that are so there. */
-function takeOver() {
-  const outline = document.getElementById('outline');
-  if (outline) {
-    document.getElementById('page').hidden = false;
-    outline.querySelectorAll('[open]').forEach(({ id }) => unfold(id));
-    outline.remove();
-    if (location.hash) {
-      reveal();
-    }
-  }
-}
 addEventListener('hashchange', reveal);
 addEventListener('hashchange', mark);
 addEventListener('click', ({ target }) => {
