@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, readdir, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Option, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
@@ -10,7 +11,7 @@ import { openDatabase } from '../../runtime/open-database';
 import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
 import { readDatabaseUrl, readSettings } from '../../settings';
 import { ResultCommand } from '../command/command';
-import { CommandFailure, UsageError, systemMessage } from '../command/failure';
+import { CommandFailure, UsageError } from '../command/failure';
 import { interruptible } from '../command/operator';
 import { withConnection, withDatabase } from '../command/store';
 import { type OutputOptions, counted, isForPeople, print, printMany } from '../output/output';
@@ -100,7 +101,9 @@ async function copyToFolder(
   source: DataSource,
   signal: AbortSignal,
 ): Promise<CopiedTable[]> {
-  await assertNew(folder);
+  if (existsSync(folder)) {
+    throw new CommandFailure(`${folder} is there already; name a new folder.`);
+  }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {
     const settings = { ...readSettings({}), dataDirectory: partial };
@@ -119,17 +122,5 @@ async function copyToFolder(
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw error;
-  }
-}
-
-async function assertNew(folder: string): Promise<void> {
-  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') {
-      return [];
-    }
-    throw new CommandFailure(systemMessage('use', folder, error));
-  });
-  if (entries.length > 0) {
-    throw new CommandFailure(`${folder} is not empty; name a new folder.`);
   }
 }
