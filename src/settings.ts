@@ -80,16 +80,6 @@ function withSecrets(environment: Environment): Environment {
   return { ...environment, ...(Object.fromEntries(inFiles) as Environment) };
 }
 
-/** A secret as its file holds it now; the value of the start if it is in no file, or the file cannot be read. */
-export function currentSecret(name: (typeof SECRETS)[number], atStart: string): string {
-  const file = process.env[`${name}_FILE`]?.trim();
-  try {
-    return file ? readSecret(`${name}_FILE`, file) : atStart;
-  } catch {
-    return atStart;
-  }
-}
-
 function readSecret(variable: string, file: string): string {
   let text: string;
   try {
