@@ -40,9 +40,6 @@ export type AuditEntry =
       action: 'client.plan_changed';
       details: { [Term in keyof PlanTerms]: Change<PlanTerms[Term]> };
     })
-  | (OfClient & { action: 'client.renamed'; details: { name: Change<string> } })
-  /** `keys`: number of keys deleted with the client. */
-  | (OfClient & { action: 'client.deleted'; details: { plan: string; keys: number } })
   | (OfKey & {
       action: 'key.issued';
       details: { name: string | null; scopes: readonly string[]; expiresAt: string | null };

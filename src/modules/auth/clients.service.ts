@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Database, type Transaction, violates } from '#libs/database';
 import { AuditTrail, type PlanTerms } from '../audit';
-import { ApiKey, Client } from './api-key.entity';
+import { Client } from './api-key.entity';
 
 /** An administrative command cannot be carried out. The message is for the operator, the code for programs. */
 export class AdministrationError extends Error {
@@ -28,7 +28,9 @@ export class ClientsService {
     try {
       return await this.database.transaction((transaction) => this.insert(transaction, name, choice), outer);
     } catch (error) {
-      throw violates(error, 'clients_name_key') ? clientExists(name) : error;
+      throw violates(error, 'clients_name_key')
+        ? new AdministrationError(`A client named ${name} already exists.`, 'client_exists')
+        : error;
     }
   }
 
@@ -47,7 +49,8 @@ export class ClientsService {
   /** Applies from the client's next request, on every instance within a second. */
   setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
     return this.database.transaction(async (transaction) => {
-      const client = await this.lock(name, transaction);
+      const lock = { mode: 'pessimistic_write' } as const;
+      const client = found(await transaction.findOne(Client, { where: { name }, lock }), name);
       const details = {
         plan: { before: client.plan, after: plan },
         perMinute: { before: client.perMinute, after: perMinute },
@@ -60,43 +63,6 @@ export class ClientsService {
       await this.trail.record(transaction, { action: 'client.plan_changed', clientId: client.id, details });
       return this.named(name, transaction);
     });
-  }
-
-  /** The keys keep working. Existing audit entries keep the old name. */
-  async rename(name: string, newName: string): Promise<Client> {
-    try {
-      return await this.database.transaction(async (transaction) => {
-        const client = await this.lock(name, transaction);
-        if (name === newName) {
-          return client;
-        }
-        await transaction.update(Client, { id: client.id }, { name: newName });
-        const details = { name: { before: name, after: newName } };
-        await this.trail.record(transaction, { action: 'client.renamed', clientId: client.id, details });
-        return this.named(newName, transaction);
-      });
-    } catch (error) {
-      throw violates(error, 'clients_name_key') ? clientExists(newName) : error;
-    }
-  }
-
-  /** Every instance rejects its keys within a second. Its usage is deleted; the audit log stays. */
-  delete(name: string): Promise<Client> {
-    return this.database.transaction(async (transaction) => {
-      const client = await this.lock(name, transaction);
-      const keys = await transaction.countBy(ApiKey, { clientId: client.id });
-      const details = { plan: client.plan, keys };
-      await this.trail.record(transaction, { action: 'client.deleted', clientId: client.id, details });
-      await transaction.delete(ApiKey, { clientId: client.id });
-      await transaction.delete(Client, { id: client.id });
-      return client;
-    });
-  }
-
-  /** Reads the client and locks it until the end of the transaction. */
-  private async lock(name: string, transaction: Transaction): Promise<Client> {
-    const lock = { mode: 'pessimistic_write' } as const;
-    return found(await transaction.findOne(Client, { where: { name }, lock }), name);
   }
 
   private async insert(transaction: Transaction, name: string, choice: PlanTerms): Promise<Client> {
@@ -115,8 +81,4 @@ function found(client: Client | null, name: string): Client {
     throw new AdministrationError(`There is no client named ${name}.`, 'client_not_found');
   }
   return client;
-}
-
-function clientExists(name: string): AdministrationError {
-  return new AdministrationError(`A client named ${name} already exists.`, 'client_exists');
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOneOptions, Repository } from 'typeorm';
+import { Clock } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { digestOf, newApiKey, type Scope, SCOPES } from './api-key';
@@ -28,6 +29,7 @@ export class KeysService {
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly database: Database,
     private readonly clients: ClientsService,
+    private readonly clock: Clock,
     private readonly trail: AuditTrail,
   ) {}
 
@@ -76,8 +78,10 @@ export class KeysService {
   ): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
       const old = await this.lock(transaction, id);
-      if (old.revokedAt !== null) {
-        throw new AdministrationError(`Key ${id} is revoked. Issue a new one instead.`, 'key_revoked');
+      const now = this.clock.now();
+      const state = stateOf(old, now);
+      if (state !== 'active') {
+        throw new AdministrationError(`Key ${id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
       // Its expiry is now the end of the overlap, which must not become that of another new key.
       if (old.overlapEndsAt !== null) {
@@ -87,16 +91,9 @@ export class KeysService {
         );
       }
       const issued = await this.insert(transaction, old);
-      const endsAt = (): string => `least(expires_at, now() + :overlapMs * interval '1 millisecond')`;
-      await transaction
-        .createQueryBuilder()
-        .update(ApiKey)
-        .set({ expiresAt: endsAt, overlapEndsAt: endsAt })
-        .where({ id })
-        .setParameters({ overlapMs })
-        .execute();
+      const expiresAt = new Date(Math.min(now + overlapMs, old.expiresAt?.getTime() ?? Infinity));
+      await transaction.update(ApiKey, { id }, { expiresAt, overlapEndsAt: expiresAt });
       await alongside(transaction, issued.record.id);
-      const { expiresAt } = await this.byId(id, transaction);
       await this.trail.record(transaction, {
         action: 'key.rotated',
         keyId: id,
@@ -173,20 +170,8 @@ function toText(time: Date | null): string | null {
 
 export type KeyState = 'active' | 'expired' | 'revoked';
 
-/** What operators may see of a key, never the key itself. (A type alias, because interfaces do not fit a Record.) */
-export type KeyDescription = {
-  id: number;
-  client: string;
-  name: string | null;
-  endsWith: string;
-  state: KeyState;
-  scopes: string[];
-  createdAt: string;
-  expiresAt: string | null;
-  lastUsedAt: string | null;
-};
-
-export function describeKey(key: ApiKey, now: number): KeyDescription {
+/** What operators may see of a key, never the key itself. */
+export function describeKey(key: ApiKey, now: number) {
   return {
     id: key.id,
     client: key.client.name,
@@ -199,6 +184,8 @@ export function describeKey(key: ApiKey, now: number): KeyDescription {
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
   };
 }
+
+export type KeyDescription = ReturnType<typeof describeKey>;
 
 function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
   if (revokedAt !== null) {

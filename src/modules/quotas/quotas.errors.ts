@@ -1,29 +1,26 @@
 import { defineError } from '#libs/http';
-import type { Decision } from './rules/decision';
+import { type Decision, newBanState, nextBanMs, refusalsBeforeBan } from './rules/decision';
 
-/** Warns a client before a ban. Addresses are never banned. */
-function warning({ refusalsBeforeBan, nextBanSeconds }: Decision): string {
-  if (nextBanSeconds === 0) {
+/** Warns a key before a ban. Addresses are never banned. */
+function warning({ bans, decidedAt }: Decision): string {
+  if (bans === null) {
     return '';
   }
-  const requests =
-    refusalsBeforeBan === 1 ? '1 more refused request' : `${refusalsBeforeBan} more refused requests`;
-  return ` ${requests} within 60 seconds of the first one will ban the key for ${nextBanSeconds} seconds.`;
+  const left = refusalsBeforeBan(bans, decidedAt);
+  const requests = left === 1 ? '1 more refused request' : `${left} more refused requests`;
+  return ` ${requests} within 60 seconds of the first one will ban the key for ${nextBanMs(bans, decidedAt) / 1000} seconds.`;
 }
 
 const EXAMPLE: Decision = {
   outcome: 'limited',
   standings: [],
-  exhausted: 'minute',
-  retryAfterSeconds: 42,
-  refusalsBeforeBan: 11,
-  nextBanSeconds: 120,
-  bannedByOperator: false,
-  earnedBanLevel: 0,
-  takenAt: -1,
-  bans: null,
+  bans: newBanState(),
   acceptedAt: null,
   decidedAt: 0,
+  exhausted: 'minute',
+  retryAfterSeconds: 42,
+  earnedBanLevel: 0,
+  takenAt: -1,
 };
 
 function retryAfter({ retryAfterSeconds }: Decision): Record<string, string> {
@@ -54,8 +51,8 @@ export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
   when: 'The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.',
-  message: ({ retryAfterSeconds, bannedByOperator }: Decision) => {
-    const cause = bannedByOperator
+  message: ({ retryAfterSeconds, bans }: Decision) => {
+    const cause = bans?.byOperator
       ? 'An operator of this service has banned the API key.'
       : 'The API key is banned because it kept sending requests after a 429.';
     return `${cause} Try again in ${retryAfterSeconds} seconds.`;

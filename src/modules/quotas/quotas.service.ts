@@ -2,57 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Between, In, MoreThan, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { Database, type Transaction, int8ToNumber } from '#libs/database';
+import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { ClientsService, KeysService, describeKey } from '../auth';
 import { KeyBan, QuotaReset, UsageDay } from './quotas.entity';
 import { type BanState, ban, banLevel, isBanned, newBanState, unban } from './rules/decision';
 import { limitsOf, newWindowState, standings, type WindowStanding } from './rules/limits';
 import { QuotaRecords, saveBans } from './stores/quota-records';
-
-interface RankedRow {
-  client: string;
-  plan: string;
-  perMinute: number | null;
-  perDay: number | null;
-  requests: string;
-  forgiven: string;
-}
-
-export type RankedClient = {
-  client: string;
-  plan: string;
-  requests: number;
-  perDay: number;
-  /** Share of the day's limit that is used, minus resets; only for a single day. */
-  usedPercent?: number;
-};
-
-/** (Type aliases, because interfaces do not fit a Record.) */
-export type WindowOverview = {
-  limit: number;
-  used: number;
-  remaining: number;
-  /** Null for a minute that has not started. */
-  resetAt: string | null;
-};
-
-export type KeyOverview = {
-  id: number;
-  endsWith: string;
-  state: 'active' | 'banned' | 'expired' | 'revoked';
-  bannedUntil: string | null;
-  /** Bans that are not forgiven yet. The higher the level, the longer the next ban. */
-  banLevel: number;
-};
-
-export type ClientOverview = {
-  client: string;
-  plan: string;
-  minute: WindowOverview;
-  day: WindowOverview;
-  keys: KeyOverview[];
-};
 
 /** Bans, resets and usage, for operators. Changes apply on every instance within a second. */
 @Injectable()
@@ -153,7 +109,7 @@ export class QuotasService {
    * A client's usage of its limits: what the running instances have saved, up to a second ago.
    * @throws AdministrationError if there is no client of that name
    */
-  async overviewOf(name: string): Promise<ClientOverview> {
+  async overviewOf(name: string) {
     const client = await this.clients.named(name);
     const keys = await this.keys.list(name);
     const now = this.clock.now();
@@ -170,7 +126,16 @@ export class QuotasService {
       day: { ...windowOf(day!, requests), resetAt: toText(day!.resetAt) },
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, now);
-        return { id, endsWith, ...banColumns(bans.get(id) ?? newBanState(), now, state) };
+        const ban = bans.get(id) ?? newBanState();
+        const banned = isBanned(ban, now);
+        return {
+          id,
+          endsWith,
+          // Revoked and expired take precedence over banned.
+          state: banned && state === 'active' ? 'banned' : state,
+          bannedUntil: banned ? toText(ban.bannedUntil) : null,
+          banLevel: banLevel(ban, now),
+        };
       }),
     };
   }
@@ -179,25 +144,13 @@ export class QuotasService {
    * The clients with the most requests. Up to a second behind.
    * @param days number of UTC days, including today
    */
-  async top(limit: number, days: number): Promise<RankedClient[]> {
-    const rows = await this.usage
-      .createQueryBuilder('used')
-      .innerJoin('clients', 'client', 'client.id = used.clientId')
-      .leftJoin(QuotaReset, 'reset', 'reset.clientId = used.clientId AND reset.day = used.day')
-      .select('client.name', 'client')
-      .addSelect('client.plan', 'plan')
-      .addSelect('client.per_minute', 'perMinute')
-      .addSelect('client.per_day', 'perDay')
-      .addSelect('sum(used.requests)::bigint', 'requests')
-      .addSelect('coalesce(max(reset.requests), 0)', 'forgiven')
-      .where('used.day >= :since', { since: utcDate(this.clock.now() - (days - 1) * DAY_MS) })
-      .groupBy('client.id')
-      .having('sum(used.requests) > 0')
-      .orderBy('sum(used.requests)', 'DESC')
-      .addOrderBy('client.id')
-      .limit(limit)
-      .getRawMany<RankedRow>();
-    return rows.map((row) => rank(row, days === 1));
+  top(limit: number, days: number): Promise<{ client: string; plan: string; requests: number }[]> {
+    return this.usage.query(
+      `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests
+       FROM usage_days AS used JOIN clients AS client ON client.id = used.client_id
+       WHERE used.day >= $1 GROUP BY client.id HAVING sum(used.requests) > 0 ORDER BY requests DESC, client.id LIMIT $2`,
+      [utcDate(this.clock.now() - (days - 1) * DAY_MS), limit],
+    );
   }
 }
 
@@ -214,30 +167,7 @@ function toText(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-function rank(row: RankedRow, oneDay: boolean): RankedClient {
-  const perDay = limitsOf(row).perDay!;
-  const requests = int8ToNumber(row.requests);
-  const ranked = { client: row.client, plan: row.plan, requests, perDay };
-  const used = Math.max(0, requests - int8ToNumber(row.forgiven));
-  // To one decimal.
-  return oneDay ? { ...ranked, usedPercent: Math.round((used / perDay) * 1_000) / 10 } : ranked;
-}
-
-function windowOf(standing: WindowStanding, used: number): WindowOverview {
-  const { limit, remaining } = standing;
-  return { limit, used, remaining, resetAt: used === 0 ? null : toText(standing.resetAt) };
-}
-
-/** Revoked and expired take precedence over banned. */
-function banColumns(
-  ban: BanState,
-  now: number,
-  state: KeyOverview['state'],
-): Pick<KeyOverview, 'state' | 'bannedUntil' | 'banLevel'> {
-  const banned = isBanned(ban, now);
-  return {
-    state: banned && state === 'active' ? 'banned' : state,
-    bannedUntil: banned ? toText(ban.bannedUntil) : null,
-    banLevel: banLevel(ban, now),
-  };
+/** A minute that has not started has no end. */
+function windowOf({ limit, remaining, resetAt }: WindowStanding, used: number) {
+  return { limit, used, remaining, resetAt: used === 0 ? null : toText(resetAt) };
 }

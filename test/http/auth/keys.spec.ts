@@ -101,6 +101,14 @@ it('a key can be rotated only once: otherwise the new key would expire with the 
   expect((await rotate(record.id, DAY)).record.expiresAt).toBeNull();
 });
 
+it('a key that is revoked or has expired cannot be rotated: the new one would be no better', async () => {
+  const expired = await service.issueKey({ expiresAt: new Date(service.clock.now()) });
+  await expect(rotate(expired.keyId, DAY)).rejects.toMatchObject({ code: 'key_expired' });
+  const revoked = await service.issueKey();
+  await service.app.get(KeysService).revoke(revoked.keyId);
+  await expect(rotate(revoked.keyId, DAY)).rejects.toMatchObject({ code: 'key_revoked' });
+});
+
 async function lastUseOf(keyId: number): Promise<number | undefined> {
   const { rows } = await service.database.pool.query<{ last_used_at: Date | null }>(
     `SELECT last_used_at FROM api_keys WHERE id = $1`,

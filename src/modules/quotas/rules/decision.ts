@@ -136,12 +136,6 @@ export interface Decision extends Standing {
   exhausted: WindowName | null;
   /** Whole seconds, at least 1; 0 when allowed. */
   retryAfterSeconds: number;
-  /** Refused requests left, including the one that triggers a ban; 0 when allowed, and for an address. */
-  refusalsBeforeBan: number;
-  /** How long the next ban would last; 0 when allowed, and for an address. */
-  nextBanSeconds: number;
-  /** Whether an operator started the ban; false unless banned. */
-  bannedByOperator: boolean;
   /** Level of the ban that this request triggered, 1 to 5; 0 for none. */
   earnedBanLevel: number;
   /** For `refund`; -1 if nothing was taken. */
@@ -179,20 +173,15 @@ export function decisionAfter(
   isNewlyBanned: boolean,
   state: SubjectState,
 ): Decision {
-  const { bans, now } = state;
   const standing = standingOf(state);
   const waitEnd = standing.acceptedAt ?? standing.standings.find(({ name }) => name === exhausted)?.resetAt;
-  const isWarned = bans !== null && outcome !== 'allowed';
   return {
     ...standing,
     outcome,
     exhausted,
-    retryAfterSeconds: waitEnd === undefined ? 0 : wholeSeconds(waitEnd - now),
-    refusalsBeforeBan: isWarned ? refusalsBeforeBan(bans, now) : 0,
-    nextBanSeconds: isWarned ? wholeSeconds(nextBanMs(bans, now)) : 0,
-    bannedByOperator: outcome === 'banned' && bans!.byOperator,
-    earnedBanLevel: isNewlyBanned ? bans!.level : 0,
-    takenAt: outcome === 'allowed' ? now : NOTHING_TAKEN,
+    retryAfterSeconds: waitEnd === undefined ? 0 : wholeSeconds(waitEnd - state.now),
+    earnedBanLevel: isNewlyBanned ? state.bans!.level : 0,
+    takenAt: outcome === 'allowed' ? state.now : NOTHING_TAKEN,
   };
 }
 
