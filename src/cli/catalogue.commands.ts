@@ -1,146 +1,123 @@
 import { Inject } from '@nestjs/common';
 import { Command, Option } from 'nest-commander';
 import {
-  type BadLines,
-  CatalogueRefusedError,
-  CatalogueRepeatedError,
   type CatalogueSize,
   ExportCatalogue,
   ImportCatalogue,
-  type ImportResult,
+  type ImportProgress,
+  ImportStoppedError,
 } from '../modules/catalogue';
-import { printable } from '../runtime/messages';
+import { failureOf } from '../runtime/failures';
+import { PETSTORE, printable } from '../runtime/messages';
 import { ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
 import { openInput, ReaderGoneError, readInput, writeFile } from './command/files';
 import { confirm, interruptible } from './command/operator';
+import { wholeNumber } from './command/option';
 import { type OutputOptions, counted, formatOf, printDone } from './output/output';
 import { withProgress } from './output/progress';
 
 interface ImportOptions extends ConfirmedOptions {
-  intoExisting?: boolean;
-  skipInvalid?: boolean;
-  dryRun?: boolean;
+  from?: number;
 }
 
 @Command({
   name: 'import',
   arguments: '[file]',
   argsDescription: { file: 'NDJSON in the format of export; standard input if omitted or -' },
-  description: 'import categories and pets from a file, all or nothing',
+  description: 'import categories and pets from a file, as requests would create them',
 })
 export class ImportCommand extends ConfirmedCommand {
   protected override readonly examples = [
     'import catalogue.ndjson',
-    'import catalogue.ndjson --dry-run',
-    'import --into-existing --skip-invalid < pets.ndjson',
+    'import catalogue.ndjson --from 30001',
+    'import < catalogue.ndjson',
   ];
   protected override readonly explanation = `
-The file has one JSON object on each line, categories first. Its kind is category or pet; a type is what events have.
-The ids of categories matter only within the file:
+The file has one JSON object on each line, a category before its pets. Ids matter only within the file:
   {"kind":"category","id":1,"name":"Dogs"}
   {"kind":"pet","name":"Rex","categoryId":1,"status":"available","quantity":3}
+Lines before the first bad one are imported. --from goes on at a line; categories above it are found by name.
 `;
   @Inject() private readonly catalogue!: ImportCatalogue;
 
-  @Option({
-    flags: '--into-existing',
-    description: 'add pets to existing categories; the file contains only pets',
-  })
-  parseIntoExisting(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--skip-invalid', description: 'skip bad lines and import the others' })
-  parseSkipInvalid(): boolean {
-    return true;
-  }
-
-  @Option({ flags: '--dry-run', description: 'check everything and import nothing' })
-  parseDryRun(): boolean {
-    return true;
+  @Option({ flags: '--from <line>', description: 'the lines before this one are in the store already' })
+  parseFrom(text: string): number {
+    return wholeNumber(1, Number.MAX_SAFE_INTEGER)(text);
   }
 
   async run([file = '-']: string[], options: ImportOptions): Promise<void> {
-    const result = await this.importOnceOrAgain(file, options);
-    reportBadLines(result.badLines);
-    const { categories, pets, repeated } = result;
-    const row = { categories, pets, repeated, skipped: result.badLines.count };
-    printDone(sentenceOf(result, options.dryRun), row, options);
-  }
-
-  /** Asks before a file is imported a second time. Impossible with standard input, which cannot be read twice. */
-  private async importOnceOrAgain(file: string, options: ImportOptions): Promise<ImportResult> {
+    let progress: ImportProgress;
     try {
-      return await this.importFrom(file, options, options.yes ?? false);
+      progress = await this.importFrom(file, options);
     } catch (error) {
-      if (!(error instanceof CatalogueRepeatedError)) {
-        throw error;
-      }
-      const names = counted(error.repeated, 'name is', 'names are');
-      const which = error.repeated === 1 ? ':' : ', such as';
-      await confirm(
-        `${names} already in the store${which} ${printable(error.example)}. Import anyway?`,
-        false,
-      );
-      return this.importFrom(file, options, true);
+      throw error instanceof ImportStoppedError ? stopped(error, file) : error;
     }
+    const { categories, pets, badLines, nextLine } = progress;
+    if (badLines > 0) {
+      reportBadLines(progress);
+      const bad = counted(badLines, 'line is', 'lines are');
+      throw new CommandFailure(`${bad} bad. ${sentenceOf(progress)} ${howToGoOn(file, nextLine)}`, {
+        code: 'bad_lines',
+      });
+    }
+    printDone(sentenceOf(progress), { categories, pets }, options);
   }
 
-  private async importFrom(file: string, options: ImportOptions, mayRepeat: boolean): Promise<ImportResult> {
-    const { intoExisting, skipInvalid, dryRun } = options;
+  private async importFrom(file: string, { from: fromLine, yes }: ImportOptions): Promise<ImportProgress> {
     const input = await openInput(file);
-    const title = dryRun ? 'Checking' : 'Importing';
-    try {
-      return await interruptible('nothing was imported', (signal) =>
-        withProgress({ title, noun: 'lines', stream: process.stderr }, async (show) => {
-          await this.store.open();
-          const step = { done: 0, total: input.bytes, count: 0 };
-          const update = (change: Partial<typeof step>) => show(Object.assign(step, change));
-          const source = readInput(input, signal, (done, total = input.bytes) => update({ done, total }));
-          const onLines = (count: number) => update({ count });
-          return this.catalogue.run(source, {
-            intoExisting,
-            skipInvalid,
-            dryRun,
-            mayRepeat,
-            signal,
-            onLines,
-          });
-        }),
-      );
-    } catch (error) {
-      if (!(error instanceof CatalogueRefusedError)) {
-        throw error;
-      }
-      reportBadLines(error.badLines);
-      throw new CommandFailure(
-        `${counted(error.badLines.count, 'line is', 'lines are')} bad, so nothing was imported (--skip-invalid skips bad lines).`,
-        { code: 'bad_lines' },
-      );
-    }
-  }
-}
-
-function sentenceOf({ categories, pets, repeated, badLines }: ImportResult, dryRun?: boolean): string {
-  const size = `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
-  const skipped = badLines.count > 0 ? `; ${counted(badLines.count, 'line was', 'lines were')} skipped` : '';
-  const again = repeated > 0 ? `; ${counted(repeated, 'name is', 'names are')} already in the store` : '';
-  return dryRun
-    ? `Would import ${size}${again}${skipped}. Nothing was changed.`
-    : `Imported ${size}${skipped}.`;
-}
-
-function reportBadLines({ count, first }: BadLines): void {
-  const linesOf = new Map<string, number[]>();
-  first.forEach(({ line, problem }) => linesOf.set(problem, [...(linesOf.get(problem) ?? []), line]));
-  for (const [problem, lines] of linesOf) {
-    process.stderr.write(
-      `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}: ${printable(problem)}\n`,
+    return interruptible('the import has ended early', (signal) =>
+      withProgress({ title: 'Importing', noun: 'lines', stream: process.stderr }, async (show) => {
+        await this.store.open();
+        const step = { done: 0, total: input.bytes, count: 0 };
+        const update = (change: Partial<typeof step>) => show(Object.assign(step, change));
+        const source = readInput(input, signal, (done, total = input.bytes) => update({ done, total }));
+        return this.catalogue.run(source, {
+          fromLine,
+          signal,
+          onLines: (count) => update({ count }),
+          onRepeated: (names, example) => confirm(questionOf(names, example), yes),
+        });
+      }),
     );
   }
-  if (count > first.length) {
-    process.stderr.write(`… and ${counted(count - first.length, 'more bad line', 'more bad lines')}\n`);
+}
+
+function questionOf(names: number, example: string): string {
+  const which = names === 1 ? ':' : ', such as';
+  const subject = counted(names, 'name is', 'names are');
+  return `${subject} already in the store${which} ${printable(example)}. Import anyway?`;
+}
+
+function sentenceOf({ categories, pets }: CatalogueSize): string {
+  return `Imported ${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}.`;
+}
+
+function howToGoOn(file: string, nextLine: number): string {
+  return `To go on: ${PETSTORE} import ${file} --from ${nextLine}`;
+}
+
+/** Why an import has ended, what it has done, and how to go on. */
+function stopped({ progress, cause }: ImportStoppedError, file: string): CommandFailure {
+  const { code, message } = cause instanceof CommandFailure ? cause : failureOf(cause);
+  const exitCode = cause instanceof CommandFailure ? cause.exitCode : 1;
+  const hasBegun = progress.categories + progress.pets > 0;
+  const done = hasBegun
+    ? `${sentenceOf(progress)} ${howToGoOn(file, progress.nextLine)}`
+    : 'Nothing was imported.';
+  return new CommandFailure(`${message} ${done}`, { code, exitCode });
+}
+
+function reportBadLines({ badLines, problems }: ImportProgress): void {
+  const linesOf = new Map<string, number[]>();
+  problems.forEach(({ line, problem }) => linesOf.set(problem, [...(linesOf.get(problem) ?? []), line]));
+  for (const [problem, lines] of linesOf) {
+    const which = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`;
+    process.stderr.write(`${which}: ${printable(problem)}\n`);
+  }
+  if (badLines > problems.length) {
+    const more = counted(badLines - problems.length, 'more bad line', 'more bad lines');
+    process.stderr.write(`… and ${more}\n`);
   }
 }
 
@@ -148,7 +125,7 @@ function reportBadLines({ count, first }: BadLines): void {
   name: 'export',
   arguments: '[file]',
   argsDescription: { file: 'file to write; standard output if omitted or -' },
-  description: 'write a snapshot of all categories and pets with their stock, as NDJSON',
+  description: 'write all categories and pets with their stock, as NDJSON',
 })
 export class ExportCommand extends ResultCommand {
   protected override readonly examples = ['export catalogue.ndjson', 'export | gzip > catalogue.ndjson.gz'];
@@ -161,19 +138,22 @@ export class ExportCommand extends ResultCommand {
 
   async run([file = '-']: string[], options: OutputOptions & { force?: boolean }): Promise<void> {
     const toStandardOutput = file === '-';
+    const toTerminal = toStandardOutput && process.stdout.isTTY;
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;
     // No progress bar if the catalogue goes to the same terminal.
-    const stream = toStandardOutput && process.stdout.isTTY ? undefined : process.stderr;
-    const write = (to: (text: string) => Promise<void>) =>
+    const stream = toTerminal ? undefined : process.stderr;
+    const work = (write: (text: string) => Promise<void>) =>
       interruptible(outcome, async (signal) => {
         await this.store.open();
+        // What JSON leaves as it is and a terminal would interpret.
+        const shown = (text: string) => write(toTerminal ? text.replace(/[^\n]+/g, printable) : text);
         return withProgress({ title: 'Exporting', noun: 'lines', stream }, (show) => {
-          const onLines = (count: number, total: number) => show({ done: count, total, count });
-          return this.catalogue.run(to, { signal, onLines });
+          const onLines = (count: number) => show({ done: 0, total: undefined, count });
+          return this.catalogue.run(shown, { signal, onLines });
         });
       });
     try {
-      report(await writeFile(file, { overwrite: options.force ?? false }, write), toStandardOutput, options);
+      report(await writeFile(file, options.force ?? false, work), toStandardOutput, options);
     } catch (error) {
       if (!(error instanceof ReaderGoneError)) {
         throw error;

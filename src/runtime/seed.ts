@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Database, type Transaction } from '#libs/database';
 import { AdministrationModule, ClientsService, KeysService } from '../modules/auth';
-import { seedCatalogue } from '../modules/catalogue';
+import { CatalogueTransferModule, SeedCatalogue } from '../modules/catalogue';
 import { agreedPlan } from '../modules/quotas';
 
 export const DEMO_CLIENT = 'demo';
@@ -23,6 +23,7 @@ export class SeedService {
     private readonly database: Database,
     private readonly clients: ClientsService,
     private readonly keys: KeysService,
+    private readonly catalogue: SeedCatalogue,
   ) {}
 
   /** True if no category and no pet ever existed. Clients may exist: the command line can create them first. */
@@ -33,12 +34,12 @@ export class SeedService {
     return !row!.used;
   }
 
-  /** One transaction: if it fails, the next start does all of it. */
+  /** The catalogue is imported in transactions of its own, while this one keeps other processes waiting. */
   seed(withKey = true): Promise<Seeded> {
-    return this.database.longTransaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       // SQL, because TypeORM has no advisory locks.
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      const counts = await seedCatalogue(transaction);
+      const counts = await this.catalogue.run();
       return { ...counts, key: await this.seedClient(withKey, transaction) };
     });
   }
@@ -54,7 +55,7 @@ export class SeedService {
 
 /** Sample data for an empty store. */
 @Module({
-  imports: [AdministrationModule],
+  imports: [AdministrationModule, CatalogueTransferModule],
   providers: [SeedService],
   exports: [SeedService],
 })

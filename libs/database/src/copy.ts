@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { DataSource, EntityManager } from 'typeorm';
-import { WITHOUT_TIMEOUTS } from './long-transaction';
-import { doneMigrations, migrateWithin } from './migrations';
+import { WITHOUT_TIMEOUTS, doneMigrations, migrateWithin } from './migrations';
 
 export interface CopiedTable extends Record<string, unknown> {
   table: string;

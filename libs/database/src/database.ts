@@ -1,7 +1,6 @@
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
-import { type LongTransactionOptions, longTransaction } from './long-transaction';
 import { EntityTable } from './entity-table';
 import { codeOf } from './postgres-errors';
 import { Session, type Statement, StatementNames, type StoredRow, poolOf, withRetries } from './session';
@@ -156,16 +155,6 @@ export class Database {
    */
   share<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number = SERVICE): Promise<Result> {
     return this.reads.run(read, key, caller);
-  }
-
-  /**
-   * Runs work that may take minutes or cannot be repeated: see `longTransaction`. No timeout and no retry.
-   */
-  longTransaction<Result>(
-    work: (transaction: Transaction) => Promise<Result>,
-    options?: LongTransactionOptions,
-  ): Promise<Result> {
-    return longTransaction(this.dataSource, work, options);
   }
 }
 

@@ -18,7 +18,6 @@ export {
   type RowChange,
   type State,
 } from './commands/state';
-export { columnNames, copyInto, copyRow, countRows, numberRows } from './bulk';
 export { type CopiedTable, copyDatabase } from './copy';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { GeneratedId, OF_THE_DATABASE, PostgresNames, int8, int8ToNumber } from './entity-table';

@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DataSource, type EntityManager, MigrationExecutor } from 'typeorm';
-import { WITHOUT_TIMEOUTS } from './long-transaction';
 import { codeOf } from './postgres-errors';
 
 /** PostgreSQL's codes; the taken name is that of a table, an index or a function. */
 const LOCK_TIMEOUT = '55P03';
 const UNKNOWN_COLUMN = '42703';
 const TAKEN = ['42P07', '42710', '42723'];
+
+/** Selected by name, because older versions of PostgreSQL lack some of them. Set for this transaction only. */
+export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_settings
+  WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout')`;
 
 /** Any number that no other program uses on this database; this one spells "migr". */
 const MIGRATION_LOCK = 0x6d696772;

@@ -1,33 +1,16 @@
-// One line of a catalogue file: its fields and their validation, and its columns in the database.
-import { columnNames } from '#libs/database';
+// One line of a catalogue file: its fields, and their validation as in the bodies of POST.
 import { ApiError, Id, Integer, OneOf, ValidationFailedError, validated } from '#libs/http';
-import { CATEGORY_COLUMNS, NewCategoryDto } from '../categories';
-import { FIRST_QUANTITY, STOCK_COUNT } from '../inventory';
-import { NewPetDto, PET_COLUMNS, PET_DEFAULTS } from '../pets';
-
-export interface CategoryRecord {
-  kind: 'category';
-  id: number;
-  name: string;
-  description?: string;
-}
-
-/** The fields of a line that are copied unchanged, with the types of their columns. */
-export const CATEGORY_LINE_FIELDS = CATEGORY_COLUMNS;
-export const PET_LINE_FIELDS = `quantity integer, ${PET_COLUMNS}`;
-
-/** The fields of an exported line after `kind`, selected from the columns of the store. */
-export const CATEGORY_FIELDS = `id, ${columnNames(CATEGORY_COLUMNS)}`;
-export const PET_FIELDS = 'id, name, category_id AS "categoryId", status, quantity';
+import { NewCategoryDto } from '../categories';
+import { STOCK_COUNT } from '../inventory';
+import { NewPetDto } from '../pets';
 
 /** A parsed line, or what is wrong with it. */
-export type CatalogueLine = { record: CategoryRecord | PetRecord } | { problem: string };
+export type CatalogueLine = { record: CategoryLine | PetLine } | { problem: string };
 
 const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
-const NO_CATEGORIES = 'kind must be pet: these pets go into categories that are there already.';
 const KINDS = ['category', 'pet'];
 
-class CategoryLine extends NewCategoryDto {
+export class CategoryLine extends NewCategoryDto {
   @OneOf(KINDS, { description: 'That it is a category.' })
   kind!: 'category';
 
@@ -35,54 +18,27 @@ class CategoryLine extends NewCategoryDto {
   id!: number;
 }
 
-class StockedPet extends NewPetDto {
-  @Integer({
-    ...STOCK_COUNT,
-    description: 'Units in stock, those of a new pet when left out.',
-    optional: true,
-  })
-  quantity?: number;
-}
-
-class PetLine extends StockedPet {
+export class PetLine extends NewPetDto {
   @OneOf(KINDS, { description: 'That it is a pet.' })
   kind!: 'pet';
 
   @Id({ description: 'Its id where it comes from; means nothing here.', optional: true })
   id?: number;
+
+  @Integer({ ...STOCK_COUNT, description: 'Units in stock; default: those of a new pet.', optional: true })
+  quantity?: number;
 }
 
-/** A pet as in its line, with defaults filled in. */
-export type PetRecord = PetLine & Required<Pick<PetLine, 'status' | 'quantity'>>;
-
-/**
- * Parses a line. Never throws.
- * @param petsOnly the file may not hold categories
- */
-export function readCatalogueLine(text: string, petsOnly = false): CatalogueLine {
+/** Parses a line. Never throws; a problem names each field and its valid values. */
+export function readCatalogueLine(text: string): CatalogueLine {
   try {
-    const record = recordOf(JSON.parse(text));
-    return petsOnly && record.kind === 'category' ? { problem: NO_CATEGORIES } : { record };
+    const line: unknown = JSON.parse(text);
+    if (typeof line !== 'object' || line === null || Array.isArray(line)) {
+      throw new ValidationFailedError('must be a JSON object.');
+    }
+    const isCategory = 'kind' in line && line.kind === 'category';
+    return { record: { ...(isCategory ? validated(CategoryLine, line) : validated(PetLine, line)) } };
   } catch (error) {
     return { problem: error instanceof ApiError ? error.message : NO_JSON };
   }
-}
-
-/** @throws ApiError whose message names each field and its valid values */
-function recordOf(value: unknown): CategoryRecord | PetRecord {
-  const line = asObject(value);
-  if ('kind' in line && line.kind === 'category') {
-    return { ...validated(CategoryLine, line) };
-  }
-  const { status = PET_DEFAULTS.status, ...pet } = validated(PetLine, line);
-  // The store assigns a new one.
-  delete pet.id;
-  return { quantity: FIRST_QUANTITY[status], ...pet, status };
-}
-
-function asObject(value: unknown): object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ValidationFailedError('must be a JSON object.');
-  }
-  return value;
 }

@@ -1,71 +1,67 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction, countRows } from '#libs/database';
-import { CategoryCatalog } from '../categories';
-import { StockReservations } from '../inventory';
-import { PetCatalog } from '../pets';
-import { CATEGORY_FIELDS, PET_FIELDS } from './catalogue-line';
-
-export interface ExportOptions {
-  signal?: AbortSignal;
-  /** Called with the number of lines written so far and the total. */
-  onLines?: (lines: number, all: number) => void;
-}
+import { MAX_PAGE_SIZE, type Page, cursorAfter } from '#libs/http';
+import { CategoriesService } from '../categories';
+import { InventoryService } from '../inventory';
+import { PetsService } from '../pets';
 
 export interface CatalogueSize {
   categories: number;
   pets: number;
 }
 
-/** Lines per batch. */
-const BATCH_LINES = 1_000;
+export interface ExportOptions {
+  signal?: AbortSignal;
+  /** Called with the number of lines written so far. */
+  onLines?(lines: number): void;
+}
 
-/** The database writes the JSON, which is several times faster. Null values are left out. */
-const asLines = (query: string): string =>
-  `SELECT json_strip_nulls(row_to_json(line))::text AS line FROM (${query} ORDER BY id) AS line`;
-const CATEGORY_LINES = asLines(
-  `SELECT 'category' AS kind, ${CATEGORY_FIELDS} FROM (${CategoryCatalog.all}) AS categories`,
-);
-const PET_LINES = asLines(
-  `SELECT 'pet' AS kind, ${PET_FIELDS}
-   FROM (${PetCatalog.all}) AS pets JOIN (${StockReservations.all}) AS stock ON pet_id = id`,
-);
-
-/** Exports a snapshot of all categories and pets as NDJSON, sorted by id, in the format of the import. */
+/** Exports all categories and pets as NDJSON, in the format of the import: sorted by id, categories first. */
 @Injectable()
 export class ExportCatalogue {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly categories: CategoriesService,
+    private readonly pets: PetsService,
+    private readonly inventory: InventoryService,
+  ) {}
 
-  /** @param write awaited before the next batch is read, so that only one batch is in memory */
-  run(write: (text: string) => Promise<void>, options: ExportOptions = {}): Promise<CatalogueSize> {
-    const moment = { ofSnapshot: true, signal: options.signal };
-    return this.database.longTransaction(async (transaction) => {
-      const size = {
-        categories: await countRows(transaction, CategoryCatalog.all),
-        pets: await countRows(transaction, PetCatalog.all),
-      };
-      let written = 0;
-      for (const query of [CATEGORY_LINES, PET_LINES]) {
-        for await (const lines of batches(transaction, query)) {
-          options.signal?.throwIfAborted();
-          await write(lines.map((line) => `${line}\n`).join(''));
-          written += lines.length;
-          options.onLines?.(written, size.categories + size.pets);
-        }
-      }
-      return size;
-    }, moment);
+  /** @param write awaited before the next page is read, so that only one page is in memory */
+  async run(write: (text: string) => Promise<void>, options: ExportOptions = {}): Promise<CatalogueSize> {
+    const size = { categories: 0, pets: 0 };
+    const writeLines = async (lines: object[]): Promise<void> => {
+      options.signal?.throwIfAborted();
+      await write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      options.onLines?.(size.categories + size.pets);
+    };
+    const written = new Set<number>();
+    const writeCategories = async (categories: { id: number }[]): Promise<void> => {
+      categories.forEach(({ id }) => written.add(id));
+      size.categories += categories.length;
+      await writeLines(categories.map((category) => ({ kind: 'category', ...category })));
+    };
+    for await (const categories of pagesOf((page) => this.categories.list(page))) {
+      await writeCategories(categories);
+    }
+    for await (const stock of pagesOf((page) => this.inventory.list(page))) {
+      const counts = new Map(stock.map(({ petId, ...count }) => [petId, count]));
+      const ids = [...counts.keys()];
+      const pets = ids.length === 0 ? [] : (await this.pets.list({ id: ids })).entries;
+      // A pet follows its category, though it may have been created since.
+      const missing = new Set(pets.map(({ categoryId }) => categoryId).filter((id) => !written.has(id)));
+      await writeCategories(await Promise.all([...missing].map((id) => this.categories.get(id))));
+      size.pets += pets.length;
+      await writeLines(pets.map((pet) => ({ kind: 'pet', ...pet, ...counts.get(pet.id) })));
+    }
+    return size;
   }
 }
 
-/** A cursor of SQL, because TypeORM reads all rows at once, or needs one more package. */
-async function* batches(transaction: Transaction, query: string): AsyncGenerator<string[]> {
-  await transaction.query(`DECLARE lines NO SCROLL CURSOR FOR ${query}`);
-  for (;;) {
-    const rows = await transaction.query<{ line: string }[]>(`FETCH ${BATCH_LINES} FROM lines`);
-    if (rows.length === 0) {
-      break;
-    }
-    yield rows.map(({ line }) => line);
-  }
-  await transaction.query(`CLOSE lines`);
+async function* pagesOf<Entry>(
+  list: (request: { limit: number; cursor?: string }) => Promise<Page<Entry>>,
+): AsyncGenerator<Entry[]> {
+  let cursor: string | undefined;
+  do {
+    const { entries, lastId } = await list({ limit: MAX_PAGE_SIZE, cursor });
+    yield entries;
+    cursor = lastId === null ? undefined : cursorAfter(lastId);
+  } while (cursor !== undefined);
 }

@@ -1,135 +1,259 @@
+import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import { countRows, Database, type Transaction } from '#libs/database';
+import split from 'split2';
+import { Database, type Origin } from '#libs/database';
+import { ApiError } from '#libs/http';
 import { AuditTrail } from '../audit';
-import { CategoryCatalog } from '../categories';
-import { StockReservations } from '../inventory';
-import { PetCatalog } from '../pets';
-import { type BadLines, CatalogueStage } from './catalogue-stage';
+import { CategoriesService } from '../categories';
+import { PetsService, UnknownCategoryError } from '../pets';
+import { type CategoryLine, type PetLine, readCatalogueLine } from './catalogue-line';
+
+/** As many commands as share a transaction: so the lines before a failure are in the store, and none after it. */
+const GROUP_LINES = 150;
+/** As large as a request's body. */
+const MAX_LINE_LENGTH = 64 * 1024;
+const MAX_REPORTED = 20;
+/** The operator is no client. */
+const ORIGIN: Origin = { owner: 0 };
 
 export interface ImportOptions {
-  /** Adds the pets to existing categories; the file contains only pets. */
-  intoExisting?: boolean;
-  /** Allows names that the store already has. */
-  mayRepeat?: boolean;
-  /** Checks everything and imports nothing. */
-  dryRun?: boolean;
-  /** Skips invalid lines. Without it, one invalid line aborts the import. */
-  skipInvalid?: boolean;
+  /** Lines before this one are in the store already: their categories are found by name. */
+  fromLine?: number;
   signal?: AbortSignal;
-  /** Called from time to time with the number of lines read so far. */
-  onLines?: (lines: number) => void;
+  /** Called before names are imported that the store has already; throws if the import must not go on. */
+  onRepeated?(names: number, example: string): Promise<void>;
+  /** Called with the number of lines read so far. */
+  onLines?(lines: number): void;
 }
 
-export interface ImportResult {
+/** How far an import has come. */
+export interface ImportProgress {
   categories: number;
   pets: number;
-  /** Names that the store already has: of categories, or of pets with `intoExisting`. */
-  repeated: number;
-  /** The lines that were skipped. */
-  badLines: BadLines;
+  /** All lines before this one are in the store, unless they are bad. */
+  nextLine: number;
+  badLines: number;
+  /** The first of the bad lines. */
+  problems: { line: number; problem: string }[];
 }
 
-/** Nothing was imported, because the file has invalid lines. */
-export class CatalogueRefusedError extends Error {
-  constructor(readonly badLines: BadLines) {
-    super('The catalogue has invalid lines.');
-  }
-}
-
-/** Nothing was imported, because the store already has names of the file. */
-export class CatalogueRepeatedError extends Error {
-  /** @param example one of the names */
+/** The import has ended early, because of its cause. */
+export class ImportStoppedError extends Error {
   constructor(
-    readonly repeated: number,
-    readonly example: string,
+    readonly progress: ImportProgress,
+    override readonly cause: unknown,
   ) {
-    super('The store already has names of the catalogue.');
+    super('The import has ended early.');
   }
 }
 
-/** Existing categories, which the file refers to by their real ids. */
-const EXISTING = `SELECT id AS file_id, id FROM (${CategoryCatalog.all}) AS existing`;
-
-/** Imports a catalogue (NDJSON), all or nothing. */
+/** Imports a catalogue (NDJSON) by the commands that POST runs. After a bad line the others are checked only. */
 @Injectable()
 export class ImportCatalogue {
   constructor(
-    private readonly database: Database,
+    readonly database: Database,
+    readonly categories: CategoriesService,
+    readonly pets: PetsService,
     private readonly trail: AuditTrail,
   ) {}
 
-  /** @throws as `loadCatalogue` */
-  run(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportResult> {
-    return this.database.longTransaction(async (transaction) => {
-      const result = await loadCatalogue(transaction, source, options);
-      if (!options.dryRun) {
-        const { categories, pets, badLines } = result;
-        const details = { categories, pets, linesLeftOut: badLines.count };
-        await this.trail.record(transaction, { action: 'catalogue.imported', details });
+  /** @throws ImportStoppedError if it is interrupted or must not go on, or the database fails */
+  async run(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportProgress> {
+    const run = new ImportRun(this, options);
+    const { progress } = run;
+    try {
+      await run.whole(source);
+      await this.record(progress);
+      return progress;
+    } catch (error) {
+      // Why it has ended is what the operator needs to know, even if this cannot be recorded either.
+      await this.record(progress).catch(() => undefined);
+      throw new ImportStoppedError(progress, options.signal?.aborted ? options.signal.reason : error);
+    }
+  }
+
+  private async record({ categories, pets, badLines: linesLeftOut }: ImportProgress): Promise<void> {
+    if (categories + pets > 0) {
+      const entry = { action: 'catalogue.imported', details: { categories, pets, linesLeftOut } } as const;
+      await this.database.transaction((transaction) => this.trail.record(transaction, entry));
+    }
+  }
+}
+
+interface Line<Kind = CategoryLine | PetLine> {
+  number: number;
+  record: Kind;
+}
+
+/** The newest categories of these names. SQL, because TypeORM groups no rows. */
+const CATEGORIES_BY_NAME = `SELECT categories.name, max(id)::float8 AS id FROM unnest($1::text[]) AS asked (name)
+  JOIN categories ON lower(categories.name) = lower(asked.name) AND categories.name = asked.name
+  GROUP BY categories.name`;
+
+/** One run of an import. Reads a group of lines while the one before it is written. */
+class ImportRun {
+  readonly progress: ImportProgress;
+  private readonly fromLine: number;
+  /** The categories of the file by the ids that it has for them; with those of the store once they are there. */
+  private readonly categoryIds = new Map<number, number | undefined>();
+  /** Has made these itself: a file may have a name twice. */
+  private readonly created = new Set<number>();
+  private linesRead = 0;
+  private mayRepeat: boolean;
+
+  constructor(
+    private readonly store: ImportCatalogue,
+    private readonly options: ImportOptions,
+  ) {
+    this.fromLine = options.fromLine ?? 1;
+    this.progress = { categories: 0, pets: 0, nextLine: this.fromLine, badLines: 0, problems: [] };
+    this.mayRepeat = options.onRepeated === undefined;
+  }
+
+  async whole(source: AsyncIterable<Buffer>): Promise<void> {
+    const { signal } = this.options;
+    let written = Promise.resolve();
+    const writeAll = async (lines: AsyncIterable<string>): Promise<void> => {
+      for await (const group of this.groupsOf(lines)) {
+        await written;
+        signal?.throwIfAborted();
+        written = this.write(group);
+        // Its error is thrown when it is awaited, with the next group.
+        written.catch(() => undefined);
       }
-      return result;
-    }, options);
+    };
+    try {
+      await pipeline(source, split({ maxLength: MAX_LINE_LENGTH }), writeAll, { signal });
+    } catch (error) {
+      if ((error as Error).message !== 'maximum buffer reached') {
+        throw error;
+      }
+      this.leaveOut(this.linesRead + 1, `must be at most ${MAX_LINE_LENGTH} characters long.`);
+    } finally {
+      await written;
+    }
   }
-}
 
-/**
- * Loads a catalogue in a transaction of its caller.
- * @throws CatalogueRefusedError for invalid lines, without `skipInvalid`
- * @throws CatalogueRepeatedError for names that the store already has, without `mayRepeat`
- */
-export async function loadCatalogue(
-  transaction: Transaction,
-  source: AsyncIterable<Buffer>,
-  options: ImportOptions = {},
-): Promise<ImportResult> {
-  const { intoExisting, mayRepeat, dryRun, skipInvalid, onLines } = options;
-  const stage = new CatalogueStage(transaction);
-  const { badLines } = stage;
-  await stage.fill(source, { petsOnly: intoExisting, onLines });
-  if (intoExisting) {
-    await CategoryCatalog.keepAll(transaction, stage.categoryIds);
-    await stage.refuseUnknownCategories(EXISTING, 'the store');
-  } else {
-    await stage.refuseDuplicates();
-    await stage.refuseUnknownCategories(stage.categories, 'this file');
+  /** Lines that follow each other and are of one kind. */
+  private async *groupsOf(lines: AsyncIterable<string>): AsyncGenerator<Line[]> {
+    let group: Line[] = [];
+    for await (const text of lines) {
+      this.linesRead += 1;
+      const record = text.trim() === '' ? undefined : this.recordOf(this.linesRead, text);
+      if (record !== undefined) {
+        const [first = { record }] = group;
+        if (group.length === GROUP_LINES || first.record.kind !== record.kind) {
+          yield group;
+          group = [];
+          this.options.onLines?.(this.linesRead);
+        }
+        group.push({ number: this.linesRead, record });
+      }
+    }
+    yield group;
   }
-  if (badLines.count > 0 && !skipInvalid) {
-    throw new CatalogueRefusedError(badLines);
-  }
-  const repeatedNames = repeatedNamesOf(stage, intoExisting);
-  const repeated = await countRows(transaction, repeatedNames);
-  if (dryRun) {
-    return { ...(await sizeOf(transaction, stage, intoExisting)), repeated, badLines };
-  }
-  if (repeated > 0 && !mayRepeat) {
-    const [row] = await transaction.query<{ name: string }[]>(`${repeatedNames} LIMIT 1`);
-    throw new CatalogueRepeatedError(repeated, row!.name);
-  }
-  // Ids are assigned last, so that a rejected file leaves no gap and an empty store still counts as unused.
-  return { ...(await insert(transaction, stage, intoExisting)), repeated, badLines };
-}
 
-/** A query for the names that the store already has, in SQL like the stage. `lower(name)` lets it use their indexes. */
-function repeatedNamesOf(stage: CatalogueStage, intoExisting = false): string {
-  const [staged, existing] = intoExisting
-    ? [stage.petsIn(EXISTING), `${PetCatalog.all} AND category_id = staged.category_id`]
-    : [stage.categories, `${CategoryCatalog.all} WHERE true`];
-  const same = `lower(name) = lower(staged.name) AND name = staged.name`;
-  return `SELECT name FROM (${staged}) AS staged WHERE EXISTS (${existing} AND ${same})`;
-}
+  /** What the line has to import, if anything. */
+  private recordOf(number: number, text: string): CategoryLine | PetLine | undefined {
+    const isEarlier = number < this.fromLine;
+    const read = readCatalogueLine(number === 1 ? text.replace(/^\ufeff/, '') : text);
+    const problem = 'problem' in read ? read.problem : this.problemOf(read.record);
+    if ('problem' in read || problem !== undefined) {
+      if (!isEarlier) {
+        this.leaveOut(number, problem!);
+      }
+      return undefined;
+    }
+    const { record } = read;
+    if (record.kind === 'category') {
+      this.categoryIds.set(record.id, undefined);
+    } else if (isEarlier) {
+      return undefined;
+    }
+    return this.progress.badLines === 0 ? record : undefined;
+  }
 
-async function sizeOf(transaction: Transaction, stage: CatalogueStage, intoExisting = false) {
-  const known = intoExisting ? EXISTING : `SELECT file_id, file_id AS id FROM (${stage.categories}) AS known`;
-  const categories = intoExisting ? 0 : await countRows(transaction, stage.categories);
-  return { categories, pets: await countRows(transaction, stage.petsIn(known)) };
-}
+  private problemOf(record: CategoryLine | PetLine): string | undefined {
+    const { categoryIds } = this;
+    if (record.kind === 'category') {
+      return categoryIds.has(record.id) ? `id ${record.id} is the id of a category above.` : undefined;
+    }
+    return categoryIds.has(record.categoryId)
+      ? undefined
+      : `categoryId ${record.categoryId} is not the id of a category above.`;
+  }
 
-async function insert(transaction: Transaction, stage: CatalogueStage, intoExisting = false) {
-  const categories = intoExisting
-    ? 0
-    : await CategoryCatalog.insertAll(transaction, stage.categories, 'entered_categories');
-  const known = intoExisting ? EXISTING : `SELECT file_id, id FROM entered_categories`;
-  const pets = await PetCatalog.insertAll(transaction, stage.petsIn(known), 'entered_pets');
-  await StockReservations.insertAll(transaction, `SELECT id AS pet_id, quantity FROM entered_pets`);
-  return { categories, pets };
+  private leaveOut(line: number, problem: string): void {
+    this.progress.badLines += 1;
+    if (this.progress.problems.length < MAX_REPORTED) {
+      this.progress.problems.push({ line, problem });
+    }
+  }
+
+  private async write(group: Line[]): Promise<void> {
+    const { progress } = this;
+    const categories = group.filter((line): line is Line<CategoryLine> => line.record.kind === 'category');
+    const pets = group.filter((line): line is Line<PetLine> => line.record.kind === 'pet');
+    progress.categories += await this.create(await this.newOnes(categories), async ({ record }) => {
+      const { id } = await this.store.categories.create(
+        { name: record.name, description: record.description },
+        ORIGIN,
+      );
+      this.categoryIds.set(record.id, id);
+      this.created.add(id);
+    });
+    progress.pets += await this.create(pets, async ({ record }) => {
+      const categoryId = this.categoryIds.get(record.categoryId);
+      if (categoryId === undefined) {
+        throw new UnknownCategoryError(record.categoryId);
+      }
+      // Nothing in stock and no open order: as the same requests would leave it.
+      const status = record.quantity === 0 ? 'sold' : record.status;
+      const pet = { name: record.name, categoryId, ...(status && { status }) };
+      await this.store.pets.create(pet, ORIGIN, record.quantity);
+    });
+    progress.nextLine = Math.max(progress.nextLine, (group.at(-1)?.number ?? 0) + 1);
+  }
+
+  /** Finds the categories of earlier lines, and asks before others get a name that is there already. */
+  private async newOnes(lines: Line<CategoryLine>[]): Promise<Line<CategoryLine>[]> {
+    if (lines.length === 0) {
+      return lines;
+    }
+    const names = lines.map(({ record }) => record.name);
+    const rows = await this.store.database.run<{ name: string; id: number }>({ text: CATEGORIES_BY_NAME }, [
+      names,
+    ]);
+    const known = new Map(
+      rows.flatMap(({ name, id }) => (this.created.has(id) ? [] : [[name, id] as const])),
+    );
+    const others = lines.filter(({ number }) => number >= this.fromLine);
+    for (const { number, record } of lines) {
+      if (number < this.fromLine) {
+        this.categoryIds.set(record.id, known.get(record.name));
+      }
+    }
+    const [example, ...more] = others.flatMap(({ record }) => (known.has(record.name) ? record.name : []));
+    if (example !== undefined && !this.mayRepeat) {
+      await this.options.onRepeated?.(more.length + 1, example);
+      this.mayRepeat = true;
+    }
+    return others;
+  }
+
+  /** @returns how many were created: what the store refuses is reported as a bad line */
+  private async create<Kind>(lines: Line<Kind>[], one: (line: Line<Kind>) => Promise<void>): Promise<number> {
+    const outcomes = await Promise.allSettled(lines.map(one));
+    const errors = outcomes.map((outcome) =>
+      outcome.status === 'rejected' ? (outcome.reason as unknown) : null,
+    );
+    for (const [index, error] of errors.entries()) {
+      if (error instanceof ApiError && error.status < 500) {
+        this.leaveOut(lines[index]!.number, error.message);
+      } else if (error !== null) {
+        throw error;
+      }
+    }
+    return errors.filter((error) => error === null).length;
+  }
 }

@@ -1,75 +1,59 @@
-import { countRows, type Transaction } from '#libs/database';
-import { CategoryCatalog } from '../categories';
-import { PetCatalog, type PetStatus } from '../pets';
-import { type CatalogueSize } from './export-catalogue';
-import { loadCatalogue } from './import-catalogue';
+import { Injectable } from '@nestjs/common';
+import { CategoriesService } from '../categories';
+import { type PetStatus, PetsService } from '../pets';
+import type { CatalogueSize } from './export-catalogue';
+import { ImportCatalogue, ImportStoppedError } from './import-catalogue';
 
-interface SeedPet {
-  name: string;
-  status?: PetStatus;
-}
-
-interface SeedCategory {
-  name: string;
-  description: string;
-  pets: SeedPet[];
-}
-
-/** The sample catalogue. */
-const CATALOGUE: readonly SeedCategory[] = [
-  {
-    name: 'Dogs',
-    description: 'Loyal, loud and always hungry.',
-    pets: [
-      { name: 'Rex' },
-      { name: 'Bella' },
-      { name: 'Waldo' },
-      { name: 'Luna', status: 'pending' },
-      { name: 'Bruno' },
-    ],
-  },
-  {
-    name: 'Cats',
-    description: 'They choose you, not the other way round.',
-    pets: [{ name: 'Minka' }, { name: 'Felix' }, { name: 'Salem' }, { name: 'Mochi', status: 'sold' }],
-  },
-  {
-    name: 'Birds',
-    description: 'Early risers with a lot to say.',
-    pets: [{ name: 'Kiwi' }, { name: 'Pablo' }, { name: 'Coco' }],
-  },
+/** The sample catalogue; names in any order, apart by spaces. */
+const CATALOGUE = [
+  { name: 'Dogs', description: 'Loyal, loud and always hungry.', pets: 'Rex Bella Waldo Luna Bruno' },
+  { name: 'Cats', description: 'They choose you, not the other way round.', pets: 'Minka Felix Salem Mochi' },
+  { name: 'Birds', description: 'Early risers with a lot to say.', pets: 'Kiwi Pablo Coco' },
   {
     name: 'Fish',
     description: 'Quiet company for a desk or a living room.',
-    pets: [{ name: 'Nemo' }, { name: 'Bubbles' }, { name: 'Koi' }, { name: 'Tetra' }],
+    pets: 'Nemo Bubbles Koi Tetra',
   },
   {
     name: 'Small animals',
     description: 'Rabbits, hamsters and guinea pigs.',
-    pets: [{ name: 'Hazel' }, { name: 'Pip' }, { name: 'Nugget' }, { name: 'Clover' }],
+    pets: 'Hazel Pip Nugget Clover',
   },
-  {
-    name: 'Reptiles',
-    description: 'Old souls that like it warm.',
-    pets: [{ name: 'Spike' }, { name: 'Shelly' }],
-  },
+  { name: 'Reptiles', description: 'Old souls that like it warm.', pets: 'Spike Shelly' },
 ];
+const NOT_AVAILABLE: Readonly<Record<string, PetStatus>> = { Luna: 'pending', Mochi: 'sold' };
 
-/** Adds the sample catalogue to a store without a category and a pet. @returns what was added */
-export async function seedCatalogue(transaction: Transaction): Promise<CatalogueSize> {
-  for (const { all } of [CategoryCatalog, PetCatalog]) {
-    if ((await countRows(transaction, `${all} LIMIT 1`)) > 0) {
+/** Adds the sample catalogue to a store without a category and a pet. */
+@Injectable()
+export class SeedCatalogue {
+  constructor(
+    private readonly categories: CategoriesService,
+    private readonly pets: PetsService,
+    private readonly catalogue: ImportCatalogue,
+  ) {}
+
+  /** @returns what was added */
+  async run(): Promise<CatalogueSize> {
+    const [categories, pets] = [await this.categories.list({ limit: 1 }), await this.pets.list({ limit: 1 })];
+    if (categories.entries.length + pets.entries.length > 0) {
       return { categories: 0, pets: 0 };
     }
+    const added = await this.catalogue.run(sampleFile()).catch((error: unknown) => {
+      throw error instanceof ImportStoppedError ? error.cause : error;
+    });
+    return { categories: added.categories, pets: added.pets };
   }
-  const { categories, pets } = await loadCatalogue(transaction, sampleFile());
-  return { categories, pets };
 }
 
 async function* sampleFile(): AsyncGenerator<Buffer> {
-  const lines = CATALOGUE.flatMap(({ pets, ...category }, index) => [
-    { kind: 'category', id: index + 1, ...category },
-    ...pets.map((pet) => ({ kind: 'pet', categoryId: index + 1, ...pet })),
-  ]);
-  yield await Promise.resolve(Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n')));
+  const categories = CATALOGUE.map(({ name, description }, index) => {
+    return { kind: 'category', id: index + 1, name, description };
+  });
+  const pets = CATALOGUE.flatMap(({ pets: names }, index) =>
+    names
+      .split(' ')
+      .map((name) => ({ kind: 'pet', name, categoryId: index + 1, status: NOT_AVAILABLE[name] })),
+  );
+  const lines = [...categories, ...pets].map((line) => JSON.stringify(line));
+  yield await Promise.resolve(Buffer.from(lines.join('\n')));
 }

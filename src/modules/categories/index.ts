@@ -1,4 +1,4 @@
 export { CategoriesModule } from './categories.module';
 export { CATEGORIES, CategoriesService } from './categories.service';
-export { CATEGORY_COLUMNS, CategoryCatalog } from './category-catalog';
+export { CategoryCatalog } from './category-catalog';
 export { NewCategoryDto } from './categories.dto';

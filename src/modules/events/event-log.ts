@@ -47,10 +47,14 @@ export class EventLog implements Participants {
     this.entities = participants.map(({ entity }) => entity);
   }
 
-  /** Children report before their parents: an order, the stock that it took, the pet. */
+  /** Children report before their parents: an order, the stock that it took, the pet. What is new comes first. */
   decided(state: State): void {
-    for (const { eventsOf } of this.participants.toReversed()) {
-      eventsOf?.(state).forEach((occurrence) => state.append(EVENT_JOURNAL, occurrence));
-    }
+    const all = this.participants.toReversed().flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
+    const [created, others] = [all.filter(isCreation), all.filter((one) => !isCreation(one))];
+    [...created, ...others].forEach((occurrence) => state.append(EVENT_JOURNAL, occurrence));
   }
+}
+
+function isCreation({ type }: Occurrence): boolean {
+  return type.endsWith('.created');
 }

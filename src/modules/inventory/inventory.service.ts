@@ -18,7 +18,7 @@ import {
   MAX_QUANTITY,
   toInventoryItemDto,
 } from './inventory.dto';
-import { setUnits, StockReservations, unitsOf } from './stock-reservations';
+import { FIRST_QUANTITY, setUnits, StockReservations, unitsOf } from './stock-reservations';
 import { InventoryItem, Stock } from './stock.entity';
 
 /** The use cases of the stock. */
@@ -115,11 +115,18 @@ function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Sele
 export const STOCK: Participant = {
   entity: Stock,
   eventsOf: (state) => {
-    const counted = state.changesOf(Stock).flatMap(({ before }) => before?.petId ?? []);
+    const counted = state
+      .changesOf(Stock)
+      .filter(({ before, after }) => before !== null || !isFirstCount(state, after!))
+      .map(({ after }) => after!.petId);
     const others = PetCatalog.withNewStatus(state).map(({ id }) => id);
     return [...new Set([...counted, ...others])].map((petId) => updated(state, petId));
   },
 };
+
+function isFirstCount(state: State, { petId, quantity }: Stock): boolean {
+  return quantity === FIRST_QUANTITY[PetCatalog.find(state, petId)!.status];
+}
 
 function updated(state: State, petId: number): Occurrence {
   const { status } = PetCatalog.find(state, petId)!;

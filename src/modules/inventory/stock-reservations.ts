@@ -1,4 +1,4 @@
-import type { Need, State, Transaction } from '#libs/database';
+import type { Need, State } from '#libs/database';
 import type { KnownPet, PetStatus, StockChange } from '../pets';
 import { InsufficientStockError, MAX_QUANTITY } from './inventory.dto';
 import { Stock } from './stock.entity';
@@ -6,13 +6,13 @@ import { Stock } from './stock.entity';
 /** The stock of a new pet by default. */
 export const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
 
-/** The operations on stock that other modules may use: in commands that have locked the pet (PetCatalog), and for imports and exports. */
+/** The operations on stock that other modules may use: in commands that have locked the pet (PetCatalog). */
 export const StockReservations = {
   load: (petId: number): Need => ({ row: Stock, id: petId }),
 
   /** The stock of a new pet. */
-  create: (state: State, { id, status }: KnownPet): void => {
-    state.insert(Stock, id, { petId: id, quantity: FIRST_QUANTITY[status] });
+  create: (state: State, { id, status }: KnownPet, quantity = FIRST_QUANTITY[status]): void => {
+    state.insert(Stock, id, { petId: id, quantity });
   },
 
   /**
@@ -32,17 +32,6 @@ export const StockReservations = {
     setUnits(state, petId, Math.min(unitsOf(state, petId) + quantity, MAX_QUANTITY)),
 
   left: unitsOf,
-
-  /** The stock of all pets, deleted ones too, as a query to build on. */
-  all: `SELECT pet_id, quantity FROM inventory`,
-
-  /** Inserts the stock of new pets: the rows of a query with `pet_id` and `quantity`, within `STOCK_COUNT`. */
-  async insertAll(transaction: Transaction, query: string): Promise<void> {
-    await transaction.query(
-      // SQL, because TypeORM cannot insert what it selects.
-      `INSERT INTO inventory (pet_id, quantity) SELECT pet_id, quantity FROM (${query}) AS entered`,
-    );
-  },
 };
 
 /** Units in stock. Every pet has a stock row from its creation on. */

@@ -1,15 +1,11 @@
-import { columnNames, type Need, numberRows, type State, type Transaction } from '#libs/database';
+import type { Need, State } from '#libs/database';
 import { type PetStatus, type StockChange, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 
 /** What other modules may see of a pet. */
 export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
 
-/** Columns that are copied unchanged, with their types; the store assigns the id and resolves the category. */
-export const PET_COLUMNS = 'name text, status text';
-const COLUMNS = columnNames(PET_COLUMNS);
-
-/** The operations on pets that other modules may use: in commands, and for imports and exports. */
+/** The operations on pets that other modules may use in their commands. */
 export const PetCatalog = {
   /** Locks the pet, its stock and its orders against other changes, which keeps them consistent. */
   lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
@@ -29,24 +25,6 @@ export const PetCatalog = {
     state
       .changesOf(Pet)
       .flatMap(({ before, after }) => (before !== null && before.status !== after!.status ? after! : [])),
-
-  /** All pets that are not deleted, as a query to build on. */
-  all: `SELECT id, category_id, ${COLUMNS} FROM pets WHERE deleted_at IS NULL`,
-
-  /**
-   * Inserts the rows of a query (columns as valid as in `NewPetDto`, and `category_id`; more are allowed) in order. Keeps them in
-   * a temporary table of this name, with their new `id`. The caller inserts their stock.
-   * @returns the number of rows
-   */
-  async insertAll(transaction: Transaction, query: string, table: string): Promise<number> {
-    const count = await numberRows(transaction, { query, sequence: 'pets_id_seq', table });
-    await transaction.query(
-      // SQL, because TypeORM cannot insert what it selects.
-      `INSERT INTO pets (id, category_id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
-       SELECT id, category_id, ${COLUMNS} FROM ${table}`,
-    );
-    return count;
-  },
 };
 
 export function findPet(state: State, id: number): Pet | null {
@@ -60,7 +38,7 @@ export abstract class PetDependents {
     load(petId: number): Need;
     left(state: State, petId: number): number;
     /** Each new pet gets its stock. */
-    create(state: State, pet: KnownPet): void;
+    create(state: State, pet: KnownPet, quantity?: number): void;
   };
   abstract readonly openOrders: {
     count(petId: number): Need;

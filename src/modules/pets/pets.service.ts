@@ -58,7 +58,8 @@ export class PetsService {
     return { entries: entries.map(toPetDto), lastId };
   }
 
-  create(body: NewPetDto, origin: Origin): Promise<PetDto> {
+  /** @param quantity units in stock; by default those of a new pet */
+  create(body: NewPetDto, origin: Origin, quantity?: number): Promise<PetDto> {
     const { categoryId } = body;
     const command: Command<PetDto> = {
       needs: [CategoryCatalog.keep(categoryId), { newId: Pet }],
@@ -67,7 +68,7 @@ export class PetsService {
         const id = state.newId(Pet);
         const pet: Pet = { ...PET_DEFAULTS, ...body, id, formerCategoryId: null, deletedAt: null };
         state.insert(Pet, id, pet);
-        this.dependents.stock.create(state, pet);
+        this.dependents.stock.create(state, pet, quantity);
         return toPetDto(pet);
       },
     };

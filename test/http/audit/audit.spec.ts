@@ -113,9 +113,10 @@ describe('exactly one correct entry is written for', () => {
   });
 });
 
-test('the client and key of a first start are attributed to the service', async () => {
+test('the catalogue, client and key of a first start are attributed to the service', async () => {
   const entries = await added(() => service.app.get(SeedService).seed());
   expect(entries.map(({ actor, action, clientName }) => [actor, action, clientName])).toEqual([
+    [SERVICE, 'catalogue.imported', null],
     [SERVICE, 'client.created', DEMO_CLIENT],
     [SERVICE, 'key.issued', DEMO_CLIENT],
   ]);

@@ -1,6 +1,5 @@
 import crypto from 'node:crypto';
 import {
-  chmodSync,
   createReadStream,
   mkdtempSync,
   readdirSync,
@@ -10,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -27,59 +25,25 @@ afterEach(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const NEW = { overwrite: false };
-
 describe('a file that is written', () => {
-  it('is only for its owner and has a name of its own until it is complete', async () => {
-    await writeFile(path('a'), NEW, async (write) => {
+  it('has a name of its own until it is complete', async () => {
+    await writeFile(path('a'), false, async (write) => {
       await write('content');
       const [partial] = readdirSync(folder);
       expect(partial).toMatch(/^a\.[0-9a-f]{12}\.partial$/);
-      expect(modeOf(partial!)).toBe(0o600);
     });
     expect(readdirSync(folder)).toEqual(['a']);
     expect([readFileSync(path('a'), 'utf8'), modeOf('a')]).toEqual(['content', 0o666 & ~process.umask()]);
   });
 
-  it('stays for its owner if it is secret', async () => {
-    await writeFile(path('secret'), { overwrite: false, mode: 0o600 }, () => Promise.resolve());
-    expect(modeOf('secret')).toBe(0o600);
-  });
-
-  it('may be read by nobody who could not read the file that it replaces', async () => {
-    for (const [before, mode, after] of [
-      [0o600, 0o666, 0o600],
-      [0o660, 0o666, 0o660],
-      [0o644, 0o600, 0o600],
-    ] as const) {
-      writeFileSync(path('old'), 'old');
-      chmodSync(path('old'), before);
-      await writeFile(path('old'), { overwrite: true, mode }, (write) => write('new'));
-      expect([readFileSync(path('old'), 'utf8'), modeOf('old')]).toEqual(['new', after]);
-    }
-  });
-
   it('is not there if its work fails', async () => {
     const work = () => Promise.reject(new Error('no'));
-    await expect(writeFile(path('never'), NEW, work)).rejects.toThrow('no');
+    await expect(writeFile(path('never'), false, work)).rejects.toThrow('no');
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('does not replace a file that is created at the last moment', async () => {
-    const probe = await open(__filename);
-    await probe.close();
-    jest.spyOn(Object.getPrototypeOf(probe) as FileHandle, 'sync').mockImplementation(() => {
-      writeFileSync(path('late'), 'mine');
-      return Promise.resolve();
-    });
-    const written = writeFile(path('late'), NEW, () => Promise.resolve());
-    await expect(written).rejects.toThrow(/late already exists; --force/);
-    expect(readdirSync(folder)).toEqual(['late']);
-    expect(readFileSync(path('late'), 'utf8')).toBe('mine');
-  });
-
   it('cannot replace a folder or be in none, and the message says so in one line', async () => {
-    const written = (file: string) => writeFile(file, { overwrite: true }, () => Promise.resolve());
+    const written = (file: string) => writeFile(file, true, () => Promise.resolve());
     await expect(written(folder)).rejects.toThrow(/is not a file\. Use - for standard output\.$/);
     const nowhere = path('nowhere/x');
     await expect(written(nowhere)).rejects.toEqual(
@@ -101,7 +65,7 @@ describe('a file that is written', () => {
     jest.spyOn(crypto, 'randomBytes').mockImplementation(() => random);
     const place = path(`b.${random.toString('hex')}.partial`);
     put(place);
-    await expect(writeFile(path('b'), NEW, (write) => write('x'))).rejects.toThrow(/file already exists/);
+    await expect(writeFile(path('b'), false, (write) => write('x'))).rejects.toThrow(/file already exists/);
     expect(readFileSync(place, 'utf8')).toBe('mine');
   });
 });
