@@ -26,7 +26,6 @@ function runCommandLine() {
 const NOT_FOR_COMMANDS = ['../main.js', './describe-interface.js', 'prettier', 'typescript'];
 /** Nest loads them where they are installed and used. */
 const OPTIONAL = [
-  '@fastify/static',
   '@fastify/view',
   '@nestjs/microservices',
   '@nestjs/platform-express',

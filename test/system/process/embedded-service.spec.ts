@@ -120,14 +120,16 @@ describe('a service that is told to stop', () => {
     begun.setEncoding('utf8').on('data', (text: string) => (answer += text));
     const body = '{"name": "Late", "categoryId": 1}';
     const head = `POST /pets HTTP/1.1\r\nHost: shop\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
-    begun.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
-    await until(async () => (await leftToday(service)) === before - 26);
+    // The interim response says that the request has arrived.
+    begun.write(`${head}\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+    await until(() => answer.startsWith('HTTP/1.1 100 '));
+    begun.write(body.slice(0, 5));
     await expectStopped(service, async () => {
       service.child.kill('SIGTERM');
       await until(() => service.stdout.includes('SIGTERM: stopping'));
       begun.write(body.slice(5));
     });
-    expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /m);
     expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
     const used = await petstoreJson<{ day: { remaining: number } }>(['quotas', 'show', 'demo'], environment);
     expect(used.day.remaining).toBe(before - 26);
