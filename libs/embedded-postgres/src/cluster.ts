@@ -67,7 +67,12 @@ export function holdsData({ cluster }: DataFolder): boolean {
 
 /** The text of a file; undefined if it is missing. */
 export function readText(file: string): string | undefined {
-  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : undefined;
+  try {
+    return fs.readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** A secret in a file of mode 0600: created if it is missing, once and in one piece, and the same at each later call. */

@@ -126,13 +126,21 @@ function isFree({ cluster }: DataFolder): boolean {
     if (!stats) continue;
     const pid = pidIn(file);
     if (Date.now() - stats.mtimeMs < LISTEN_PATIENCE || isPostmaster(cluster, pid)) return false;
-    const moved = `${file}.${randomBytes(6).toString('hex')}`;
-    fs.renameSync(file, moved);
-    // Another process may have started the server in the meantime.
-    if (pidIn(moved) !== pid) fs.linkSync(moved, file);
-    fs.unlinkSync(moved);
+    removeLock(file, pid);
   }
   return true;
+}
+
+/** Other processes may do the same at this moment, and start the server. */
+function removeLock(file: string, pid: number): void {
+  const moved = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    fs.renameSync(file, moved);
+    if (pidIn(moved) !== pid) fs.linkSync(moved, file);
+    fs.unlinkSync(moved);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
 }
 
 /** An argument that tells servers apart. */
