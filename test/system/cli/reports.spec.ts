@@ -101,7 +101,7 @@ it('quotas and deprecations are shown in tables that fit the terminal', async ()
     /plan +free\n\nwindow +limit +used +remaining +resetAt\nminute +60 +0 +60 +-\nday +1000 +250 +750 +\d{4}-\d\d-\d\dT/,
   );
   expect(show).toContain('\n\nWhat the running servers have saved');
-  expect(top).toMatch(/^client +a-client-\S+\nplan +free\nrequests +250\n$/);
+  expect(top).toMatch(/^client +plan +requests\na-client-\S+ +free +250\n/);
   expect(reset).toBe(`The windows of ${name} have been reset.\n`);
   expect(report).toMatch(
     /^operation +getPet\nclient +a-client-\S+\nkeyId +\d+\nendsWith +ab12\ncalls +5\nlastCallAt +2026-11-20T10:00:00\.000Z\n\noperation +gone\n/,

@@ -5,7 +5,7 @@ import { petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { COUNTED, HOUR, MINUTE, limitsIn, standing } from '../../support/limits';
 import { RedisServer } from '../../support/redis-server';
-import { type TestService, startService } from '../../support/service';
+import { type TestService, WEBHOOK_KEY, startService } from '../../support/service';
 import { ServiceBench, type ServiceProcess } from '../../support/service-process';
 import { spread, tally } from '../../support/spread';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
@@ -28,7 +28,7 @@ let key: string;
 
 beforeAll(async () => {
   [redis, database] = await Promise.all([RedisServer.start(), createTestDatabase('template1')]);
-  environment = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE) };
+  environment = { DATABASE_URL: database.url, REDIS_URL: redis.url, INSTANCES: String(SIZE), WEBHOOK_KEY };
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
   instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));
   const count = 'SELECT (SELECT count(*) FROM pets) + (SELECT count(*) FROM clients) AS rows';

@@ -173,10 +173,14 @@ export function decisionAfter(
   isNewlyBanned: boolean,
   state: SubjectState,
 ): Decision {
-  const standing = standingOf(state);
-  const waitEnd = standing.acceptedAt ?? standing.standings.find(({ name }) => name === exhausted)?.resetAt;
+  const { standings: current, bans, acceptedAt, decidedAt } = standingOf(state);
+  const waitEnd = acceptedAt ?? current.find(({ name }) => name === exhausted)?.resetAt;
+  // Each field by name: to spread an object costs more than everything else here.
   return {
-    ...standing,
+    standings: current,
+    bans,
+    acceptedAt,
+    decidedAt,
     outcome,
     exhausted,
     retryAfterSeconds: waitEnd === undefined ? 0 : wholeSeconds(waitEnd - state.now),
