@@ -1,4 +1,4 @@
-export { type PageRange, PageReader, type Parameter, type Selection, namePrefix } from './pages';
+export { PageReader, type Parameter, type Selection, namePrefix } from './pages';
 export { CommandExecutor, CommandsModule } from './commands/command-executor';
 export {
   type IdempotentUse,
@@ -15,7 +15,6 @@ export {
   type Need,
   type Origin,
   Participants,
-  type RowChange,
   type State,
 } from './commands/state';
 export { type CopiedTable, copyDatabase } from './copy';
@@ -35,6 +34,6 @@ export {
   violates,
 } from './postgres-errors';
 export type { SharedRead } from './reads';
-export { giveUpSilentConnection, poolOf, type Statement, type StoredRow } from './session';
+export { giveUpSilentConnection, poolOf, type StoredRow } from './session';
 export { type RetentionOptions, Retention, RetentionModule, olderThan } from './retention';
 export { WriteBehind } from './write-behind';
