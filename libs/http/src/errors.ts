@@ -133,10 +133,7 @@ export const MethodNotAllowedError = defineError({
   code: 'method_not_allowed',
   status: 405,
   when: 'The path does not support this method. `Allow` lists the methods it supports.',
-  message: (allow: string) =>
-    allow === ''
-      ? 'No path supports this method.'
-      : `This path does not support this method. It supports: ${allow}.`,
+  message: (allow: string) => `This path does not support this method. It supports: ${allow}.`,
   headers: (allow: string) => ({ Allow: allow }),
   example: ['GET, HEAD, POST'],
 });
