@@ -247,6 +247,6 @@ export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): b
     return false;
   }
   setPageHeaders(request.raw, reply.raw, () => undefined);
-  void reply.header('Vary', 'Accept').type('text/html; charset=utf-8').send(UNKNOWN_PAGE);
+  void reply.header('Vary', 'Origin, Accept').type('text/html; charset=utf-8').send(UNKNOWN_PAGE);
   return true;
 }

@@ -2,7 +2,6 @@ import { basename, dirname, join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { entityTag, noneMatchHits } from '#libs/http';
 import type { Settings } from '../../settings';
@@ -48,10 +47,7 @@ export function serveDocument(app: NestFastifyApplication, settings: Settings): 
       setPageHeaders(request.raw, reply.raw, (error) => next(error as Error | undefined)),
     );
     for (const [name, file] of FILES) {
-      pages.get(
-        `/docs/${name}`,
-        uncounted((_request, reply) => reply.sendFile(basename(file), dirname(file))),
-      );
+      pages.get(`/docs/${name}`, (_request, reply) => reply.sendFile(basename(file), dirname(file)));
     }
     servePages(pages, document);
   });
@@ -63,16 +59,10 @@ function serveEntrance(fastify: FastifyInstance, { info }: OpenAPIObject): void 
   const entrance = { name: info.title, version: info.version, ...places };
   const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
   const serve: RouteHandlerMethod = (request, reply) => {
-    void reply.headers({ Vary: 'Accept', Link: link });
+    void reply.headers({ Vary: 'Origin, Accept', Link: link });
     return wantsPage(request) ? reply.redirect(places.docs) : reply.send(entrance);
   };
-  fastify.get('/', uncounted(serve));
-}
-
-/** Marks a handler outside of Nest, as the decorator does in a controller. */
-function uncounted(handler: RouteHandlerMethod): RouteHandlerMethod {
-  SkipThrottle({ minute: true, day: true })(handler);
-  return handler;
+  fastify.get('/', serve);
 }
 
 /**
@@ -94,10 +84,7 @@ function servePages(fastify: FastifyInstance, document: OpenAPIObject): void {
   serveText(fastify, '/docs/search.json', JSON_TYPE, async () =>
     JSON.stringify(searchIndex(document, await guides())),
   );
-  fastify.get(
-    `${INDEX_PATH}/`,
-    uncounted((_request, reply) => reply.redirect(INDEX_PATH, 301)),
-  );
+  fastify.get(`${INDEX_PATH}/`, (_request, reply) => reply.redirect(INDEX_PATH, 301));
 }
 
 /** Answers GET and HEAD of the path, the same for all callers; 304 for a client that has the response. */
@@ -120,7 +107,7 @@ function serveText(
     }
     return reply.type(type).send(body);
   };
-  fastify.get(path, uncounted(serve));
+  fastify.get(path, serve);
 }
 
 /** Runs the work on the first call and caches the result, but not a failure. */

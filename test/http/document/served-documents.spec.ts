@@ -201,7 +201,7 @@ describe('requests for pages', () => {
     const options = { 'X-API-Key': key, Accept: 'text/html,*/*;q=0.8' };
     const { status, text, headers } = await get('/docs/guides/nope', options);
     expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-    expect([headers.get('vary'), headers.get('x-ratelimit-remaining')]).toEqual(['Accept', '59']);
+    expect([headers.get('vary'), headers.get('x-ratelimit-remaining')]).toEqual(['Origin, Accept', '59']);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(text).toContain(`<a href="${guidePath('README')}">`);
     expect((await get('/nope', options)).headers.get('content-type')).toContain('application/json');
@@ -239,7 +239,7 @@ describe('a page', () => {
 describe('the root', () => {
   it('redirects a browser to the page', async () => {
     const { status, headers } = await get('/', { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-    expect([status, headers.get('location'), headers.get('vary')]).toEqual([302, '/docs', 'Accept']);
+    expect([status, headers.get('location'), headers.get('vary')]).toEqual([302, '/docs', 'Origin, Accept']);
   });
 
   it.each([undefined, '*/*', 'application/json'])(

@@ -105,4 +105,17 @@ describe('open to the origins of CORS_ORIGINS', () => {
       }
     },
   );
+
+  it('says so on documents and pages that a cache may keep, too', async () => {
+    for (const [path, accept] of [
+      ['/openapi.json', '*/*'],
+      ['/docs', 'text/html'],
+      ['/', '*/*'],
+      ['/docs/nope', 'text/html'],
+    ] as const) {
+      const { headers } = await bench.withoutKey(`GET ${path}`, [`Origin: ${SHOP}`, `Accept: ${accept}`]);
+      expect([path, headers['access-control-allow-origin']]).toEqual([path, SHOP]);
+      expect([path, headers.vary]).toEqual([path, expect.stringMatching(/\borigin\b/i)]);
+    }
+  });
 });
