@@ -1,8 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
 import { type ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './single-resource';
 
@@ -174,17 +172,3 @@ function messageOf(error: ApiError, headers: Readonly<Record<string, string>>): 
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
 }
-
-/** Parameter decorator: a signal that is aborted when the caller disconnects, for operations that may take long. */
-export const ClientDisconnected = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): AbortSignal => {
-    const { raw } = context.switchToHttp().getResponse<FastifyReply>();
-    const controller = new AbortController();
-    raw.once('close', () => controller.abort());
-    // It may have left while its key was looked up.
-    if (raw.destroyed) {
-      controller.abort();
-    }
-    return controller.signal;
-  },
-);

@@ -25,8 +25,15 @@ function instantOf(day: string): Date {
   return new Date(`${day}T00:00:00Z`);
 }
 
-export function isSunset(deprecation: Deprecation, now: number): boolean {
-  return now >= instantOf(deprecation.sunset).getTime();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Unix milliseconds; operations with a sunset until then are gone. Absent if they still answer. */
+    goneUntil?: number;
+  }
+}
+
+export function isGone({ sunset }: Deprecation, { goneUntil = -Infinity }: FastifyRequest): boolean {
+  return goneUntil >= instantOf(sunset).getTime();
 }
 
 /**

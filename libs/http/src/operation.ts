@@ -20,6 +20,8 @@ type Schema = Type<unknown> | string;
 interface ResponseOptions {
   /** 200 when absent. 201 has a `Location`: the operation's path and the new id. */
   status?: 200 | 201 | 202;
+  /** The deprecation of the operation that `Location` leads to. */
+  deprecatedRead?: Deprecation;
   description: string;
   /** One resource with an ETag; reads support `If-None-Match`. */
   resource?: Schema;
@@ -91,7 +93,7 @@ function responding(response: ResponseOptions): MethodDecorator[] {
     ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
     ...(page ? [Paged(response.paging)] : []),
     ...(resource ? [SingleResource(response.asRead)] : []),
-    ...(status === 201 ? [Created()] : []),
+    ...(status === 201 ? [Created(response.deprecatedRead)] : []),
   ];
 }
 

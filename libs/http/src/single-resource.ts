@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ExecutionContext, SetMetadata, applyDecorators, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Deprecation, isGone } from './deprecation';
 import { PreconditionFailedError } from './errors';
 import { Documented } from './notes';
 import { routeOf } from './routes';
@@ -129,18 +130,25 @@ export function IfMatch(): ParameterDecorator {
   };
 }
 
-/** The response to a POST to a collection has a `Location`, the collection's path and the new id (RFC 9110, section 10.2.2). */
-export function Created(): MethodDecorator {
+/**
+ * The response to a POST to a collection has a `Location`, the collection's path and the new id (RFC 9110, section 10.2.2).
+ * @param read the deprecation of the operation that this leads to: once it is gone, its successor is named
+ */
+export function Created(read?: Deprecation): MethodDecorator {
+  const located: MethodDecorator = (target, key, descriptor) => {
+    const represent = representationOf(descriptor.value as object)!;
+    RepresentedBy((resource, request, reply) => {
+      const id = String((resource as { id: number }).id);
+      const location =
+        read && isGone(read, request)
+          ? read.successor.replace(/\{\w+\}/, id)
+          : `${routeOf(request).url}/${id}`;
+      void reply.header('Location', location);
+      return represent(resource, request, reply);
+    })(target, key, descriptor);
+  };
   return applyDecorators(
     located,
     Documented({ headers: { success: [{ name: 'Location', example: '{path}/1' }] } }),
   );
 }
-
-const located: MethodDecorator = (target, key, descriptor) => {
-  const represent = representationOf(descriptor.value as object)!;
-  RepresentedBy((resource, request, reply) => {
-    void reply.header('Location', `${routeOf(request).url}/${(resource as { id: number }).id}`);
-    return represent(resource, request, reply);
-  })(target, key, descriptor);
-};

@@ -12,7 +12,7 @@ import type { FastifyRequest } from 'fastify';
 import { Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { RetentionModule, olderThan, WriteBehind } from '#libs/database';
-import { deprecationOf, isSunset, OperationGoneError } from '#libs/http';
+import { deprecationOf, isGone, OperationGoneError } from '#libs/http';
 import { SETTINGS, type Settings } from '../../settings';
 import { DeprecatedCall } from './deprecated-call.entity';
 
@@ -87,6 +87,9 @@ export class SunsetGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (this.settings.afterSunset === 'gone') {
+      request.goneUntil = this.clock.now();
+    }
     const deprecation = deprecationOf(request);
     if (deprecation === undefined) {
       return true;
@@ -94,7 +97,7 @@ export class SunsetGuard implements CanActivate {
     if (request.caller?.holder) {
       this.calls.record(request.caller.holder.keyId, operationIdOf(context));
     }
-    if (this.settings.afterSunset === 'gone' && isSunset(deprecation, this.clock.now())) {
+    if (isGone(deprecation, request)) {
       throw new OperationGoneError();
     }
     return true;

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { ClientDisconnected, type FeedPage, Operation, nextLink } from '#libs/http';
+import { type FeedPage, Operation, nextLink } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
 import { EVENT_EXAMPLE } from './event-schemas';
 import { type EventDto, EventsLostError, EXAMPLE_CURSOR, ListEventsQuery } from './events.dto';
@@ -41,11 +41,10 @@ export class EventsController {
   list(
     @Query() query: ListEventsQuery,
     @ClientId() clientId: number,
-    @ClientDisconnected() hungUp: AbortSignal,
     @Req() request: FastifyRequest,
   ): Promise<FeedPage<EventDto>> {
     const confirmKey = () => this.authenticator.confirm(request);
     const linkTo = (cursor: string) => nextLink(request, cursor);
-    return this.events.list(query, { client: clientId, hungUp, confirmKey, linkTo });
+    return this.events.list(query, { client: clientId, hungUp: request.signal, confirmKey, linkTo });
   }
 }

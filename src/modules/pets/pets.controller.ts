@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
-import { IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
+import { type Deprecation, IdParam, IfMatch, Operation, type Page, Precondition } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, SentBy } from '../idempotency';
 import {
@@ -22,6 +22,13 @@ const BODIES = {
   sold: { summary: 'With a status', value: { name: 'Rex', categoryId: 1, status: 'sold' } },
 };
 const PET_ID = 'Identifier of the pet (Pet.id).';
+
+const GET_PET: Deprecation = {
+  since: '2026-11-01',
+  sunset: '2027-11-01',
+  documentation: '/docs/guides/deprecation',
+  successor: '/pets?id={petId}',
+};
 
 @ApiTags('Animals')
 @Controller('pets')
@@ -54,7 +61,13 @@ export class PetsController {
     summary: 'Create a pet',
     description:
       'The service assigns the id. The pet starts with one unit in stock, or with none if it is created as `sold`. Send an `Idempotency-Key` to make the request safe to retry.',
-    response: { status: 201, description: 'The pet was created.', resource: PetDto, example: EXAMPLE },
+    response: {
+      status: 201,
+      description: 'The pet was created.',
+      resource: PetDto,
+      deprecatedRead: GET_PET,
+      example: EXAMPLE,
+    },
     errors: [UnknownCategoryError],
     bodies: BODIES,
   })
@@ -69,12 +82,7 @@ export class PetsController {
     description:
       'Deprecated. Use `GET /pets?id={petId}` instead, which returns an array with one pet or none.',
     response: { description: 'The pet.', resource: PetDto, example: EXAMPLE },
-    deprecated: {
-      since: '2026-11-01',
-      sunset: '2027-11-01',
-      documentation: '/docs/guides/deprecation',
-      successor: '/pets?id={petId}',
-    },
+    deprecated: GET_PET,
     errors: [PetNotFoundError],
   })
   get(@IdParam('petId', PET_ID) petId: number, @ClientId() clientId: number): Promise<PetDto> {
