@@ -16,7 +16,6 @@ import {
 } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
-  getMetadataStorage,
   IsBoolean,
   IsIn,
   IsInt,
@@ -28,7 +27,6 @@ import {
   ValidateIf,
   validateSync,
   type ValidationArguments,
-  type ValidationError,
   type ValidationOptions,
   type ValidatorOptions,
 } from 'class-validator';
@@ -234,8 +232,6 @@ function isDay(year: number, month: number, day: number): boolean {
 
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
-/** More fields than any operation has: only their number is reported, because each would cost time. */
-const MAX_FIELDS = 100;
 
 const optionalBodies = new WeakSet<object>();
 
@@ -267,60 +263,46 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
 }
 
 const OPTIONS: ValidatorOptions = {
-  whitelist: true,
-  forbidNonWhitelisted: true,
   stopAtFirstError: true,
   validationError: { target: false, value: false },
 };
 
 /**
- * An instance of the class with the value's fields.
+ * An instance of the class with the value's fields. Unknown fields are found here, not by class-validator: thousands of them
+ * would take it long, and it takes some names that every object inherits for known ones.
  * @param isQuery all values are text
  * @throws ApiError 400 `validation_failed`
  */
 export function validated<Shape extends object>(shape: Type<Shape>, value: object, isQuery = false): Shape {
-  const given = Object.entries(value);
-  if (given.length > MAX_FIELDS) {
-    throw new ValidationFailedError(`${given.length} fields are too many (allowed: ${namesOf(shape)}).`);
-  }
   const instance = new shape() as Record<string, unknown>;
-  const inherited: string[] = [];
+  const given = Object.entries(value);
+  const unknown: string[] = [];
   for (const [name, part] of given) {
-    const field = isQuery ? fieldOf(shape, name) : undefined;
-    // class-validator would take some names that every object inherits for known ones.
-    if (name in Object.prototype) {
-      inherited.push(name);
+    const field = fieldOf(shape, name);
+    if (field === undefined) {
+      unknown.push(name);
     } else {
-      instance[name] = field === undefined ? part : read(field, part);
+      instance[name] = isQuery ? read(field, part) : part;
     }
   }
   const isEmpty = isQuery && given.length === 0;
   const errors = isEmpty ? [] : validateSync(instance, OPTIONS);
-  if (inherited.length > 0 || errors.length > 0) {
-    const unknown = inherited.map((property) => ({ property, constraints: { [UNKNOWN]: '' } }));
-    throw new ValidationFailedError(listed([...unknown, ...errors], shape));
+  const count = unknown.length + errors.length;
+  if (count > 0) {
+    const problems = [
+      ...unknown.slice(0, MAX_PROBLEMS).map((name) => unknownField(name, shape)),
+      ...errors.map(({ constraints = {} }) => Object.values(constraints)[0]!),
+    ].slice(0, MAX_PROBLEMS);
+    const more = count > MAX_PROBLEMS ? [`${count - MAX_PROBLEMS} more`] : [];
+    throw new ValidationFailedError(`${[...problems, ...more].join('; ')}.`);
   }
   return instance as Shape;
 }
 
-/** What class-validator calls the error of an unknown field. */
-const UNKNOWN = 'whitelistValidation';
-
-function listed(errors: Pick<ValidationError, 'property' | 'constraints'>[], shape: Type<object>): string {
-  const problems = errors.slice(0, MAX_PROBLEMS).map(({ property, constraints = {} }) => {
-    return UNKNOWN in constraints ? unknownField(property, shape) : Object.values(constraints)[0];
-  });
-  const more = errors.length > MAX_PROBLEMS ? [`${errors.length - MAX_PROBLEMS} more`] : [];
-  return `${[...problems, ...more].join('; ')}.`;
-}
-
 function unknownField(name: string, shape: Type<object>): string {
-  return `${quoted(name)} is not allowed here (allowed: ${namesOf(shape)})`;
-}
-
-function namesOf(shape: Type<object>): string {
-  const fields = getMetadataStorage().getTargetValidationMetadatas(shape, '', false, false);
-  return [...new Set(fields.map(({ propertyName }) => propertyName))].join(', ');
+  const fields = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, shape.prototype as object);
+  const names = (fields as string[]).map((field) => field.slice(1));
+  return `${quoted(name)} is not allowed here (allowed: ${names.join(', ')})`;
 }
 
 /** A name chosen by the caller, made safe for a message. */

@@ -192,9 +192,9 @@ it('A client that waits for 100 Continue gets it, and its body is read', async (
   connection.close();
 });
 
-it('A body of thousands of unknown fields is refused by their number', async () => {
+it('A body of thousands of unknown fields is refused with the first of them', async () => {
   const names = Array.from({ length: 6_000 }, (_none, index) => `"a${index}":1`);
   const answer = await post(`{${names.join(',')}}`);
   expectError(answer, 400, 'validation_failed', 'key');
-  expect(answer.text).toContain('6000 fields are too many (allowed: name, description)');
+  expect(answer.text).toContain('5996 more.');
 });

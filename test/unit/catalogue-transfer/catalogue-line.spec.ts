@@ -42,7 +42,7 @@ describe('a line of a catalogue', () => {
     [
       'an unknown field',
       { ...pet, colour: 'red' },
-      /^"colour" is not allowed here \(allowed: kind, id, quantity, name/,
+      /^"colour" is not allowed here \(allowed: name, .*kind, id/,
     ],
     ['a description of a pet', { ...pet, description: 'x' }, /^"description" is not allowed/],
     ['another kind', { ...pet, kind: 'order' }, /^kind must be one of category, pet/],

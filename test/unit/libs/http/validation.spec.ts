@@ -111,7 +111,7 @@ describe('a query', () => {
     [{ id: ['1', '2', '3'] }, /^id must be .*, given at most 2 times\.$/],
     [{ id: ['1', 'x'] }, /^id must be an integer/],
     [{ done: '1' }, /^done must be true or false, given once\.$/],
-    [{ page: '1' }, /^"page" is not allowed here \(allowed: owner, done, limit, id\)\.$/],
+    [{ page: '1' }, /^"page" is not allowed here \(allowed: limit, id, owner, done\)\.$/],
     [{ toString: '1' }, /^"toString" is not allowed here/],
   ])('%j is rejected', (sent, message) => {
     expect(refusalOf(MoreQuery, sent, true)).toMatchObject({
