@@ -198,10 +198,7 @@ function logRequests(fastify: FastifyInstance): void {
     done();
   });
   fastify.addHook('onRequestAbort', (request, done) => {
-    // A request that was waiting for others on its connection, or for its body, has not started.
-    if (request.caller !== undefined) {
-      log(request, { disconnected: true });
-    }
+    log(request, { disconnected: true });
     done();
   });
 }

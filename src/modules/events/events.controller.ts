@@ -43,8 +43,10 @@ export class EventsController {
     @ClientId() clientId: number,
     @Req() request: FastifyRequest,
   ): Promise<FeedPage<EventDto>> {
+    // The caller may have left while its key was looked up, and the signal would not tell.
+    const hungUp = request.raw.destroyed ? AbortSignal.abort() : request.signal;
     const confirmKey = () => this.authenticator.confirm(request);
     const linkTo = (cursor: string) => nextLink(request, cursor);
-    return this.events.list(query, { client: clientId, hungUp: request.signal, confirmKey, linkTo });
+    return this.events.list(query, { client: clientId, hungUp, confirmKey, linkTo });
   }
 }

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { Bench } from './support/bench';
 import { aPet } from '../../support/builders';
-import { until, within } from '../../support/eventually';
+import { until } from '../../support/eventually';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 
@@ -78,11 +76,15 @@ describe('The log line of a request', () => {
 
 test('A caller that leaves before its response is sent has a line that says so, without a status', async () => {
   const { key, keyId } = await service.issueKey();
+  const remaining = async () => {
+    const { headers } = await service.anonymous().with({ 'X-API-Key': key }).get('/rate-limit');
+    return headers.get('x-ratelimit-remaining');
+  };
+  const before = await remaining();
   const connection = await RawConnection.open(service.port);
-  const arrival = once(service.app.getHttpServer() as Server, 'request');
   const fields = [`X-API-Key: ${key}`, 'X-Request-Id: left'];
   connection.write(requestText('GET /events?cursor=now&wait=30', fields));
-  await within('the request', arrival);
+  await until(async () => (await remaining()) !== before);
   connection.close();
   await until(() => service.log.lines.some(({ reqId }) => reqId === 'left'));
   expect(lineOf('left')).toMatchObject({ operation: '/events', disconnected: true, keyId });
