@@ -116,6 +116,21 @@ export class DisableWebhookCommand extends WebhookCommand {
   }
 }
 
+@SubCommand({
+  name: 'test',
+  arguments: '<id>',
+  description: 'send a test event, whatever types the webhook has',
+})
+export class TestWebhookCommand extends WebhookCommand {
+  protected override readonly examples = ['webhooks test 1'];
+
+  async run([text = '']: string[], options: OutputOptions): Promise<void> {
+    const { id } = await this.existing(text);
+    const event = await this.webhooks.test(id);
+    printDone(`Event ${event} is due now.`, { id, event }, options);
+  }
+}
+
 @SubCommand({ name: 'retry', arguments: '<id>', description: 'retry all failed deliveries of a webhook' })
 export class RetryWebhookCommand extends WebhookCommand {
   protected override readonly examples = ['webhooks retry 1'];
@@ -274,12 +289,13 @@ async function forward(url: string, { headers }: IncomingMessage, body: string):
 
 @Command({
   name: 'webhooks',
-  description: 'show, enable and disable webhooks, retry their deliveries, and receive events',
+  description: 'show, enable, disable and test webhooks, retry their deliveries, and receive events',
   subCommands: [
     ListWebhooksCommand,
     ShowWebhookCommand,
     EnableWebhookCommand,
     DisableWebhookCommand,
+    TestWebhookCommand,
     RetryWebhookCommand,
     ListenCommand,
   ],

@@ -7,8 +7,6 @@ export type ActorKind = 'cli' | 'key' | 'service';
 export abstract class Actor {
   abstract readonly kind: ActorKind;
   abstract readonly name: string;
-  /** The reason that a person gave, if any. The command line knows it once it has read its arguments. */
-  reason?: string;
 }
 
 export interface Change<Value> {
@@ -29,9 +27,6 @@ interface OfClient {
 interface OfKey {
   keyId: number;
 }
-
-/** What operators do to orders. */
-export type OrderAction = 'order.completed' | 'order.cancelled';
 
 /** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
 export type AuditEntry =
@@ -61,44 +56,16 @@ export type AuditEntry =
   | (OfClient & { action: 'webhook.disabled'; details: { webhookId: number; reason: string } })
   | (OfClient & { action: 'webhook.deliveries_retried'; details: { webhookId: number; deliveries: number } })
   | (OfClient & { action: 'quota.reset'; details: Record<string, never> })
-  | { action: OrderAction; details: { orderId: number; petId: number; quantity: number } }
   | { action: 'catalogue.imported'; details: { categories: number; pets: number; linesLeftOut: number } };
-
-export interface RecordedEntry {
-  id: number;
-  at: Date;
-  actor: Actor;
-  action: string;
-  clientId: number | null;
-  clientName: string | null;
-  keyId: number | null;
-  details: Record<string, unknown>;
-}
-
-export interface AuditFilter {
-  /** The client's name at the time of the entry. */
-  client?: string;
-  /** A key's id. Includes the rotation that created the key. */
-  keyId?: number;
-  /** For example `key.` for all actions on keys. */
-  actionPrefix?: string;
-  since?: Date;
-  limit: number;
-}
 
 /** Has no foreign keys, so that later changes to a client or a key do not affect it. */
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])
-@Index('audit_entries_by_client', ['clientName', 'at', 'id'])
-@Index('audit_entries_by_key', ['keyId', 'at', 'id'])
 @Index('audit_entries_earned_ban_once', ['keyId', 'at'], {
   unique: true,
   where: `action = 'key.banned' AND actor_kind = 'key'`,
 })
-// Of an expression, and with an operator class: in a migration only.
-@Index('audit_entries_by_new_key', { synchronize: false })
-@Index('audit_entries_by_action', { synchronize: false })
 export class AuditRecord {
   @GeneratedId()
   id!: number;

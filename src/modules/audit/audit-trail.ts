@@ -1,15 +1,8 @@
 import { type DynamicModule, Injectable, Module } from '@nestjs/common';
-import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '#libs/clock';
-import { type Journal, namePrefix, type State, type Transaction } from '#libs/database';
-import {
-  Actor,
-  type AuditEntry,
-  type AuditFilter,
-  AuditRecord,
-  type RecordedEntry,
-} from './audit-entry.entity';
+import type { Journal, State, Transaction } from '#libs/database';
+import { Actor, type AuditEntry, AuditRecord } from './audit-entry.entity';
 
 /** For entries written after the fact: who did it, and when (unix milliseconds). */
 export interface Circumstances {
@@ -43,7 +36,6 @@ const JOURNAL: Journal<JournalEntry> = {
 @Injectable()
 export class AuditTrail {
   constructor(
-    @InjectRepository(AuditRecord) private readonly records: Repository<AuditRecord>,
     private readonly clock: Clock,
     private readonly actor: Actor,
   ) {}
@@ -66,36 +58,9 @@ export class AuditTrail {
       await to.query(RECORD, valuesOf(recorded));
     }
   }
-
-  /** The newest entries first. */
-  async newest({ client, keyId, actionPrefix, since, limit }: AuditFilter): Promise<RecordedEntry[]> {
-    const found = this.records.createQueryBuilder('entry');
-    if (client !== undefined) {
-      found.andWhere('entry.clientName = :client', { client });
-    }
-    if (keyId !== undefined) {
-      found.andWhere(`(entry.keyId = :keyId OR (entry.details ->> 'newKeyId')::bigint = :keyId)`, { keyId });
-    }
-    if (actionPrefix !== undefined) {
-      found.andWhere('entry.action LIKE :prefix', { prefix: namePrefix(actionPrefix) });
-    }
-    if (since !== undefined) {
-      found.andWhere('entry.at >= :since', { since });
-    }
-    const rows = await found
-      .orderBy('entry.at', 'DESC')
-      .addOrderBy('entry.id', 'DESC')
-      .limit(limit)
-      .getMany();
-    return rows.map(({ actorKind, actor, ...entry }) => ({
-      ...entry,
-      actor: { kind: actorKind, name: actor },
-    }));
-  }
 }
 
 function valuesOf({ entry, actor, at }: JournalEntry): unknown[] {
-  const { reason } = actor;
   return [
     at.toISOString(),
     actor.kind,
@@ -103,7 +68,7 @@ function valuesOf({ entry, actor, at }: JournalEntry): unknown[] {
     entry.action,
     'clientId' in entry ? entry.clientId : null,
     'keyId' in entry ? entry.keyId : null,
-    JSON.stringify(reason === undefined ? entry.details : { ...entry.details, reason }),
+    JSON.stringify(entry.details),
   ];
 }
 

@@ -1,8 +1,2 @@
-export {
-  Actor,
-  type AuditFilter,
-  type PlanTerms,
-  type RecordedEntry,
-  type OrderAction,
-} from './audit-entry.entity';
+export { Actor, type PlanTerms } from './audit-entry.entity';
 export { AuditModule, AuditTrail } from './audit-trail';

@@ -1,3 +1,3 @@
 export { OpenOrders } from './order-commands';
 export { OrdersModule } from './orders.module';
-export { OPERATOR, ORDERS, OrdersService } from './orders.service';
+export { ORDERS, OrdersService } from './orders.service';

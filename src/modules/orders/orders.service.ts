@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type Command,
   CommandExecutor,
   Database,
   type Origin,
@@ -9,7 +8,6 @@ import {
   type Selection,
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf } from '#libs/http';
-import { AuditTrail, type OrderAction } from '../audit';
 import type { Occurrence, Participant } from '../events';
 import { cancelOrder, completeOrder, placeOrder, rescheduleOrder } from './order-commands';
 import { Order } from './order.entity';
@@ -22,9 +20,6 @@ import {
   toOrderDto,
 } from './orders.dto';
 
-/** The origin of changes by operators, who are not a client. They are recorded in the audit log. */
-export const OPERATOR: Origin = { owner: 0 };
-
 /** The use cases of orders. */
 @Injectable()
 export class OrdersService {
@@ -33,7 +28,6 @@ export class OrdersService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    private readonly trail: AuditTrail,
   ) {
     this.pages = new PageReader(database, Order, selectOrders);
   }
@@ -65,35 +59,12 @@ export class OrdersService {
       return this.commands.run(rescheduleOrder(id, patch, precondition), origin);
     }
     const order = await this.get(id, origin.owner);
-    return this.change(order, completeOrder(order, patch, precondition), 'order.completed', origin);
+    return this.commands.run(completeOrder(order, patch, precondition), origin);
   }
 
   async cancel(id: number, precondition: Precondition, origin: Origin): Promise<void> {
     const order = await this.get(id, origin.owner);
-    return this.change(order, cancelOrder(order, precondition), 'order.cancelled', origin);
-  }
-
-  /** Records what an operator changed. */
-  private change<Result>(
-    { id: orderId, petId, quantity }: OrderDto,
-    command: Command<Result>,
-    action: OrderAction,
-    origin: Origin,
-  ): Promise<Result> {
-    if (origin !== OPERATOR) {
-      return this.commands.run(command, origin);
-    }
-    const recorded: Command<Result> = {
-      ...command,
-      decide: (state) => {
-        const result = command.decide(state);
-        if (state.changesOf(Order).length > 0) {
-          void this.trail.record(state, { action, details: { orderId, petId, quantity } });
-        }
-        return result;
-      },
-    };
-    return this.commands.run(recorded, origin);
+    return this.commands.run(cancelOrder(order, precondition), origin);
   }
 }
 

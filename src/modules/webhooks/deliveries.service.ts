@@ -2,14 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { CommandExecutor, Database, type Need, type Origin, type State } from '#libs/database';
 import { DEFAULT_PAGE_SIZE, type Page, idBefore, pageOf } from '#libs/http';
 import { DeliveryWorker } from './delivery/delivery-worker';
-import { DELIVERY_STATUSES, TEST_TYPE, Webhook, WebhookDelivery } from './webhook.entity';
+import { DELIVERY_STATUSES, WebhookDelivery } from './webhook.entity';
 import {
   type DeliveryDto,
   DeliveryNotFoundError,
   type ListDeliveriesQuery,
   toDeliveryDto,
 } from './webhooks.dto';
-import { type WebhookOfClient, WebhooksService, foundWebhook, lockOf } from './webhooks.service';
+import {
+  type WebhookOfClient,
+  WebhooksService,
+  dueNow,
+  foundWebhook,
+  lockOf,
+  testOf,
+} from './webhooks.service';
 
 /** Where the first page starts. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
@@ -51,26 +58,13 @@ export class DeliveriesService {
 
   /** Sends a test event. */
   async test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
-    const decide = (state: State): DeliveryDto => {
-      const webhook = foundWebhook(state, { id: webhookId, clientId: origin.owner });
-      const id = state.newId(WebhookDelivery);
-      const delivery: WebhookDelivery = {
-        id,
-        webhookId,
-        position: null,
-        eventId: `evt_test_${id}`,
-        type: TEST_TYPE,
-        createdAt: state.now,
-        lastAttemptAt: null,
-        responseStatus: null,
-        error: null,
-        ...dueNow(state, webhook),
-      };
-      state.insert(WebhookDelivery, id, delivery);
+    const { needs, decide } = testOf(webhookId);
+    const ofClient = (state: State): DeliveryDto => {
+      foundWebhook(state, { id: webhookId, clientId: origin.owner });
+      const { delivery, webhook } = decide(state);
       return toDeliveryDto(delivery, webhook);
     };
-    const needs = [lockOf(webhookId), { newId: WebhookDelivery }];
-    const delivery = await this.commands.run({ needs, decide }, origin);
+    const delivery = await this.commands.run({ needs, decide: ofClient }, origin);
     this.worker.wake();
     return delivery;
   }
@@ -93,10 +87,4 @@ export class DeliveriesService {
     this.worker.wake();
     return delivery;
   }
-}
-
-/** What the client asks for is tried at once, on probation too. */
-function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
-  state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
-  return { status: 'pending', attempts: 0, dueAt: state.now };
 }

@@ -4,6 +4,7 @@ import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { CommandExecutor, Database, type State } from '#libs/database';
 import { AuditTrail } from '../audit';
+import { testOf } from './webhooks.service';
 import { MAX_PENDING, Webhook, WebhookDelivery, switched } from './webhook.entity';
 
 /** Neither the operator nor the service is a client. */
@@ -97,6 +98,12 @@ export class WebhookAdministration {
   /** @param reason shown to the client */
   disable(id: number, reason: string): Promise<boolean> {
     return this.switch(id, false, reason);
+  }
+
+  /** Sends a test event to an existing webhook. @returns the event's id */
+  async test(id: number): Promise<string> {
+    const { delivery } = await this.commands.run(testOf(id), BY_SERVICE);
+    return delivery.eventId;
   }
 
   /** Makes failed deliveries of an existing webhook due now, the newest first, as many as may be pending. @returns how many */

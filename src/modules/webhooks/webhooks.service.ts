@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type Command,
   CommandExecutor,
   Database,
   type Need,
@@ -11,7 +12,7 @@ import {
 import { type Page, type Precondition, rangeOf } from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
 import { SecretVault, newSecret, rotated } from './webhook-secrets';
-import { Webhook, switched } from './webhook.entity';
+import { TEST_TYPE, Webhook, WebhookDelivery, switched } from './webhook.entity';
 import {
   type ListWebhooksQuery,
   type NewWebhookDto,
@@ -156,6 +157,40 @@ export function lockOf(id: number): Need {
 /** @throws ApiError 404, also for a webhook of another client */
 export function foundWebhook(state: State, which: WebhookOfClient): Webhook {
   return owned(state.find(Webhook, which.id), which);
+}
+
+/** A delivery of a test event to a webhook, which its caller has found. */
+export function testOf(webhookId: number): Command<{ webhook: Webhook; delivery: WebhookDelivery }> {
+  return {
+    needs: [lockOf(webhookId), { newId: WebhookDelivery }],
+    decide: (state) => {
+      const webhook = state.find(Webhook, webhookId)!;
+      const id = state.newId(WebhookDelivery);
+      const delivery: WebhookDelivery = {
+        id,
+        webhookId,
+        position: null,
+        eventId: `evt_test_${id}`,
+        type: TEST_TYPE,
+        createdAt: state.now,
+        lastAttemptAt: null,
+        responseStatus: null,
+        error: null,
+        ...dueNow(state, webhook),
+      };
+      state.insert(WebhookDelivery, id, delivery);
+      return { webhook, delivery };
+    },
+  };
+}
+
+/** What somebody asks for is tried at once, on probation too. */
+export function dueNow(
+  state: State,
+  webhook: Webhook,
+): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
+  state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
+  return { status: 'pending', attempts: 0, dueAt: state.now };
 }
 
 function owned(webhook: Webhook | null | undefined, { id, clientId }: WebhookOfClient): Webhook {

@@ -24,6 +24,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'webhooks show': ['1'],
   'webhooks disable': ['1'],
   'webhooks enable': ['1'],
+  'webhooks test': ['1'],
   'webhooks retry': ['1'],
   export: [catalogue],
   import: [catalogue, '--yes'],

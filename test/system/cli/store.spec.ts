@@ -45,6 +45,13 @@ describe('webhooks', () => {
     expect(await json('webhooks', 'retry', '1')).toEqual({ id: 1, retried: 2 });
     expect(await json('webhooks', 'show', '1')).toMatchObject({ failed: 0, pending: 2 });
     expect((await run('webhooks', 'retry', '1')).stdout).toBe('0 deliveries are due now.\n');
+
+    const { event } = await json<{ event: string }>('webhooks', 'test', '1');
+    const { rows: due } = await database.pool.query<object>(
+      `SELECT type, status FROM webhook_deliveries WHERE event_id = $1`,
+      [event],
+    );
+    expect(due).toEqual([{ type: 'webhook.test', status: 'pending' }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { AuditTrail } from '../../../src/modules/audit';
+import { auditEntries } from '../../support/audit';
 import { KeysService } from '../../../src/modules/auth';
 import { QuotasService, QuotaStore } from '../../../src/modules/quotas';
 import { newBanState } from '../../../src/modules/quotas/rules/decision';
@@ -148,8 +148,8 @@ describe.each(['alone', 'through Redis'])('two instances that count %s', (mode) 
   describe('an earned ban', () => {
     const aKey = () => here.issueKey({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
     const flush = () => Promise.all(instances.map(({ app }) => app.get(QuotaRecords).flush()));
-    const entries = (keyId: number) =>
-      here.app.get(AuditTrail).newest({ keyId, actionPrefix: 'key.banned', limit: 10 });
+    const entries = async (keyId: number) =>
+      (await auditEntries(here)).filter((entry) => entry.keyId === keyId && entry.action === 'key.banned');
     const advance = (milliseconds: number) => instances.forEach(({ clock }) => clock.advance(milliseconds));
 
     /** Asks one instance for as long as it takes to be banned by it, and then some more. */
