@@ -3,7 +3,7 @@ import { PETSTORE, printable, printableJson } from '../runtime/messages';
 import { readSettings } from '../settings';
 import { PetstoreCommand } from './command/command';
 import { CommandFailure, InvalidValue, UsageError } from './command/failure';
-import { print } from './output/output';
+import { print } from './command/output';
 
 /** Where the service of this machine listens, from its settings. */
 function localService(): string {

@@ -12,10 +12,9 @@ import { PETSTORE, printable } from '../runtime/messages';
 import { ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
 import { openInput, ReaderGoneError, readInput, writeFile } from './command/files';
-import { confirm, interruptible } from './command/operator';
+import { confirm, interruptible, withProgress } from './command/operator';
 import { wholeNumber } from './command/option';
-import { type OutputOptions, counted, formatOf, printDone } from './output/output';
-import { withProgress } from './output/progress';
+import { type OutputOptions, counted, formatOf, printDone } from './command/output';
 
 interface ImportOptions extends ConfirmedOptions {
   from?: number;
@@ -109,11 +108,8 @@ function stopped({ progress, cause }: ImportStoppedError, file: string): Command
 }
 
 function reportBadLines({ badLines, problems }: ImportProgress): void {
-  const linesOf = new Map<string, number[]>();
-  problems.forEach(({ line, problem }) => linesOf.set(problem, [...(linesOf.get(problem) ?? []), line]));
-  for (const [problem, lines] of linesOf) {
-    const which = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`;
-    process.stderr.write(`${which}: ${printable(problem)}\n`);
+  for (const { line, problem } of problems) {
+    process.stderr.write(`line ${line}: ${printable(problem)}\n`);
   }
   if (badLines > problems.length) {
     const more = counted(badLines - problems.length, 'more bad line', 'more bad lines');

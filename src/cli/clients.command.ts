@@ -6,7 +6,7 @@ import { PETSTORE } from '../runtime/messages';
 import { CommandGroup, ResultCommand } from './command/command';
 import { UsageError } from './command/failure';
 import { clientName, wholeNumber } from './command/option';
-import { type OutputOptions, type Row, isForPeople, print, printMany, printOne } from './output/output';
+import { type OutputOptions, type Row, isForPeople, print, printMany, printOne } from './command/output';
 
 const PLAN = PLANS.join(', ').replace(/, (\w+)$/, ' or $1');
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;

@@ -13,7 +13,7 @@ import { formatError, printableJson } from '../runtime/messages';
 import { ResultCommand } from './command/command';
 import { interruptible } from './command/operator';
 import { identifier, someOf, wholeNumber } from './command/option';
-import { type OutputOptions, type Row, isForPeople, print, printMany } from './output/output';
+import { type OutputOptions, type Row, isForPeople, print, printMany } from './command/output';
 
 /** Events read at a time. */
 const BATCH = 500;

@@ -8,7 +8,7 @@ import { CommandGroup, ConfirmedCommand, type ConfirmedOptions, ResultCommand } 
 import { CommandFailure } from './command/failure';
 import { confirm } from './command/operator';
 import { duration, futureInstant, keyReference, shortText, someOf } from './command/option';
-import { type OutputOptions, printKey, printMany, printOne } from './output/output';
+import { type OutputOptions, printKey, printMany, printOne } from './command/output';
 
 const KEY = { arguments: '<key>', argsDescription: { key: 'id of the key, or the whole key: psk_live_…' } };
 

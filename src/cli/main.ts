@@ -6,7 +6,7 @@ import { CliModule } from './cli.module';
 import { BAD_USAGE, CommandFailure, fail, writeUsageError } from './command/failure';
 import { operator } from './command/operator';
 import { Store } from './command/store';
-import { OutputFailure, isReaderGone, writeOutput } from './output/standard-output';
+import { OutputFailure, isReaderGone, writeOutput } from './command/files';
 
 const VERSION_OPTIONS = ['-v', '-V', '--version'];
 

@@ -1,8 +1,8 @@
 import { Command, Option } from 'nest-commander';
 import { VERSION } from '../runtime/version';
 import { PetstoreCommand, ResultCommand } from './command/command';
-import { type OutputOptions, printDone } from './output/output';
-import { writeOutput } from './output/standard-output';
+import { type OutputOptions, printDone } from './command/output';
+import { writeOutput } from './command/files';
 
 @Command({
   name: 'serve',

@@ -7,7 +7,7 @@ import { PETSTORE } from '../runtime/messages';
 import { CommandGroup, ConfirmedCommand, type ConfirmedOptions, ResultCommand } from './command/command';
 import { confirm } from './command/operator';
 import { days, wholeNumber } from './command/option';
-import { type OutputOptions, isForPeople, print, printDone, printMany, printOne } from './output/output';
+import { type OutputOptions, isForPeople, print, printDone, printMany, printOne } from './command/output';
 
 const DAYS = { flags: '--days <days>', description: 'number of UTC days, 1 to 90' };
 

@@ -12,7 +12,7 @@ import { URL_OPTION, callService, serviceUrl } from './api.command';
 import { CommandGroup, PetstoreCommand, ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';
 import { interruptible } from './command/operator';
-import { identifier, shortText, someOf, wholeNumber } from './command/option';
+import { identifier, shortText, someOf } from './command/option';
 import {
   type OutputOptions,
   type Row,
@@ -22,7 +22,7 @@ import {
   printDone,
   printMany,
   printOne,
-} from './output/output';
+} from './command/output';
 
 /** Shown to the client if the operator gives no reason. */
 const BY_OPERATOR = 'The operator disabled it.';
@@ -146,7 +146,6 @@ export class RetryWebhookCommand extends WebhookCommand {
 interface ListenOptions {
   types?: EventType[];
   forwardTo?: string;
-  port?: number;
   url?: string;
 }
 
@@ -182,11 +181,6 @@ machine: start it with WEBHOOK_NETWORKS=127.0.0.0/8.
     return serviceUrl(text);
   }
 
-  @Option({ flags: '--port <port>', description: 'port of the receiver (default: a free one)' })
-  parsePort(text: string): number {
-    return wholeNumber(1, 65_535)(text);
-  }
-
   @Option(URL_OPTION)
   parseUrl(text: string): string {
     return serviceUrl(text);
@@ -195,7 +189,7 @@ machine: start it with WEBHOOK_NETWORKS=127.0.0.0/8.
   run(_inputs: string[], options: ListenOptions): Promise<void> {
     return interruptible('the webhook is deleted', async (signal) => {
       const receiver = createServer();
-      receiver.listen(options.port ?? 0, '127.0.0.1');
+      receiver.listen(0, '127.0.0.1');
       await once(receiver, 'listening');
       try {
         await receiveUntil(signal, receiver, options);

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandRunner, Option } from 'nest-commander';
 import { PETSTORE } from '../../runtime/messages';
-import { FORMATS, type Format, type OutputOptions } from '../output/output';
+import { FORMATS, type Format, type OutputOptions } from './output';
 import { BAD_USAGE } from './failure';
 import { oneOf } from './option';
 import { Store } from './store';

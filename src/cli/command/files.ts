@@ -1,8 +1,9 @@
 // Files that commands read and write, and standard input and output in their place.
 import { randomBytes } from 'node:crypto';
+import { writeSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { type Readable, addAbortSignal } from 'node:stream';
-import { OutputFailure, isReaderGone, writeOutput } from '../output/standard-output';
 import { CommandFailure, UsageError, systemMessage } from './failure';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -134,5 +135,50 @@ async function explained<Result>(file: string, work: Promise<Result>): Promise<R
     return await work;
   } catch (error) {
     throw new CommandFailure(systemMessage('write', file, error));
+  }
+}
+
+const STANDARD_OUTPUT = 1;
+
+/** The output could not be written completely. */
+export class OutputFailure extends CommandFailure {
+  constructor(error: unknown) {
+    super(systemMessage('write to', 'standard output', error));
+  }
+}
+
+/** The reader closed the pipe (`petstore openapi | head`), which is no failure. */
+export function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
+}
+
+/**
+ * Writes to standard output.
+ * @param done called when it is written, or with the error
+ * @throws OutputFailure if standard output is a file that cannot be written completely
+ */
+export function writeOutput(content: string | Buffer, done?: (error?: Error | null) => void): void {
+  // For terminals and pipes, Node handles partial writes and errors itself. Not asked of fstatSync: after it has seen a pipe,
+  // Node 20 may take a package behind a symbolic link for another one and load it twice.
+  if (process.stdout instanceof Socket) {
+    process.stdout.write(content, done);
+    return;
+  }
+  writeWhole(STANDARD_OUTPUT, content);
+  done?.();
+}
+
+/**
+ * Writes everything. A full disk accepts a part first and fails only at the next write, which Node's own stream for files
+ * never attempts.
+ */
+export function writeWhole(descriptor: number, content: string | Buffer): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  try {
+    for (let written = 0; written < bytes.length; ) {
+      written += writeSync(descriptor, bytes, written);
+    }
+  } catch (error) {
+    throw new OutputFailure(error);
   }
 }

@@ -2,7 +2,7 @@ import { exec } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OutputFailure, isReaderGone, writeWhole } from '../../../src/cli/output/standard-output';
+import { OutputFailure, isReaderGone, writeWhole } from '../../../src/cli/command/files';
 import { cleanEnvironment, petstoreScript } from '../../support/command-line';
 import { useCommandLine } from './support/use-command-line';
 

@@ -9,7 +9,6 @@ interface Status {
   instances: { version: string; pid: number; counts: string; workers: number }[];
   limits: { shared: boolean };
   redis: { answers: boolean; version: string } | null;
-  tables: { table: string; bytes: number }[];
   problems: string[];
 }
 
@@ -39,7 +38,7 @@ describe('status of an embedded store', () => {
     const environment = bench.embedded('missing');
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
-    expect(found).toMatchObject({ database: { state: 'missing' }, instances: [], tables: [] });
+    expect(found).toMatchObject({ database: { state: 'missing' }, instances: [] });
     expect((await petstore(['status'], environment)).stdout).toMatch(UNKNOWN);
     expect(existsSync(environment.DATA_DIR)).toBe(false);
   });
@@ -56,28 +55,19 @@ describe('status of an embedded store', () => {
       redis: null,
       webhooks: { enabled: 0, failing: 0, disabled: 0, pendingDeliveries: 0 },
     });
-    expect(found.tables.map(({ table }) => table)).toEqual(
-      expect.arrayContaining(['pets', 'orders', 'clients']),
-    );
     const { stdout } = await petstore(['status'], environment);
     expect(stdout).toMatch(
-      /database +embedded, running\n[^]*limits +exact\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ [^]*\npets +.* kB\n/,
+      /database +embedded, running\n[^]*limits +exact\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ /,
     );
     await service.end();
 
     const files = readdirSync(environment.DATA_DIR);
     const stopped = await status(environment);
     expect(stopped.code).toBe(1);
-    expect(stopped.status.database).toMatchObject({ state: 'stopped', bytes: expect.any(Number) as number });
+    expect(stopped.status.database).toMatchObject({ state: 'stopped', bytes: null });
     expect((await petstore(['status'], environment)).stdout).toContain(
       '\nNo instance of the service runs.\n',
     );
-    // As for another user, whom root never is.
-    const hook = `import fs from 'node:fs'; const { readdirSync: real } = fs;
-      fs.readdirSync = (path, options) => { if (options?.recursive) throw new Error('EACCES'); return real(path, options); };`;
-    const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
-    const unread = await petstoreProcess(['status', '--json'], environment, { node });
-    expect(JSON.parse(unread.stdout)).toMatchObject({ database: { state: 'stopped', bytes: null } });
     expect(readdirSync(environment.DATA_DIR)).toEqual(files);
     expect(bench.postmaster()).toBeUndefined();
 

@@ -115,7 +115,7 @@ it('the built program has its progress bar', () => {
       show({ done: 1, total: 2, count: 1 });
       await new Promise((resolve) => setTimeout(resolve, 300));
     });`;
-  const file = join(installation(), 'dist/src/cli/output/progress.js');
+  const file = join(installation(), 'dist/src/cli/command/operator.js');
   const text = execFileSync(process.execPath, ['-e', script, file], { encoding: 'utf8' });
   expect(text).toContain('Moving [==========----------] 50%');
 });

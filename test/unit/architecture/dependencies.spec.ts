@@ -59,7 +59,7 @@ const PLANTED = Object.entries<Record<string, string>>({
   'There are no circular imports': { 'src/c': './d' },
   'Migrations import only each other': { 'src/migrations/a': '../settings' },
   'Settings import only libraries and the reader of the environment': { 'src/settings': './migrations' },
-  'Nothing imports the command line': { 'src/runtime/b': '../cli/output/output' },
+  'Nothing imports the command line': { 'src/runtime/b': '../cli/command/output' },
   'Modules import neither http nor runtime': { 'pets/d': '../../http/error.filter' },
   'http does not import runtime': { 'src/http/b': '../runtime/serve' },
   'http does not import the application': { 'src/http/c': '../app.module' },

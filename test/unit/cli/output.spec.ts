@@ -1,5 +1,5 @@
 import widthOf from 'string-width';
-import { csvLines, recordLines, tableLines } from '../../../src/cli/output/output';
+import { csvLines, recordLines, tableLines } from '../../../src/cli/command/output';
 import { printable, printableJson } from '../../../src/runtime/messages';
 
 describe('a table', () => {

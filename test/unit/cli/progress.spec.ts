@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { withProgress } from '../../../src/cli/output/progress';
+import { withProgress } from '../../../src/cli/command/operator';
 import { until } from '../../support/eventually';
 
 /** A stream that passes for a terminal, or for none, and what was written to it. */

@@ -1,18 +1,17 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command } from 'nest-commander';
 import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
-import { redisStatus } from '../../modules/quotas';
-import { WEBHOOK_STATE, type WebhookState } from '../../modules/webhooks';
-import { dataSourceOptions } from '../../runtime/data-source';
-import { PETSTORE } from '../../runtime/messages';
-import { findEmbedded } from '../../runtime/open-database';
-import { RUNNING_INSTANCES, type RunningInstance, VERSION, readInstanceName } from '../../runtime/version';
-import { type Settings, readSettings } from '../../settings';
-import { ResultCommand } from '../command/command';
-import { CommandFailure } from '../command/failure';
-import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } from '../output/output';
+import { redisStatus } from '../modules/quotas';
+import { WEBHOOK_STATE, type WebhookState } from '../modules/webhooks';
+import { dataSourceOptions } from '../runtime/data-source';
+import { PETSTORE } from '../runtime/messages';
+import { findEmbedded } from '../runtime/open-database';
+import { RUNNING_INSTANCES, type RunningInstance, VERSION, readInstanceName } from '../runtime/version';
+import { type Settings, readSettings } from '../settings';
+import { ResultCommand } from './command/command';
+import { CommandFailure } from './command/failure';
+import { type OutputOptions, inUnits, isForPeople, print, printMany, printOne } from './command/output';
 
 @Command({
   name: 'status',
@@ -36,7 +35,7 @@ export class StoreStatusCommand extends ResultCommand {
   }
 
   private show(status: StoreStatus, options: OutputOptions): void {
-    const { version, database, instances, redis, webhooks, tables } = status;
+    const { version, database, instances, redis, webhooks } = status;
     const { kind, location, state, psql, postgres, bytes, connections, maxConnections, pendingMigrations } =
       database;
     printOne(
@@ -64,11 +63,6 @@ export class StoreStatusCommand extends ResultCommand {
       ? 'No instance of the service runs.'
       : 'Whether an instance of the service runs is unknown.';
     printMany(instances, options, none);
-    if (tables.length > 0) {
-      print('');
-      const sizes = tables.map(({ bytes, ...table }) => ({ ...table, size: inUnits(bytes) }));
-      printMany(sizes, options, '');
-    }
   }
 }
 
@@ -108,22 +102,11 @@ type DatabaseStatus = typeof UNKNOWN & {
   location: string;
 };
 
-interface TableStatus extends Record<string, unknown> {
-  table: string;
-  /** PostgreSQL's estimate; null if there is none yet. */
-  rows: number | null;
-  /** Including indexes. */
-  bytes: number;
-}
-
 /** SQL, because PostgreSQL's own tables and functions have no entities. */
 const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
     pg_database_size(current_database())::float8 AS bytes,
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
     current_setting('max_connections')::int AS "maxConnections"`;
-const TABLES = `SELECT relname AS table, NULLIF(reltuples, -1)::float8 AS rows, pg_total_relation_size(oid)::float8 AS bytes
-  FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
-  ORDER BY pg_total_relation_size(oid) DESC, relname`;
 
 /** The state of the service and its data. Starts and creates nothing. */
 async function storeStatus(settings: Settings) {
@@ -143,7 +126,6 @@ function nothingIn(database: DatabaseStatus) {
     database,
     instances: [] as (Omit<RunningInstance, 'name'> & ReturnType<typeof readInstanceName>)[],
     webhooks: null as WebhookState | null,
-    tables: [] as TableStatus[],
   };
 }
 
@@ -175,32 +157,18 @@ async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
       database: { ...database, ...row, state: 'running', pendingMigrations },
       instances: instances.map(({ name, ...instance }) => ({ ...readInstanceName(name), ...instance })),
       webhooks: webhooks ?? null,
-      tables: await dataSource.query<TableStatus[]>(TABLES),
     };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     // Nobody listens at its socket.
     if (database.kind === 'embedded' && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
-      return nothingIn({ ...database, state: 'stopped', psql: null, bytes: sizeOf(database.location) });
+      return nothingIn({ ...database, state: 'stopped', psql: null });
     }
     return nothingIn({ ...database, state: 'unreachable', reason: message || (code ?? String(error)) });
   } finally {
     if (dataSource.isInitialized) {
       await dataSource.destroy();
     }
-  }
-}
-
-/** Null if this user may not look. Files that disappear in the meantime, because a server starts or stops, do not count. */
-function sizeOf(folder: string): number | null {
-  try {
-    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0)
-      .reduce((sum, size) => sum + size, 0);
-  } catch {
-    return null;
   }
 }
 

@@ -2,20 +2,67 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Option, SubCommand } from 'nest-commander';
+import { Inject } from '@nestjs/common';
+import { Command, Option, SubCommand } from 'nest-commander';
 import type { DataSource } from 'typeorm';
-import { type CopiedTable, copyDatabase } from '#libs/database';
-import { EnvironmentReader } from '../../runtime/environment';
-import { PETSTORE } from '../../runtime/messages';
-import { openDatabase } from '../../runtime/open-database';
-import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../../runtime/webhook-key';
-import { readDatabaseUrl, readSettings } from '../../settings';
-import { ResultCommand } from '../command/command';
-import { CommandFailure, UsageError } from '../command/failure';
-import { interruptible } from '../command/operator';
-import { withConnection, withDatabase } from '../command/store';
-import { type OutputOptions, counted, isForPeople, print, printMany } from '../output/output';
-import { withProgress } from '../output/progress';
+import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
+import { migrateToNewest } from '../runtime/data-source';
+import { EnvironmentReader } from '../runtime/environment';
+import { PETSTORE } from '../runtime/messages';
+import { openDatabase } from '../runtime/open-database';
+import { SeedService } from '../runtime/seed';
+import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../runtime/webhook-key';
+import { readDatabaseUrl, readSettings } from '../settings';
+import { CommandGroup, ResultCommand } from './command/command';
+import { CommandFailure, UsageError } from './command/failure';
+import { interruptible, withProgress } from './command/operator';
+import {
+  type OutputOptions,
+  counted,
+  isForPeople,
+  print,
+  printDone,
+  printMany,
+  printOne,
+} from './command/output';
+import { withConnection, withDatabase } from './command/store';
+
+@SubCommand({ name: 'migrate', description: 'apply missing migrations' })
+export class MigrateCommand extends ResultCommand {
+  protected override readonly examples = ['db migrate'];
+
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+    const report = (line: string) => process.stderr.write(`${line}\n`);
+    const migrations = await withDatabase((url) => migrateToNewest(url, report));
+    const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
+    printDone(done, { migrations }, options);
+  }
+}
+
+@SubCommand({ name: 'status', description: 'show which migrations have run; changes nothing' })
+export class StatusCommand extends ResultCommand {
+  protected override readonly examples = ['db status', 'db status --json'];
+
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+    const states = await withDatabase((url) => withConnection(url, migrationStates));
+    printMany(states, options, 'There are no migrations.');
+  }
+}
+
+@SubCommand({ name: 'seed', description: 'add a sample catalogue and the client demo to an empty store' })
+export class SeedCommand extends ResultCommand {
+  protected override readonly examples = ['db seed'];
+  @Inject() private readonly seeds!: SeedService;
+
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+    await this.store.open();
+    const seeded = await this.seeds.seed();
+    printOne({ ...seeded }, options);
+    if (isForPeople(options) && seeded.key === null) {
+      print(`\nThe client demo already existed. To issue another key: ${PETSTORE} keys issue --client demo`);
+    }
+  }
+}
 
 const isUrl = (target: string) => target.includes('://');
 
@@ -124,3 +171,10 @@ async function copyToFolder(
     throw error;
   }
 }
+
+@Command({
+  name: 'db',
+  description: 'manage the database',
+  subCommands: [MigrateCommand, StatusCommand, SeedCommand, CopyCommand],
+})
+export class DbCommand extends CommandGroup {}

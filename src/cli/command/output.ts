@@ -2,8 +2,8 @@
 import widthOf from 'string-width';
 import { type ColumnUserConfig, getBorderCharacters, table } from 'table';
 import { PETSTORE, printable, printableJson } from '../../runtime/messages';
-import { CommandFailure } from '../command/failure';
-import { OutputFailure, writeOutput } from './standard-output';
+import { CommandFailure } from './failure';
+import { OutputFailure, writeOutput } from './files';
 
 export type Row = Record<string, unknown>;
 
