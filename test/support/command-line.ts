@@ -66,8 +66,6 @@ function onTerminal(command: string[], columns: number): string[] {
   return ['script', '--quiet', '--return', '--command', line, '/dev/null'];
 }
 
-export const petstoreProcess = petstore;
-
 /** Runs a command with --json that has to succeed, and reads what it printed. */
 export async function petstoreJson<Printed>(args: string[], environment: Environment): Promise<Printed> {
   const { code, stdout, stderr } = await petstore([...args, '--json'], environment);

@@ -1,4 +1,4 @@
-import { complaint, petstore, petstoreProcess } from '../../support/command-line';
+import { complaint, petstore } from '../../support/command-line';
 import { useCommandLine } from './support/use-command-line';
 
 interface Key {
@@ -208,7 +208,7 @@ describe('a failure', () => {
   it('is what a command ends with that waits for something that never happens', async () => {
     const hook = 'import fs from "node:fs/promises"; fs.open = () => new Promise(() => {});';
     const node = ['--import', `data:text/javascript,${hook}`];
-    const outcome = await petstoreProcess(['import', '/dev/null'], environment, { node });
+    const outcome = await petstore(['import', '/dev/null'], environment, { node });
     expect(outcome).toEqual(complaint(1, /ended before its work was done/));
   });
 });

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { petstore, petstoreJson, petstoreProcess } from '../../support/command-line';
+import { petstore, petstoreJson } from '../../support/command-line';
 import { RedisServer } from '../../support/redis-server';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { complaint, petstoreJson, petstoreProcess } from '../../support/command-line';
+import { complaint, petstore, petstoreJson } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { ROOT } from '../../support/files';
 import { Receiver } from '../../support/receiver';
@@ -79,8 +79,8 @@ const title = 'A store of the version before is used after the newest migration 
     LOG_LEVEL: 'error',
   };
   const old = await bench.serve(environment, before);
-  await petstoreProcess(['clients', 'create', '--name', 'acme', '--plan', 'pro'], environment, before);
-  const issued = await petstoreProcess(['keys', 'issue', '--client', 'acme', '--json'], environment, before);
+  await petstore(['clients', 'create', '--name', 'acme', '--plan', 'pro'], environment, before);
+  const issued = await petstore(['keys', 'issue', '--client', 'acme', '--json'], environment, before);
   const { key: first } = JSON.parse(issued.stdout) as { key: string };
 
   await useAll(old, first);
@@ -93,6 +93,6 @@ const title = 'A store of the version before is used after the newest migration 
   const { key } = await petstoreJson<{ key: string }>(['keys', 'issue', '--client', 'acme'], environment);
   await useAll(current, first);
   await useAll(current, key);
-  const refused = await petstoreProcess(['serve'], environment, before);
+  const refused = await petstore(['serve'], environment, before);
   expect(refused).toEqual(complaint(1, /probably newer version/));
 });

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { settingNames } from '../../../src/settings';
 import { RedisServer } from '../../support/redis-server';
-import { complaint, petstore, petstoreProcess } from '../../support/command-line';
+import { complaint, petstore } from '../../support/command-line';
 import { ServiceBench } from '../../support/service-process';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
@@ -31,7 +31,7 @@ const NOWHERE = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/stor
 describe('a start that is not possible ends with one line:', () => {
   it('an invalid setting, before anything is tried', async () => {
     const environment = { ...NOWHERE, PORT: 'http' };
-    expect(await petstoreProcess(['serve'], environment)).toEqual(
+    expect(await petstore(['serve'], environment)).toEqual(
       complaint(1, /PORT takes a whole number from 0 to 65535, not "http"/),
     );
   });
@@ -45,17 +45,17 @@ describe('a start that is not possible ends with one line:', () => {
     ],
   ])('an address that cannot be listened on: %s', async (variable, value, line) => {
     const environment = { LOG_LEVEL: 'fatal', DATABASE_URL: database.url, [variable]: value || takenPort };
-    expect(await petstoreProcess(['serve'], environment)).toEqual(complaint(1, line()));
+    expect(await petstore(['serve'], environment)).toEqual(complaint(1, line()));
   });
 
   it('an unreachable database, without its password', async () => {
-    const outcome = await petstoreProcess(['serve'], { LOG_LEVEL: 'fatal', ...NOWHERE });
+    const outcome = await petstore(['serve'], { LOG_LEVEL: 'fatal', ...NOWHERE });
     expect(outcome).toEqual(complaint(1, /DATABASE_URL cannot be reached/));
     expect(outcome.stderr).not.toContain('not-to-be-seen');
   });
 
   it('DATA_DIR that is a file', async () => {
-    expect(await petstoreProcess(['serve'], { LOG_LEVEL: 'fatal', DATA_DIR: __filename })).toEqual(
+    expect(await petstore(['serve'], { LOG_LEVEL: 'fatal', DATA_DIR: __filename })).toEqual(
       complaint(1, /is a file and not a folder/),
     );
   });
@@ -89,7 +89,10 @@ describe('.env', () => {
     symlinkSync(join(cwd, '.env'), join(shared, '.env'));
     expect(await petstore(['version'], {}, { cwd: shared })).toMatchObject({ code: 0, stderr: '' });
     lchownSync(join(shared, '.env'), 65_534, 65_534);
-    const refused = complaint(1, /\.env cannot be read: it belongs to another user, and root reads only its own/);
+    const refused = complaint(
+      1,
+      /\.env cannot be read: it belongs to another user, and root reads only its own/,
+    );
     expect(await petstore(['version'], {}, { cwd: shared })).toEqual(refused);
     chownSync(join(cwd, '.env'), 65_534, 65_534);
     expect(await petstore(['version'], {}, { cwd })).toEqual(refused);
@@ -98,7 +101,9 @@ describe('.env', () => {
   it('that is no file is refused', async () => {
     const cwd = bench.folder('odd');
     execFileSync('mkfifo', [join(cwd, '.env')]);
-    expect(await petstore(['version'], {}, { cwd })).toEqual(complaint(1, /\.env cannot be read: it is not a file/));
+    expect(await petstore(['version'], {}, { cwd })).toEqual(
+      complaint(1, /\.env cannot be read: it is not a file/),
+    );
   });
 
   it('has an example that lists every setting, and no other', () => {
