@@ -300,8 +300,9 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
 }
 
 function unknownField(name: string, shape: Type<object>): string {
-  const fields = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, shape.prototype as object);
-  const names = (fields as string[]).map((field) => field.slice(1));
+  const prototype = shape.prototype as object;
+  const fields = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype) as string[];
+  const names = fields.map((field) => field.slice(1));
   return `${quoted(name)} is not allowed here (allowed: ${names.join(', ')})`;
 }
 

@@ -245,7 +245,7 @@ class ImportRun {
   private async create<Kind>(lines: Line<Kind>[], one: (line: Line<Kind>) => Promise<void>): Promise<number> {
     const outcomes = await Promise.allSettled(lines.map(one));
     const errors = outcomes.map((outcome) =>
-      outcome.status === 'rejected' ? (outcome.reason as unknown) : null,
+      outcome.status === 'rejected' ? (outcome.reason as Error) : null,
     );
     for (const [index, error] of errors.entries()) {
       if (error instanceof ApiError && error.status < 500) {

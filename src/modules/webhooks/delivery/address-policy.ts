@@ -163,8 +163,10 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
   return (name, _options, callback) => {
     lookUp(name).then(
       (found) => callback(null, found),
-      ({ errors }: AggregateError) =>
-        callback(errors.find((error) => error instanceof ForbiddenAddressError) ?? errors[0], []),
+      (failure: AggregateError) => {
+        const errors = failure.errors as Error[];
+        callback(errors.find((error) => error instanceof ForbiddenAddressError) ?? errors[0]!, []);
+      },
     );
   };
 }
