@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { redisStatus } from '../modules/quotas';
 import { WEBHOOK_STATE, type WebhookState } from '../modules/webhooks';
-import { dataSourceOptions } from '../runtime/data-source';
+import { commandOptions } from '../runtime/data-source';
 import { PETSTORE } from '../runtime/messages';
 import { findEmbedded } from '../runtime/open-database';
 import { RUNNING_INSTANCES, type RunningInstance, VERSION, readInstanceName } from '../runtime/version';
@@ -145,7 +145,7 @@ async function lookAtDatabase(settings: Settings): Promise<Found> {
 }
 
 async function lookInto(url: string, database: DatabaseStatus): Promise<Found> {
-  const dataSource = new DataSource(dataSourceOptions(url, 1));
+  const dataSource = new DataSource(commandOptions(url));
   try {
     await dataSource.initialize();
     const [row] = await dataSource.query<Partial<DatabaseStatus>[]>(DATABASE);

@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PostgresNames, giveUpSilentConnection, migrate } from '#libs/database';
 import { MIGRATIONS } from '../migrations';
+import { instanceName } from './version';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -28,7 +29,8 @@ export function dataSourceOptions(
     logger: 'debug',
     poolSize,
     connectTimeoutMS,
-    applicationName: 'petstore',
+    // By which `petstore status` finds the instance.
+    applicationName: instanceName(),
     extra: {
       onConnect: async (client: ClientBase) => {
         watchSilence(client);
@@ -46,7 +48,7 @@ export function dataSourceOptions(
  * machine it had better be late than fail.
  */
 export function commandOptions(url: string): DataSourceOptions {
-  return dataSourceOptions(url, 2, 20_000);
+  return { ...dataSourceOptions(url, 2, 20_000), applicationName: 'petstore' } as DataSourceOptions;
 }
 
 /**

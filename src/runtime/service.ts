@@ -5,7 +5,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
-import { defaults } from 'pg';
 import type { Logger } from 'pino';
 import type { Connections } from '#libs/http';
 import { AppModule } from '../app.module';
@@ -21,7 +20,6 @@ import { MetricsService, serveMetrics } from './metrics';
 import { RequestMetrics } from './service-metrics';
 import type { StopSignals } from './stop-signals';
 import type { Tracing } from './tracing';
-import { instanceName } from './version';
 
 /** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
 export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
@@ -82,8 +80,6 @@ export class Service implements Running {
 
   async start(prepare: (store: INestApplicationContext) => Promise<void>): Promise<number> {
     const { settings, logger } = this;
-    // Default name of database sessions, by which `petstore status` finds the instance.
-    defaults.application_name = instanceName();
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.forService(settings, this.databaseUrl),
       createHttpAdapter(settings, logger),

@@ -41,7 +41,7 @@ function memoryInUse(): number {
 async function sessions(): Promise<number> {
   const { rows } = await service.database.pool.query<{ count: number }>(
     `SELECT count(*)::int FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'petstore'`,
+     WHERE datname = current_database() AND application_name LIKE 'petstore%'`,
   );
   return rows[0]!.count;
 }

@@ -6,8 +6,7 @@ import { type TestDatabase, createTestDatabase } from '../../support/test-databa
 
 interface Status {
   database: { kind: string; state: string; location: string; bytes: number | null; postgres: string | null };
-  instances: { version: string; pid: number; counts: string; workers: number }[];
-  limits: { shared: boolean };
+  instances: { version: string; pid: number }[];
   redis: { answers: boolean; version: string } | null;
   problems: string[];
 }
@@ -45,20 +44,17 @@ describe('status of an embedded store', () => {
 
   it('shows the running service, its data and their size, also as a table; what is stopped is not started', async () => {
     const environment = bench.embedded();
-    const service = await bench.serve({ ...environment, WORKERS: '2' });
+    const service = await bench.serve(environment);
     const { code, status: found } = await status(environment);
     expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
     expect(found).toMatchObject({
       database: { kind: 'embedded', state: 'running', postgres: expect.stringMatching(/^18\./) as string },
-      instances: [{ version: '1.0.0', pid: service.child.pid, counts: 'alone', workers: 2 }],
-      limits: { shared: true },
+      instances: [{ version: '1.0.0', pid: service.child.pid }],
       redis: null,
       webhooks: { enabled: 0, failing: 0, disabled: 0, pendingDeliveries: 0 },
     });
     const { stdout } = await petstore(['status'], environment);
-    expect(stdout).toMatch(
-      /database +embedded, running\n[^]*limits +exact\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ /,
-    );
+    expect(stdout).toMatch(/database +embedded, running\n[^]*\nwebhooks +0 enabled [^]*\n1\.0\.0 +\d+ /);
     await service.end();
 
     const files = readdirSync(environment.DATA_DIR);
@@ -79,23 +75,23 @@ describe('status of an embedded store', () => {
 });
 
 describe('status of a store over DATABASE_URL', () => {
-  it('reports problems: instances that do not share limits, an unavailable Redis, an unavailable database', async () => {
+  it('reports its instances, and problems: an unavailable Redis, an unavailable database', async () => {
     const DATABASE_URL = database.url;
     await bench.serve({ DATABASE_URL, REDIS_URL: redis.url });
     const withRedis = await status({ DATABASE_URL, REDIS_URL: redis.url });
     expect(withRedis).toMatchObject({
       code: 0,
       status: {
-        instances: [{ counts: 'in Redis' }],
+        instances: [{ version: '1.0.0' }],
         redis: { answers: true, version: expect.any(String) as string },
       },
     });
     await bench.serve({ DATABASE_URL });
-    const unshared = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
-    expect(unshared.code).toBe(1);
-    expect(unshared.status).toMatchObject({ limits: { shared: false }, redis: { answers: false } });
-    expect(unshared.status.instances).toHaveLength(2);
-    expect(unshared.status.problems).toHaveLength(2);
+    const withoutRedis = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(withoutRedis.code).toBe(1);
+    expect(withoutRedis.status).toMatchObject({ redis: { answers: false } });
+    expect(withoutRedis.status.instances).toHaveLength(2);
+    expect(withoutRedis.status.problems).toHaveLength(1);
     const unreachable = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' };
     const away = await status(unreachable);
     expect(away.code).toBe(1);

@@ -29,7 +29,7 @@ it('a listener leaves the old primary, which still answers, when the pool writes
     proxy.moveTo(promoted.url);
     await query(
       old.url,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`,
     );
     await eventually(async () => {
       const sql = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT FROM pg_locks%' AND pid <> pg_backend_pid()`;

@@ -49,7 +49,7 @@ export class FaultyPostgres {
 
   /** The service's present sessions fall silent for good; whoever connects anew is served. */
   async pauseSessions(): Promise<number> {
-    const sql = `SELECT pid, state FROM pg_stat_activity WHERE application_name = 'petstore'`;
+    const sql = `SELECT pid, state FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`;
     let sessions: { pid: number; state: string }[] = [];
     await until(async () => {
       sessions = await this.query(sql);
@@ -61,7 +61,7 @@ export class FaultyPostgres {
 
   terminateSessions(): Promise<unknown> {
     return this.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`,
     );
   }
 
@@ -71,7 +71,7 @@ export class FaultyPostgres {
     // The driver reports the end of a connection as a second error, which nobody would hear after `once`.
     const ended = new Promise((resolve) => witness.on('error', resolve));
     await witness.connect();
-    const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' LIMIT 1`;
+    const sql = `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'petstore%' LIMIT 1`;
     const { rows } = await witness.query<{ pid: number }>(sql);
     process.kill(rows[0]!.pid, 'SIGKILL');
     await within('the end of the other sessions', ended);
