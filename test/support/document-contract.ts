@@ -77,7 +77,8 @@ export class DocumentContract {
         throw new Error(`${name} lacks ${header}`);
       }
     }
-    const route = this.routes.find(({ pattern }) => pattern.test(path));
+    // A path that cannot be decoded is none of an operation.
+    const route = isDecodable(path) ? this.routes.find(({ pattern }) => pattern.test(path)) : undefined;
     const operation = route && (this.document.paths as Operations)[route.path]?.[documentedMethod(method)];
     if (!route || !operation) {
       this.checkSchema(name, '#/components/schemas/Error', answer.body, method);
@@ -150,6 +151,14 @@ export class DocumentContract {
         throw new Error(`${name} has the header ${header}, which is not documented`);
       }
     }
+  }
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURI(path) !== undefined;
+  } catch {
+    return false;
   }
 }
 
