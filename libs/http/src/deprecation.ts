@@ -32,8 +32,8 @@ declare module 'fastify' {
   }
 }
 
-export function isGone({ sunset }: Deprecation, { goneUntil = -Infinity }: FastifyRequest): boolean {
-  return goneUntil >= instantOf(sunset).getTime();
+export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): boolean {
+  return goneUntil !== undefined && goneUntil >= instantOf(sunset).getTime();
 }
 
 /**
