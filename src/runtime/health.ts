@@ -82,7 +82,7 @@ export class HealthController {
   /** The process responds. */
   @Get('live')
   @Public()
-  @SkipThrottle({ minute: true, day: true })
+  @SkipThrottle()
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
@@ -90,7 +90,7 @@ export class HealthController {
   /** Without Redis limits are degraded, which is no reason to send requests elsewhere. */
   @Get('ready')
   @Public()
-  @SkipThrottle({ minute: true, day: true })
+  @SkipThrottle()
   async ready(): Promise<object> {
     const reason = await this.readiness.reason();
     if (reason !== undefined) {

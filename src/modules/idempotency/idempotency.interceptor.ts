@@ -162,8 +162,17 @@ function keyOf(request: FastifyRequest): string | undefined {
 
 /** The same for the same JSON value, however it is spaced and in whatever order its fields are. */
 function fingerprintOf({ method, url, body }: FastifyRequest): string {
-  const value = body === undefined ? '' : JSON.stringify(body, inOrder);
+  const value = body === undefined ? '' : jsonOf(body);
   return createHash('sha256').update(`${method} ${url}\n${value}`).digest('base64url');
+}
+
+function jsonOf(body: unknown): string {
+  try {
+    return JSON.stringify(body, inOrder);
+  } catch {
+    // Thousands of arrays in each other can be parsed, but not written.
+    throw new ValidationFailedError('The body is nested too deeply.');
+  }
 }
 
 function inOrder(_name: string, value: unknown): unknown {

@@ -5,19 +5,13 @@ import { Documented } from '#libs/http';
 import { Authenticator, RequiresKey } from '../auth';
 import { ApiKeyBannedError, DailyQuotaExceededError } from './quotas.errors';
 import { RequestLimiter, senderOf } from './request-limiter';
-import { DAY_MS, type Limits, MINUTE_MS } from './rules/limits';
+import { MINUTE_MS } from './rules/limits';
 
-/** The two windows, with the limits of the sender's plan. */
-export function planThrottlers(authenticator: Authenticator): ThrottlerModuleOptions {
-  const limits = async (context: ExecutionContext): Promise<Limits> =>
-    (await senderOf(requestOf(context), authenticator)).limits;
-  return {
-    throttlers: [
-      { name: 'minute', ttl: MINUTE_MS, limit: async (context) => (await limits(context)).perMinute },
-      // Addresses have no daily limit.
-      { name: 'day', ttl: DAY_MS, limit: async (context) => (await limits(context)).perDay ?? Infinity },
-    ],
-  };
+/** One throttler, with the minute of the sender's plan: the guard takes its day in the same step. */
+export function planThrottler(authenticator: Authenticator): ThrottlerModuleOptions {
+  const limit = async (context: ExecutionContext): Promise<number> =>
+    (await senderOf(requestOf(context), authenticator)).limits.perMinute;
+  return [{ ttl: MINUTE_MS, limit }];
 }
 
 const COUNTED_ONLY_WITHOUT_KEY = 'quotas:counted-only-without-key';
@@ -62,7 +56,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     return subject.kind === 'client' ? `client ${subject.clientId}` : subject.address;
   }
 
-  /** Runs for each window; the first takes the request from both, in one step. */
+  /** Takes the request from both windows, in one step. */
   protected override async handleRequest({ context, getTracker }: ThrottlerRequest): Promise<boolean> {
     const request = requestOf(context);
     await getTracker(request, context);

@@ -7,7 +7,7 @@ import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { AdministrationModule, AuthModule, Authenticator } from '../auth';
 import { AccountController } from './account.controller';
-import { PlanThrottlerGuard, planThrottlers } from './plan-throttler.guard';
+import { PlanThrottlerGuard, planThrottler } from './plan-throttler.guard';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
@@ -63,7 +63,7 @@ export class QuotaAdministrationModule {}
     AuthModule,
     QuotaAdministrationModule,
     RetentionModule.keep({ table: 'usage_days', expired: olderThan(USAGE_DAYS) }),
-    ThrottlerModule.forRootAsync({ inject: [Authenticator], useFactory: planThrottlers }),
+    ThrottlerModule.forRootAsync({ inject: [Authenticator], useFactory: planThrottler }),
   ],
   controllers: [AccountController],
   providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE],

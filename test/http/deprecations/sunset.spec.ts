@@ -116,6 +116,7 @@ describe('at the sunset', () => {
   });
 
   it('the Location of a new pet leads to what still answers', async () => {
+    closing.clock.set(SUNSET);
     const { key } = await serving.issueKey();
     const { id: categoryId } = await new Arrange(caller).category();
     const locationOf = async (service: TestService) => {

@@ -54,7 +54,13 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
   ) {
     super();
     // `performance` is the default, but looked up when the module is loaded, before a test replaces it.
-    const bounds = { max: MAX_ENTRIES, ttl: IDLE_MS, updateAgeOnGet: true, perf: performance };
+    const bounds = {
+      max: MAX_ENTRIES,
+      ttl: IDLE_MS,
+      ttlResolution: SWEEP_MS,
+      updateAgeOnGet: true,
+      perf: performance,
+    };
     this.clients = new LRUCache<number, ClientEntry>({
       ...bounds,
       fetchMethod: (clientId, before) => this.readClient(clientId, before),
