@@ -381,6 +381,17 @@ describe('an Idempotency-Key', () => {
     expect(await categories()).toBe(before);
   });
 
+  it('400: a body nested more deeply than can be compared', async () => {
+    const { key } = await service.issueKey();
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const answer = await fetch(`${service.url}/categories`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Idempotency-Key': 'deep' },
+      body: `{"name":${deep}}`,
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'validation_failed' }]);
+  });
+
   it('400: may not be given twice, and the message says so', async () => {
     const answer = await exchange(
       service.port,
