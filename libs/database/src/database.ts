@@ -140,12 +140,17 @@ export class Database {
    * @throws what the driver throws; an error like that of an unavailable database if it gets no connection within five seconds
    */
   read(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
-    return this.reads.one(statement, values, caller, true);
+    return this.reads.one(statement, values, { caller, isSlow: true, rowOf: (stored) => stored });
   }
 
   /** As `read`, for few rows, whatever the values are: a caller may read several pages at a time. */
-  readPage(statement: Statement, values: unknown[], caller: number = SERVICE): Promise<StoredRow[]> {
-    return this.reads.one(statement, values, caller, false);
+  readPage<Row>(
+    statement: Statement,
+    values: unknown[],
+    caller: number = SERVICE,
+    rowOf: (stored: StoredRow) => Row,
+  ): Promise<Row[]> {
+    return this.reads.one(statement, values, { caller, isSlow: false, rowOf });
   }
 
   /**

@@ -103,9 +103,9 @@ export class EntityTable<Row extends object> {
   /** @param stored the columns of a row in the order of `names` */
   rowOf(stored: StoredRow): Row {
     const row: Record<string, unknown> = {};
-    this.columns.forEach((column, index) => {
-      row[column.property] = column.fromStored(stored[index]);
-    });
+    for (const [index, { property, fromStored }] of this.columns.entries()) {
+      row[property] = fromStored(stored[index]);
+    }
     return row as Row;
   }
 }

@@ -62,9 +62,9 @@ export class PageReader<Row extends object, Filters> {
     caller: number | undefined,
   ): Promise<RowPage<Row>> {
     const table = this.database.table(this.entity);
-    const stored = await this.database.readPage({ text }, values, caller);
-    const entries = stored.slice(0, limit).map((row) => table.rowOf(row));
-    return { entries, lastId: stored.length > limit ? table.idOf(entries.at(-1)!) : null };
+    const rows = await this.database.readPage({ text }, values, caller, (stored) => table.rowOf(stored));
+    const entries = rows.slice(0, limit);
+    return { entries, lastId: rows.length > limit ? table.idOf(entries.at(-1)!) : null };
   }
 
   private async readNamed(

@@ -60,14 +60,18 @@ export class Reads {
   }
 
   /**
-   * Requests for the same statement with the same values share it.
+   * Requests for the same statement with the same values share it, and its rows.
    * @param isSlow it may read thousands of rows: a caller has one of them at a time
    */
-  one(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
+  one<Row>(
+    statement: Statement,
+    values: unknown[],
+    { caller, isSlow, rowOf }: { caller: number; isSlow: boolean; rowOf: (stored: StoredRow) => Row },
+  ): Promise<Row[]> {
     const read: SharedRead<unknown, unknown> = {
       maxBatch: Infinity,
       statementFor: () => ({ ...statement, values }),
-      resultsOf: (rows) => [rows],
+      resultsOf: (rows) => [rows.map(rowOf)],
     };
     const id = `${statement.text} ${JSON.stringify(values)}`;
     return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE });
