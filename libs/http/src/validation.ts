@@ -30,6 +30,7 @@ import {
   type ValidationOptions,
   type ValidatorOptions,
 } from 'class-validator';
+import { LRUCache } from 'lru-cache';
 import { ValidationFailedError } from './errors';
 
 export interface FieldOptions {
@@ -230,6 +231,9 @@ function isDay(year: number, month: number, day: number): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
+/** How many valid queries are remembered. */
+const MAX_QUERIES = 500;
+
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
 
@@ -246,19 +250,33 @@ export function OptionalBody(): ClassDecorator {
  */
 @Injectable()
 export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
+  private readonly validQueries = new LRUCache<string, object>({ max: MAX_QUERIES });
+
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if ((type !== 'body' && type !== 'query') || metatype === undefined || metatype === Object) {
       return value;
     }
     const shape = metatype as Type<object>;
     if (type === 'query') {
-      return validated(shape, value as object, true);
+      return this.query(shape, value as Record<string, unknown>);
     }
     const body = value === undefined && optionalBodies.has(shape) ? {} : value;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
     }
     return validated(shape, body);
+  }
+
+  /** Queries for the pages of a list differ in their cursor, of which any text has the right type. */
+  private query<Shape extends object>(shape: Type<Shape>, query: Record<string, unknown>): Shape {
+    const { cursor, ...others } = query;
+    if (cursor !== undefined && (typeof cursor !== 'string' || fieldOf(shape, 'cursor') === undefined)) {
+      return validated(shape, query, true);
+    }
+    const key = `${shape.name} ${JSON.stringify(others)}`;
+    const known = this.validQueries.get(key) ?? validated(shape, others, true);
+    this.validQueries.set(key, known);
+    return Object.assign(new shape(), known, cursor === undefined ? {} : { cursor });
   }
 }
 
@@ -300,10 +318,7 @@ export function validated<Shape extends object>(shape: Type<Shape>, value: objec
 }
 
 function unknownField(name: string, shape: Type<object>): string {
-  const prototype = shape.prototype as object;
-  const fields = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype) as string[];
-  const names = fields.map((field) => field.slice(1));
-  return `${quoted(name)} is not allowed here (allowed: ${names.join(', ')})`;
+  return `${quoted(name)} is not allowed here (allowed: ${namesOf(shape).join(', ')})`;
 }
 
 /** A name chosen by the caller, made safe for a message. */
@@ -318,11 +333,27 @@ interface DocumentedField {
   isArray?: boolean;
 }
 
+const fieldsOf = new WeakMap<Type<object>, Map<string, DocumentedField>>();
+
 /** The field of this name; undefined if the class has none. */
 function fieldOf(shape: Type<object>, name: string): DocumentedField | undefined {
-  return Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES, shape.prototype as object, name) as
-    | DocumentedField
-    | undefined;
+  let fields = fieldsOf.get(shape);
+  if (fields === undefined) {
+    const documented = (field: string) =>
+      Reflect.getMetadata(
+        DECORATORS.API_MODEL_PROPERTIES,
+        shape.prototype as object,
+        field,
+      ) as DocumentedField;
+    fields = new Map(namesOf(shape).map((field) => [field, documented(field)]));
+    fieldsOf.set(shape, fields);
+  }
+  return fields.get(name);
+}
+
+function namesOf({ prototype }: Type<object>): string[] {
+  const names = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype as object) as string[];
+  return names.map((name) => name.slice(1));
 }
 
 /** Reads a query parameter as the type that its field documents. Text that cannot be read so stays as it is. */
