@@ -1,4 +1,12 @@
-import { type ExecutionContext, Inject, Injectable, SetMetadata, applyDecorators } from '@nestjs/common';
+import {
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  SetMetadata,
+  type Type,
+  applyDecorators,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Documented } from '#libs/http';
@@ -27,6 +35,23 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
     // Addresses have no daily limit and no bans.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
+}
+
+type Metadata = Map<unknown, unknown>;
+
+/** Remembers what decorators say of handlers, which the package asks a dozen times for each request. */
+@Injectable()
+export class HandlerMetadata extends Reflector {
+  private readonly known = new Map<unknown, Metadata>();
+
+  override getAllAndOverride = (key: unknown, [handler, controller]: Type[]): never => {
+    const metadata: Metadata = this.known.get(handler) ?? new Map<unknown, unknown>();
+    this.known.set(handler, metadata);
+    if (!metadata.has(key)) {
+      metadata.set(key, super.getAllAndOverride(key, [handler!, controller!]));
+    }
+    return metadata.get(key) as never;
+  };
 }
 
 /**

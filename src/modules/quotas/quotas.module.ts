@@ -1,4 +1,5 @@
 import { Module, type Provider } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Cluster, Redis } from 'ioredis';
@@ -7,7 +8,7 @@ import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { AdministrationModule, AuthModule, Authenticator } from '../auth';
 import { AccountController } from './account.controller';
-import { PlanThrottlerGuard, planThrottler } from './plan-throttler.guard';
+import { HandlerMetadata, PlanThrottlerGuard, planThrottler } from './plan-throttler.guard';
 import { KeyBan, QuotaReset, USAGE_DAYS, UsageDay } from './quotas.entity';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
@@ -66,7 +67,12 @@ export class QuotaAdministrationModule {}
     ThrottlerModule.forRootAsync({ inject: [Authenticator], useFactory: planThrottler }),
   ],
   controllers: [AccountController],
-  providers: [RequestLimiter, PlanThrottlerGuard, ...QUOTA_STORE],
+  providers: [
+    { provide: Reflector, useClass: HandlerMetadata },
+    RequestLimiter,
+    PlanThrottlerGuard,
+    ...QUOTA_STORE,
+  ],
   exports: [QuotaStore, RequestLimiter, PlanThrottlerGuard],
 })
 export class QuotasModule {}
