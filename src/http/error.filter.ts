@@ -27,7 +27,7 @@ import {
 import { refusalOf } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document';
-import { ResponseHeaders } from './response.interceptor';
+import { ResponseHeaders, commonHeaders } from './response.interceptor';
 
 /** Turns every failure into the Error object, with all header fields of a successful response. */
 @Injectable()
@@ -100,6 +100,8 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+  // No hook has run for a path that cannot be decoded.
+  void reply.headers(commonHeaders(request.id));
   // With this, Fastify would close the connection before the rest of a body is read, which can discard the response.
   void reply.removeHeader('connection').status(error.status).headers(error.headers);
   if (error.status === 404 && sendUnknownPage(request, reply)) {

@@ -21,6 +21,7 @@ import {
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
+import { commonHeaders } from './response.interceptor';
 
 export interface ServerTimeouts {
   /** How long a request may take to arrive; then the response is 408. */
@@ -64,16 +65,10 @@ export function createHttpAdapter(
     clientErrorHandler(this: FastifyInstance, failure: ParserError, socket: Socket) {
       this.refuseUnreadable(failure, socket);
     },
-    // The path is not valid percent-encoded UTF-8. No hook has run.
-    frameworkErrors: (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-      void reply.headers(commonHeaders(request.id));
-      request.server.errorHandler(failure, request, reply);
-    },
+    // The path is not valid percent-encoded UTF-8.
+    frameworkErrors: (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+      request.server.errorHandler(failure, request, reply),
   });
-}
-
-function commonHeaders(requestId: string): Record<string, string> {
-  return { 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache' };
 }
 
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;

@@ -4,6 +4,11 @@ import { type Observable, map } from 'rxjs';
 import { deprecationHeadersOf, representationOf } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 
+/** The header fields of every response that do not depend on the caller. */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return { 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache' };
+}
+
 /** The header fields of every response: the caller's limits, and the deprecation of the operation. */
 @Injectable()
 export class ResponseHeaders {

@@ -46,6 +46,7 @@ describe('an unknown path', () => {
     async (method) => {
       const fields = ['Content-Type: /', 'Content-Length: 1'];
       expectError(await bench.withKey(`${method} /nope`, fields, '{'), 404, 'route_not_found', 'key');
+      expectError(await bench.withKey(`${method} /%zz`), 404, 'route_not_found', 'key');
     },
   );
 
