@@ -22,7 +22,7 @@ const MAY_IMPORT = {
 const REPORT_EVENTS = ['orders', 'inventory', 'pets', 'categories'];
 const READ_SETTINGS = ['quotas', 'deprecations', 'webhooks'];
 /** Folders that are imported only through their index. */
-const FOLDER = '(?:modules|runtime)/[^/]+|migrations|http/document';
+const FOLDER = '(?:modules|runtime)/[^/]+|migrations';
 const INDEX = `^src/(?:${FOLDER})/index\\.ts$`;
 
 const PURE = [

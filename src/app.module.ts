@@ -15,7 +15,7 @@ import { HealthModule } from './runtime/health';
 import { InventoryModule, STOCK, StockReservations } from './modules/inventory';
 import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
 import { PetDependents, PETS, PetsModule } from './modules/pets';
-import { MetricsModule } from './runtime/service-metrics';
+import { MetricsModule } from './runtime/metrics';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';
 import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';

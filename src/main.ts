@@ -1,16 +1,14 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
-import { EnvironmentError } from './runtime/environment';
-import { loadEnvironmentFile } from './runtime/environment-file';
-import { usableCores } from './runtime/usable-cores';
-import { type Settings, readSettings } from './settings';
+import { EnvironmentError, loadEnvironmentFile } from './runtime/environment';
+import { type Settings, readSettings, settingNames } from './settings';
 
 /**
  * The server's entry point. Settings are read first, so that an invalid one fails before the rest is loaded. Tracing starts
  * next, because it instruments drivers while they are loaded; without a collector it is not loaded.
  */
 async function main(): Promise<void> {
-  loadEnvironmentFile();
+  loadEnvironmentFile(settingNames());
   const settings = readSettings(process.env);
   const workers = cluster.isPrimary ? workersOf(settings) : 0;
   const tracing =
@@ -23,15 +21,14 @@ async function main(): Promise<void> {
 
 /** How many processes answer requests beside this one. @throws EnvironmentError if nothing would share their limits */
 function workersOf({ workers, redisUrl }: Settings): number {
-  const count = workers === 'auto' ? usableCores() : workers;
-  if (count > 1 && redisUrl === undefined) {
+  if (workers > 1 && redisUrl === undefined) {
     throw new EnvironmentError(
       'WORKERS',
       'more than 1 only with REDIS_URL, where they share the limits',
       String(workers),
     );
   }
-  return count > 1 ? count : 0;
+  return workers > 1 ? workers : 0;
 }
 
 async function fail(error: unknown): Promise<never> {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import {
   type Environment,
   EnvironmentError,
@@ -31,8 +32,8 @@ export interface Settings {
   webhookKey: Buffer | undefined;
   /** How long the service continues after the signal to stop, while `/health/ready` reports that it is not ready. */
   shutdownDelaySeconds: number;
-  /** Processes that share the port; `auto` is one for each core. More than one need `redisUrl`. */
-  workers: number | 'auto';
+  /** Processes that share the port. More than one need `redisUrl`. */
+  workers: number;
   /** Where traces are sent, by OTLP over HTTP; absent: tracing is off. */
   tracesUrl: string | undefined;
 }
@@ -115,7 +116,7 @@ function readAll(reader: EnvironmentReader): Settings {
     ),
     webhookKey: readWebhookKey(reader),
     shutdownDelaySeconds: reader.integer('SHUTDOWN_DELAY', 0, { min: 0, max: 300 }),
-    workers: reader.text('WORKERS') === 'auto' ? 'auto' : readWorkers(reader),
+    workers: reader.text('WORKERS') === 'auto' ? usableCores() : readWorkers(reader),
     tracesUrl: reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
   };
 }
@@ -129,6 +130,28 @@ function readWorkers(reader: EnvironmentReader): number {
       `a number from 1 to ${MAX_WORKERS}, or auto`,
       reader.text('WORKERS', ''),
     );
+  }
+}
+
+/** Where Linux reports the CPU limit of a container (control groups, version 2). */
+const CPU_MAX = '/sys/fs/cgroup/cpu.max';
+
+/**
+ * Cores that this process may use: those of the machine, or fewer in a container with a CPU limit; at least 1.
+ * @param cores the cores of the machine
+ * @param limit the text of `cpu.max`: microseconds of CPU time (or `max`) in a period of microseconds
+ */
+export function usableCores(cores = availableParallelism(), limit = readLimit()): number {
+  const [time = 'max', period = ''] = limit.trim().split(' ');
+  const limited = time === 'max' ? Infinity : Math.floor(Number(time) / Number(period));
+  return Math.max(1, Math.min(cores, limited || 1));
+}
+
+function readLimit(): string {
+  try {
+    return readFileSync(CPU_MAX, 'utf8');
+  } catch {
+    return 'max';
   }
 }
 

@@ -9,9 +9,8 @@ import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database'
 import { migrateToNewest } from '../runtime/data-source';
 import { EnvironmentReader } from '../runtime/environment';
 import { PETSTORE } from '../runtime/messages';
-import { openDatabase } from '../runtime/open-database';
+import { WEBHOOK_KEY_FILE, openDatabase, webhookKeyFile } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
-import { WEBHOOK_KEY_FILE, webhookKeyFile } from '../runtime/webhook-key';
 import { readDatabaseUrl, readSettings } from '../settings';
 import { CommandGroup, ResultCommand } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';

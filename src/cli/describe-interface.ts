@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module';
 import { readSettings } from '../settings';
-import { buildDocument, documentText } from '../http/document';
+import { buildDocument, documentText } from '../http/document/build-document';
 
 /** The interface description as text, from an application that is assembled but not started. */
 export async function describeInterface(format: 'json' | 'yaml'): Promise<string> {

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { CommandFactory, CommandRunnerService } from 'nest-commander';
-import { loadEnvironmentFile } from '../runtime/environment-file';
+import { loadEnvironmentFile } from '../runtime/environment';
 import { PETSTORE } from '../runtime/messages';
+import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, CommandFailure, fail, writeUsageError } from './command/failure';
 import { operator } from './command/operator';
@@ -11,7 +12,7 @@ import { OutputFailure, isReaderGone, writeOutput } from './command/files';
 const VERSION_OPTIONS = ['-v', '-V', '--version'];
 
 async function main(): Promise<void> {
-  loadEnvironmentFile();
+  loadEnvironmentFile(settingNames());
   if (VERSION_OPTIONS.includes(process.argv[2]!)) {
     process.argv.splice(2, Infinity, 'version');
   }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'nest-commander';
-import { VERSION } from '../runtime/version';
+import { VERSION } from '../runtime/messages';
 import { PetstoreCommand, ResultCommand } from './command/command';
 import { type OutputOptions, printDone } from './command/output';
 import { writeOutput } from './command/files';

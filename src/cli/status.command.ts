@@ -4,10 +4,14 @@ import { DataSource } from 'typeorm';
 import { migrationStates } from '#libs/database';
 import { redisStatus } from '../modules/quotas';
 import { WEBHOOK_STATE, type WebhookState } from '../modules/webhooks';
-import { commandOptions } from '../runtime/data-source';
-import { PETSTORE } from '../runtime/messages';
+import {
+  RUNNING_INSTANCES,
+  type RunningInstance,
+  commandOptions,
+  readInstanceName,
+} from '../runtime/data-source';
+import { PETSTORE, VERSION } from '../runtime/messages';
 import { findEmbedded } from '../runtime/open-database';
-import { RUNNING_INSTANCES, type RunningInstance, VERSION, readInstanceName } from '../runtime/version';
 import { type Settings, readSettings } from '../settings';
 import { ResultCommand } from './command/command';
 import { CommandFailure } from './command/failure';

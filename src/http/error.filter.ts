@@ -26,7 +26,7 @@ import {
 } from '#libs/http';
 import { refusalOf } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
-import { sendUnknownPage } from './document';
+import { sendUnknownPage } from './document/pages';
 import { ResponseHeaders, commonHeaders } from './response.interceptor';
 
 /** Turns every failure into the Error object, with all header fields of a successful response. */

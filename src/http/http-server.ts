@@ -33,13 +33,6 @@ export interface ServerTimeouts {
 
 const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Answers what Node could not read as a request. */
-    refuseUnreadable(failure: ParserError, socket: Socket): void;
-  }
-}
-
 /** The HTTP server. Overrides defaults of Node and Fastify that callers would notice. */
 export function createHttpAdapter(
   settings: Settings,
@@ -62,9 +55,6 @@ export function createHttpAdapter(
     requestTimeout: requestMs,
     connectionTimeout: standstillMs,
     http: { headersTimeout: headersMs, connectionsCheckingInterval: Math.min(1_000, headersMs) },
-    clientErrorHandler(this: FastifyInstance, failure: ParserError, socket: Socket) {
-      this.refuseUnreadable(failure, socket);
-    },
     // The path is not valid percent-encoded UTF-8.
     frameworkErrors: (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
       request.server.errorHandler(failure, request, reply),
@@ -89,12 +79,15 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   fastify.server.maxHeadersCount = 0;
   app.get(AllowedMethods).watch(fastify);
   acceptJson(fastify);
-  fastify.decorate('refuseUnreadable', (failure, socket) => {
-    limiter
-      .headersForAddress(socket.remoteAddress ?? '')
-      .then((limits) => connections.refuse(socket, failure, { ...limits, ...commonHeaders(randomUUID()) }))
-      .catch(() => socket.destroy());
-  });
+  // Instead of Fastify's own answer to what Node could not read as a request.
+  fastify.server
+    .removeAllListeners('clientError')
+    .on('clientError', (failure: ParserError, socket: Socket) => {
+      limiter
+        .headersForAddress(socket.remoteAddress ?? '')
+        .then((limits) => connections.refuse(socket, failure, { ...limits, ...commonHeaders(randomUUID()) }))
+        .catch(() => socket.destroy());
+    });
   // Nest's own hooks answer some requests before any hook added here; this one runs before them.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id));

@@ -1,6 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { InterceptorsConsumer } from '@nestjs/core/interceptors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, map } from 'rxjs';
+import { type Observable, from, lastValueFrom, map } from 'rxjs';
 import { deprecationHeadersOf, representationOf } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 
@@ -43,4 +44,33 @@ export class ResponseInterceptor implements NestInterceptor {
       }),
     );
   }
+}
+
+/**
+ * Calls interceptors as they are. Nest puts each into streams of streams, so that handlers may return streams of several
+ * values, and stops those when the caller disconnects: 17% of the processor time of a read by id. Our handlers return one
+ * value.
+ *
+ * It replaces a method of Nest for the whole process, the only one of other people's code that is replaced. Interceptors and
+ * handlers need no change, with it or without it.
+ */
+export function callInterceptorsDirectly(): void {
+  InterceptorsConsumer.prototype.intercept = async function (
+    interceptors,
+    args,
+    instance,
+    method,
+    next,
+    type,
+  ) {
+    const context = this.createContext(args, instance, method);
+    context.setType(type!);
+    const handle = (index: number): Observable<unknown> => {
+      const interceptor = interceptors[index];
+      return interceptor === undefined
+        ? from(next())
+        : (interceptor.intercept(context, { handle: () => handle(index + 1) }) as Observable<unknown>);
+    };
+    return lastValueFrom(handle(0));
+  };
 }

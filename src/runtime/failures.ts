@@ -1,5 +1,4 @@
-import { EnvironmentError } from './environment';
-import { EnvironmentFileError } from './environment-file';
+import { EnvironmentError, EnvironmentFileError } from './environment';
 import { MigrationLockError, UnsuitableDatabaseError, isDatabaseUnavailable } from '#libs/database';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { ApiError } from '#libs/http';

@@ -1,6 +1,9 @@
 // What this program says on a terminal or in one line.
 import { basename, relative } from 'node:path';
 
+/** The version of the service, which package.json repeats; a test compares them. */
+export const VERSION = '1.0.0';
+
 /** The command line's name in hints: as it was called, so that the hints work in the same place. */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 

@@ -3,12 +3,10 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Settings } from '../settings';
 import { createLogger, endLog, terminalLog } from './logging';
 import { PETSTORE } from './messages';
-import { openDatabase } from './open-database';
+import { openDatabase, withWebhookKey } from './open-database';
 import { DEMO_CLIENT, SeedService } from './seed';
-import { type Running, Service } from './service';
-import { listenToStopSignals } from './stop-signals';
+import { type Running, Service, listenToStopSignals } from './service';
 import type { Tracing } from './tracing';
-import { withWebhookKey } from './webhook-key';
 import { WorkerProcesses } from './worker-processes';
 
 /**

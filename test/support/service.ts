@@ -11,7 +11,7 @@ import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-serv
 import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { agreedPlan } from '../../src/modules/quotas';
 import { REDIS_CONNECTION } from '../../src/modules/quotas/quotas.module';
-import { redisClient } from '../../src/modules/quotas/stores/redis-connection';
+import { redisClient } from '../../src/modules/quotas/stores/redis-quota-store';
 import { type LogLevel, type Settings, readSettings } from '../../src/settings';
 import { ApiClient } from './api-client';
 import { DocumentContract } from './document-contract';

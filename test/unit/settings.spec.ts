@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../src/runtime/environment';
-import { type Settings, readSettings } from '../../src/settings';
+import { type Settings, readSettings, usableCores } from '../../src/settings';
 
 const ORIGINS = ['https://a.example', 'http://b.example:8080'];
 const KEY = Buffer.alloc(32, 7);
@@ -104,7 +104,7 @@ const TABLE: Row[] = [
     `${keyOf(31)}|${keyOf(33)}|secret|=`,
   ],
   ['SHUTDOWN_DELAY', 'shutdownDelaySeconds', 0, { 5: 5, 300: 300 }, '301|-1|0.5|5s'],
-  ['WORKERS', 'workers', 1, { 4: 4, auto: 'auto' }, '0|257|1.5|all'],
+  ['WORKERS', 'workers', 1, { 4: 4, auto: usableCores() }, '0|257|1.5|all'],
   [
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'tracesUrl',

@@ -1,4 +1,4 @@
-import { usableCores } from '../../src/runtime/usable-cores';
+import { usableCores } from '../../src/settings';
 
 test.each([
   ['without a limit, all cores', 8, 'max 100000\n', 8],

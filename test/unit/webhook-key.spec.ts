@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withWebhookKey } from '../../src/runtime/webhook-key';
+import { withWebhookKey } from '../../src/runtime/open-database';
 import { readSettings } from '../../src/settings';
 
 it.each(['', 'c2hvcnQ=', '\u001b[2J../../x', `${'A'.repeat(43)}=x`])(

@@ -7,10 +7,10 @@ import {
   type OperationObject,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { type Deprecation, Deprecated } from './deprecation';
 import type { AnyDefinedError } from './errors';
 import { Documented, type Examples } from './notes';
 import { MAX_PAGE_SIZE, type PageOptions, Paged } from './paging';
+import { type Deprecation, Deprecated } from './routes';
 import { Created, SingleResource } from './single-resource';
 
 /** A class, or the name of a shared schema of the document. */

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { type ExecutionContext, SetMetadata, applyDecorators, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Deprecation, isGone } from './deprecation';
 import { PreconditionFailedError } from './errors';
 import { Documented } from './notes';
-import { routeOf } from './routes';
+import { type Deprecation, isGone, routeOf } from './routes';
 
 const REPRESENTATION = Symbol('representation');
 

@@ -10,8 +10,15 @@ import type {
   SchemaObject,
 } from '@nestjs/swagger';
 import { type ErrorDefinition, type HeaderNote, NOTES, type OperationNotes, noNotes } from '#libs/http';
-import { EVERY_RESPONSE, HEADERS, LIMITED } from './header-fields';
-import { PARAMETERS, isNotStored, possibleErrors, schemas } from './shared-parts';
+import {
+  EVERY_RESPONSE,
+  HEADERS,
+  LIMITED,
+  PARAMETERS,
+  isNotStored,
+  possibleErrors,
+  schemas,
+} from './shared-parts';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 type Responses = Record<string, ResponseObject>;

@@ -1,4 +1,4 @@
-import type { ParameterObject, SchemaObject } from '@nestjs/swagger';
+import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import {
   BadRequestError,
   type ErrorDefinition,
@@ -54,6 +54,136 @@ export const PARAMETERS: Record<string, ParameterObject> = {
     schema: TAGS,
     example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
   },
+};
+
+const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
+/** The last second of the year 9999. */
+const LAST_SECOND = 253_402_300_799;
+
+/** A header field that not every response of its kind has. */
+function textHeader(description: string, example: string, pattern: string, maxLength: number) {
+  return { description, schema: { type: 'string', pattern, maxLength }, example } as const;
+}
+
+function alwaysText(...header: Parameters<typeof textHeader>) {
+  return { ...textHeader(...header), required: true };
+}
+
+/** Header fields of responses, by name. */
+export const HEADERS: Record<string, HeaderObject> = {
+  'X-RateLimit-Limit': {
+    required: true,
+    description:
+      'The request limit that applies to the caller: that of the window with the fewest requests left or, on a 429, of the exhausted window.',
+    schema: INT32,
+    example: 60,
+  },
+  'X-RateLimit-Remaining': {
+    required: true,
+    description: 'Requests left in that window.',
+    schema: INT32,
+    example: 59,
+  },
+  'X-RateLimit-Reset': {
+    required: true,
+    description: 'Unix timestamp at which that window resets; during a ban, the end of the ban.',
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: LAST_SECOND },
+    example: 1795253460,
+  },
+  'RateLimit-Policy': alwaysText(
+    'The windows that apply: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Without a valid key there is no daily window.',
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
+    '^"minute";q=[0-9]+;w=60(, "day";q=[0-9]+;w=86400)?$',
+    64,
+  ),
+  RateLimit: alwaysText(
+    'What is left in each window: `r` requests for the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).',
+    '"minute";r=59;t=60, "day";r=999;t=40211',
+    '^"minute";r=[0-9]+;t=[0-9]+(, "day";r=[0-9]+;t=[0-9]+)?$',
+    64,
+  ),
+  'X-Request-Id': alwaysText(
+    'The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated one. Quote it when you report a problem.',
+    '0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11',
+    '^[A-Za-z0-9._-]+$',
+    128,
+  ),
+  'Cache-Control': {
+    required: true,
+    description: 'Only the caller may cache the response, and must revalidate it before using it again.',
+    schema: { type: 'string', enum: ['private, no-cache'] },
+    example: 'private, no-cache',
+  },
+  'Access-Control-Allow-Origin': textHeader(
+    'The origins that may read the response. Present if the request has an allowed `Origin`.',
+    '*',
+    '^(\\*|[a-z][a-z0-9+.-]*://[^/ ]+)$',
+    2048,
+  ),
+  'Retry-After': {
+    description: 'Seconds to wait before the next request.',
+    schema: { ...INT32, minimum: 1 },
+    example: 42,
+  },
+  'WWW-Authenticate': textHeader(
+    'How to authenticate, and what is wrong with the key that was sent.',
+    'Bearer realm="petstore"',
+    '^Bearer realm="petstore"(, [a-z]+="[a-z_]+")*$',
+    100,
+  ),
+  ETag: alwaysText(
+    'Version of the resource, for `If-Match` and `If-None-Match`.',
+    '"0SgU8bLYz3tEJ7_M5bIqkw"',
+    '^"[A-Za-z0-9_-]{22}"$',
+    24,
+  ),
+  Location: alwaysText('Path of the resource that was created.', '/pets/1', '^(/[a-z]+)+/[1-9][0-9]*$', 64),
+  Link: textHeader(
+    'The next page, as `rel="next"` (RFC 8288). Absent on the last page.',
+    '</pets?cursor=YWZ0ZXI6MjA>; rel="next"',
+    '^<[^<>]+>; rel="[a-z-]+"',
+    8192,
+  ),
+  Deprecation: alwaysText(
+    'When the operation was deprecated (RFC 9745): `@` and a Unix timestamp.',
+    '@1793491200',
+    '^@[0-9]+$',
+    20,
+  ),
+  Sunset: alwaysText(
+    'When the operation may be removed (RFC 8594).',
+    'Mon, 01 Nov 2027 00:00:00 GMT',
+    '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$',
+    29,
+  ),
+  'Idempotent-Replayed': {
+    description:
+      'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
+  },
+};
+
+/** Those of every response of every operation. */
+export const EVERY_RESPONSE = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-Request-Id',
+  'Cache-Control',
+  'Access-Control-Allow-Origin',
+];
+
+/** Those whose shared values would be wrong for 429. */
+export const LIMITED: Record<string, HeaderObject> = {
+  'X-RateLimit-Remaining': {
+    required: true,
+    ...HEADERS['X-RateLimit-Remaining']!,
+    example: 0,
+  },
+  RateLimit: { ...HEADERS.RateLimit!, example: '"minute";r=0;t=42, "day";r=940;t=40211' },
 };
 
 const EVERY_OPERATION = [

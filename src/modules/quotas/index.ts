@@ -9,14 +9,15 @@ export {
   type Plan,
 } from './rules/limits';
 export { QuotaAdministrationModule, QuotasModule } from './quotas.module';
-export { ApiKeyBannedError, DailyQuotaExceededError, RateLimitExceededError } from './quotas.errors';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export {
+  ApiKeyBannedError,
+  DailyQuotaExceededError,
   LIMITER_DECISIONS,
-  type LimiterDecision,
+  RateLimitExceededError,
   RequestLimiter,
   limiterDecisionOf,
 } from './request-limiter';
 export { BAN_LEVELS } from './rules/decision';
 export { QuotaStore } from './stores/quota-store';
-export { type RedisStatus, redisStatus } from './stores/redis-connection';
+export { type RedisStatus, redisStatus } from './stores/redis-quota-store';

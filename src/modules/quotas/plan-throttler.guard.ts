@@ -11,8 +11,7 @@ import { ThrottlerGuard, type ThrottlerModuleOptions, type ThrottlerRequest } fr
 import type { FastifyRequest } from 'fastify';
 import { Documented } from '#libs/http';
 import { Authenticator, RequiresKey } from '../auth';
-import { ApiKeyBannedError, DailyQuotaExceededError } from './quotas.errors';
-import { RequestLimiter, senderOf } from './request-limiter';
+import { ApiKeyBannedError, DailyQuotaExceededError, RequestLimiter, senderOf } from './request-limiter';
 import { MINUTE_MS } from './rules/limits';
 
 /** One throttler, with the minute of the sender's plan: the guard takes its day in the same step. */

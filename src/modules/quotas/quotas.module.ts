@@ -16,8 +16,7 @@ import { FleetQuotaStore } from './stores/fleet-quota-store';
 import { MemoryQuotaStore } from './stores/memory-quota-store';
 import { QuotaRecords } from './stores/quota-records';
 import { QuotaStore } from './stores/quota-store';
-import { redisClient } from './stores/redis-connection';
-import { RedisQuotaStore } from './stores/redis-quota-store';
+import { RedisQuotaStore, redisClient } from './stores/redis-quota-store';
 
 export const REDIS_CONNECTION = Symbol('REDIS_CONNECTION');
 

@@ -33,7 +33,6 @@ const PLANTED = Object.entries<Record<string, string>>({
   'A module is imported only through its index': {
     'src/a': './modules/pets/pets.service',
     'src/http/a': '../modules/auth/authenticator',
-    'src/cli/b': '../http/document/build-document',
     'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,
     'orders/b': '../inventory/stock.entity',
   },

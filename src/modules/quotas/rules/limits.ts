@@ -20,18 +20,14 @@ export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 /** Plans whose limits are agreed with each client. */
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
-/** A plan, with its limits if they are agreed with the client. */
-interface PlanTerms {
-  plan: string;
-  perMinute: number | null;
-  perDay: number | null;
-}
-
 /** The plan and the limits do not fit. The message is for the operator. */
 export class InvalidPlanError extends Error {}
 
-/** @throws InvalidPlanError for an unknown plan, a missing limit, or limits for a plan with fixed ones */
-export function agreedPlan(plan: string, perMinute?: number, perDay?: number): PlanTerms {
+/**
+ * A plan, with its limits if they are agreed with the client.
+ * @throws InvalidPlanError for an unknown plan, a missing limit, or limits for a plan with fixed ones
+ */
+export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   const fixed = LIMITS.get(plan);
   if (fixed === undefined) {
     throw new InvalidPlanError(`There is no plan ${plan}. Plans are ${PLANS.join(', ')}.`);
@@ -51,7 +47,8 @@ export function agreedPlan(plan: string, perMinute?: number, perDay?: number): P
 }
 
 /** The limits in force for a client. */
-export function limitsOf({ plan, perMinute, perDay }: PlanTerms): Limits {
+export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
+  const { plan, perMinute, perDay } = terms;
   const fixed = LIMITS.get(plan);
   if (fixed) {
     return fixed;

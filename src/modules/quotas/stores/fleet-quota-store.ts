@@ -4,8 +4,7 @@ import { RepeatingTask } from '#libs/clock';
 import type { Standing } from '../rules/decision';
 import type { MemoryQuotaStore } from './memory-quota-store';
 import { type AddressSubject, QuotaStore, type Receipt, type Subject, type Taken } from './quota-store';
-import { reasonOf } from './redis-connection';
-import { type RedisQuotaStore, RedisUnavailableError } from './redis-quota-store';
+import { type RedisQuotaStore, RedisUnavailableError, reasonOf } from './redis-quota-store';
 
 const PROBE_MS = 250;
 const PROBE: AddressSubject = { kind: 'address', address: 'probe', limits: { perMinute: 1, perDay: null } };
