@@ -1,4 +1,4 @@
-import { sqlMigration } from './sql-migration';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const CATALOGUE = [
   `CREATE TABLE categories (
@@ -298,8 +298,16 @@ const DOWN = [
     notify_ban_changed, notify_quota_reset, notify_client_changed, notify_key_changed`,
 ];
 
-export const FirstSchema1795000000000 = sqlMigration(
-  'FirstSchema1795000000000',
-  [...CATALOGUE, ...CLIENTS, ...AUDIT, ...EVENTS, ...WEBHOOKS],
-  DOWN,
-);
+export class FirstSchema1795000000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of [...CATALOGUE, ...CLIENTS, ...AUDIT, ...EVENTS, ...WEBHOOKS]) {
+      await queryRunner.query(statement);
+    }
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const statement of DOWN) {
+      await queryRunner.query(statement);
+    }
+  }
+}

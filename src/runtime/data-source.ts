@@ -3,12 +3,16 @@ import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PostgresNames, giveUpSilentConnection, migrate } from '#libs/database';
-import { MIGRATIONS } from '../migrations';
+import { FirstSchema1795000000000 } from '../migrations/1795000000000-first-schema';
+import { EventRows1796200000000 } from '../migrations/1796200000000-event-rows';
 import { VERSION } from './messages';
 
 /** How long a statement may run, and a request may wait for a connection, before the response is 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+
+/** In the order of execution. */
+export const MIGRATIONS = [FirstSchema1795000000000, EventRows1796200000000];
 
 export function dataSourceOptions(
   url: string,

@@ -1,16 +1,15 @@
-import { DataSource } from 'typeorm';
-import { MIGRATIONS } from '../../../src/migrations';
-import { EventRows1796000000000 } from '../../../src/migrations/1796000000000-event-rows';
-import { dataSourceOptions } from '../../../src/runtime/data-source';
+import { DataSource, type MigrationInterface } from 'typeorm';
+import { MIGRATIONS, dataSourceOptions } from '../../../src/runtime/data-source';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
 let database: TestDatabase;
-beforeAll(async () => {
+beforeEach(async () => {
   database = await createTestDatabase('template1');
+  await migrate(MIGRATIONS.slice(0, 1));
 });
-afterAll(() => database.drop());
+afterEach(() => database.drop());
 
-async function migrate(migrations: typeof MIGRATIONS): Promise<void> {
+async function migrate(migrations: (new () => MigrationInterface)[]): Promise<void> {
   const dataSource = new DataSource({ ...dataSourceOptions(database.url, 1), entities: [], migrations });
   await dataSource.initialize();
   await dataSource.runMigrations({ transaction: 'each' });
@@ -22,7 +21,6 @@ const query = async (text: string, values?: unknown[]) =>
   (await database.pool.query(text, values)).rows as unknown;
 
 it('The events of a store with blocks become rows, and deliveries and webhooks go on where they were', async () => {
-  await migrate(MIGRATIONS.slice(0, MIGRATIONS.indexOf(EventRows1796000000000)));
   // Two commits; the second with two events. Everything up to its first event has been dispatched.
   const event = (n: number) => ({
     id: idOf(n),
@@ -66,4 +64,24 @@ it('The events of a store with blocks become rows, and deliveries and webhooks g
   // The next event follows them.
   await query(`INSERT INTO events (id, type, data) VALUES (gen_random_uuid(), 'pet.created', '{}')`);
   expect(await query('SELECT max(position)::int AS newest FROM events')).toEqual([{ newest: 4 }]);
+});
+
+it('Pets without stock get the status that stock and orders decide', async () => {
+  await database.pool.query(`
+    INSERT INTO categories (name) VALUES ('Dogs');
+    INSERT INTO pets (name, category_id, status) VALUES
+      ('sold out', 1, 'available'), ('ordered', 1, 'available'), ('waiting', 1, 'pending'), ('held', 1, 'pending'),
+      ('in stock', 1, 'available'), ('cancelled', 1, 'pending');
+    INSERT INTO inventory (pet_id, quantity) SELECT id, CASE WHEN id IN (4, 5) THEN 1 ELSE 0 END FROM pets;
+    INSERT INTO orders (pet_id, quantity, complete, cancelled_at) VALUES
+      (1, 1, true, NULL), (2, 1, false, NULL), (3, 1, false, NULL), (6, 1, false, now())`);
+  await migrate(MIGRATIONS);
+  expect(await query('SELECT name, status FROM pets ORDER BY id')).toEqual([
+    { name: 'sold out', status: 'sold' },
+    { name: 'ordered', status: 'pending' },
+    { name: 'waiting', status: 'pending' },
+    { name: 'held', status: 'pending' },
+    { name: 'in stock', status: 'available' },
+    { name: 'cancelled', status: 'sold' },
+  ]);
 });

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { DataSource, type DataSourceOptions, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { copyDatabase } from '#libs/database';
-import { MIGRATIONS } from '../../../../src/migrations';
-import { administrationOptions } from '../../../../src/runtime/data-source';
+import { MIGRATIONS, administrationOptions } from '../../../../src/runtime/data-source';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
 /** A table that comes later, with all that makes a transfer difficult. */
@@ -64,8 +63,10 @@ let late: DataSource;
 let target: TestDatabase;
 let to: DataSource;
 
-const open = ({ url }: TestDatabase, migrations = [...MIGRATIONS, LaterTable1999999999999]) =>
-  new DataSource({ ...administrationOptions(url), migrations } as DataSourceOptions).initialize();
+const open = (
+  { url }: TestDatabase,
+  migrations: (new () => MigrationInterface)[] = [...MIGRATIONS, LaterTable1999999999999],
+) => new DataSource({ ...administrationOptions(url), migrations } as DataSourceOptions).initialize();
 
 beforeAll(async () => {
   source = await createTestDatabase();

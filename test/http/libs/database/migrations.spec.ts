@@ -1,7 +1,6 @@
-import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { DataSource, type DataSourceOptions, type MigrationInterface, type QueryRunner } from 'typeorm';
 import type { PoolClient } from 'pg';
 import { MigrationLockError, migrate } from '#libs/database';
-import { sqlMigration } from '../../../../src/migrations/sql-migration';
 import { administrationOptions } from '../../../../src/runtime/data-source';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
@@ -24,7 +23,15 @@ afterEach(async () => {
   await database.drop();
 });
 
-const AddName = sqlMigration('AddName1795000000000', ['ALTER TABLE toys ADD name text'], []);
+class AddName1795000000000 implements MigrationInterface {
+  up = (runner: QueryRunner): Promise<void> => runner.query('ALTER TABLE toys ADD name text');
+  down = (): Promise<void> => Promise.resolve();
+}
+
+class Broken1795000000001 extends AddName1795000000000 {
+  override up = (runner: QueryRunner): Promise<void> => runner.query('ALTER TABLE nothing ADD name text');
+}
+
 /** @param onLine called when the migration has reported what it waits for */
 async function run(
   migrations: (new () => MigrationInterface)[],
@@ -52,22 +59,24 @@ describe('a migration of a table that is in use', () => {
   beforeEach(() => other.query('SELECT FROM toys'));
 
   it('reports that it waits, once, and runs when that has ended', async () => {
-    expect(await run([AddName], PATIENT, () => other.query('COMMIT'))).toEqual(['AddName1795000000000']);
+    expect(await run([AddName1795000000000], PATIENT, () => other.query('COMMIT'))).toEqual([
+      'AddName1795000000000',
+    ]);
     expect(lines).toEqual([expect.stringMatching(WAITING)]);
   });
 
   it('gives up, and leaves nothing behind', async () => {
-    const failure = run([AddName], IMPATIENT);
+    const failure = run([AddName1795000000000], IMPATIENT);
     await expect(failure).rejects.toThrow(MigrationLockError);
     await expect(failure).rejects.toThrow(/^Gave up waiting for a lock of the migrations: .+\.$/);
     await other.query('COMMIT');
-    expect(await run([AddName])).toEqual(['AddName1795000000000']);
+    expect(await run([AddName1795000000000])).toEqual(['AddName1795000000000']);
   });
 
   it('lets requests pass while it waits', async () => {
     const read = () => database.pool.query('SELECT FROM toys');
     let reads: Promise<unknown> | undefined;
-    await run([AddName], PATIENT, () => {
+    await run([AddName1795000000000], PATIENT, () => {
       reads ??= read().then(() => other.query('COMMIT'));
     });
     await reads;
@@ -78,24 +87,23 @@ describe('while another instance migrates', () => {
   beforeEach(() => other.query('SELECT pg_advisory_xact_lock(1835624306)'));
 
   it('waits, and goes on when it has ended', async () => {
-    expect(await run([AddName], PATIENT, () => other.query('COMMIT'))).toHaveLength(1);
+    expect(await run([AddName1795000000000], PATIENT, () => other.query('COMMIT'))).toHaveLength(1);
     expect(lines).toEqual([expect.stringMatching(WAITING)]);
   });
 
   it('gives up in the end', async () => {
-    await expect(run([AddName], IMPATIENT)).rejects.toThrow(MigrationLockError);
+    await expect(run([AddName1795000000000], IMPATIENT)).rejects.toThrow(MigrationLockError);
   });
 });
 
 it('all that start at once end with each migration run once', async () => {
   await other.query('COMMIT');
-  const names = await Promise.all(Array.from({ length: 4 }, () => run([AddName])));
+  const names = await Promise.all(Array.from({ length: 4 }, () => run([AddName1795000000000])));
   expect(names.flat()).toEqual(['AddName1795000000000']);
 });
 
 it('migrations run all or not at all', async () => {
   await other.query('COMMIT');
-  const Broken = sqlMigration('Broken1795000000001', ['ALTER TABLE nothing ADD name text'], []);
-  await expect(run([AddName, Broken])).rejects.toThrow(/"nothing" does not exist/);
-  expect(await run([AddName])).toEqual(['AddName1795000000000']);
+  await expect(run([AddName1795000000000, Broken1795000000001])).rejects.toThrow(/"nothing" does not exist/);
+  expect(await run([AddName1795000000000])).toEqual(['AddName1795000000000']);
 });
