@@ -1,18 +1,59 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Command, Option } from 'nest-commander';
 import { AppModule } from '../app.module';
 import { type Actor } from '../modules/audit';
+import { VERSION } from '../runtime/messages';
 import { type Settings, readSettings } from '../settings';
 import { ClientsCommand } from './clients.command';
 import { KeysCommand } from './keys.command';
 import { DeprecationsCommand, QuotasCommand } from './quotas.command';
-import { Store } from './command/store';
+import { PetstoreCommand, ResultCommand, Store } from './command/command';
+import { writeOutput } from './command/files';
+import { type OutputOptions, printDone } from './command/output';
 import { DbCommand } from './db.command';
 import { StoreStatusCommand } from './status.command';
-import { OpenapiCommand, ServeCommand, VersionCommand } from './program.commands';
 import { ApiCommand } from './api.command';
 import { EventsCommand } from './events.command';
 import { ExportCommand, ImportCommand } from './catalogue.commands';
 import { WebhooksCommand } from './webhooks.command';
+
+@Command({
+  name: 'serve',
+  description: 'run the service until SIGTERM or Ctrl-C; configured by the environment',
+})
+export class ServeCommand extends PetstoreCommand {
+  protected override readonly examples = ['serve', 'serve > petstore.log'];
+
+  /** Never returns: the server ends the process. */
+  async run(): Promise<void> {
+    await import('../main.js');
+    await new Promise(() => undefined);
+  }
+}
+
+@Command({ name: 'openapi', description: 'print the OpenAPI document; needs neither server nor database' })
+export class OpenapiCommand extends PetstoreCommand {
+  protected override readonly examples = ['openapi > openapi.json', 'openapi --yaml'];
+
+  @Option({ flags: '--yaml', description: 'as YAML instead of JSON' })
+  parseYaml(): boolean {
+    return true;
+  }
+
+  async run(_inputs: string[], { yaml }: { yaml?: boolean }): Promise<void> {
+    const { describeInterface } = await import('./describe-interface.js');
+    writeOutput(await describeInterface(yaml ? 'yaml' : 'json'));
+  }
+}
+
+@Command({ name: 'version', description: 'print the version; also: -v, --version' })
+export class VersionCommand extends ResultCommand {
+  protected override readonly examples = ['version', 'version --json'];
+
+  async run(_inputs: string[], options: OutputOptions): Promise<void> {
+    printDone(VERSION, { version: VERSION, node: process.versions.node }, options);
+  }
+}
 
 /** In the order of the help. */
 const COMMANDS = [

@@ -12,7 +12,7 @@ import { PETSTORE } from '../runtime/messages';
 import { WEBHOOK_KEY_FILE, openDatabase, webhookKeyFile } from '../runtime/open-database';
 import { SeedService } from '../runtime/seed';
 import { readDatabaseUrl, readSettings } from '../settings';
-import { CommandGroup, ResultCommand } from './command/command';
+import { CommandGroup, ResultCommand, withConnection, withDatabase } from './command/command';
 import { CommandFailure, UsageError } from './command/failure';
 import { interruptible, withProgress } from './command/operator';
 import {
@@ -24,7 +24,6 @@ import {
   printMany,
   printOne,
 } from './command/output';
-import { withConnection, withDatabase } from './command/store';
 
 @SubCommand({ name: 'migrate', description: 'apply missing migrations' })
 export class MigrateCommand extends ResultCommand {

@@ -6,7 +6,7 @@ import { settingNames } from '../settings';
 import { CliModule } from './cli.module';
 import { BAD_USAGE, CommandFailure, fail, writeUsageError } from './command/failure';
 import { operator } from './command/operator';
-import { Store } from './command/store';
+import { Store } from './command/command';
 import { OutputFailure, isReaderGone, writeOutput } from './command/files';
 
 const VERSION_OPTIONS = ['-v', '-V', '--version'];

@@ -1,5 +1,5 @@
 import type { ApiResponse, ConditionalOptions } from './results.ts';
-import { PetStoreError } from './errors.ts';
+import { PetStoreError } from './responses.ts';
 import type { Configuration } from './options.ts';
 
 /** Where an operation of the document is. */

@@ -1,7 +1,7 @@
 import type { Send } from './call.ts';
-import { PetStoreError } from './errors.ts';
 import type { Event, EventType } from './generated/api.ts';
-import { nextCursor } from './header-fields.ts';
+import { PetStoreError } from './responses.ts';
+import { nextCursor } from './results.ts';
 import type { Configuration } from './options.ts';
 
 /** The event types that match `Type`. */

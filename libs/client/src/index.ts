@@ -2,15 +2,19 @@ import { EventStream, type EventsInput } from './events.ts';
 import type { CallInput, Operation, Send } from './call.ts';
 import { Exchange } from './exchange.ts';
 import { type EventType, OPERATIONS, type Resources } from './generated/api.ts';
-import type { RateLimit } from './header-fields.ts';
+import type { RateLimit } from './responses.ts';
 import { type PetStoreOptions, configure } from './options.ts';
 import { ApiPromise, type ApiResponse, List, type PageQuery } from './results.ts';
 
 export type { ApiPromise, ApiResponse, CallOptions, ConditionalOptions, List, Page } from './results.ts';
-export { PetStoreError, type PetStoreErrorCode } from './errors.ts';
 export type { EventOf, EventStream, EventsInput } from './events.ts';
 export type * from './generated/api.ts';
-export type { DeprecationNotice, RateLimit } from './header-fields.ts';
+export {
+  type DeprecationNotice,
+  PetStoreError,
+  type PetStoreErrorCode,
+  type RateLimit,
+} from './responses.ts';
 export type { PetStoreOptions } from './options.ts';
 export {
   type WebhookEvent,

@@ -1,4 +1,4 @@
-import type { DeprecationNotice } from './header-fields.ts';
+import type { DeprecationNotice } from './responses.ts';
 
 export interface PetStoreOptions {
   /** The address of the service: `https://petstore.example`, with a path prefix if it has one. */

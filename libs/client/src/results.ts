@@ -1,6 +1,4 @@
 // What a call returns: a promise of its data, and for a list its pages as well.
-import { nextCursor } from './header-fields.ts';
-
 const MAX_PAGE_SIZE = 100;
 
 /** Options of any call. */
@@ -106,4 +104,19 @@ async function readPage<Entry>(read: ReadPage<Entry>, query: PageQuery): Promise
   // Not enumerable, so that a page is printed and compared like any array. There are no data after a 304.
   const page = data && Object.defineProperty(data, 'next', { value: next });
   return { data: page as Page<Entry>, response };
+}
+
+/**
+ * The cursor of the next page; undefined on the last page. Only the cursor is taken from the link: the key must not be
+ * sent to another host, and the service may not know the path prefix of a proxy.
+ */
+export function nextCursor(headers: Headers): string | undefined {
+  const [, query] = linkTo('next', headers)?.split('?') ?? [];
+  return new URLSearchParams(query).get('cursor') ?? undefined;
+}
+
+/** The target of a `Link` field (RFC 8288), as the service writes it: `</pets?cursor=a>; rel="next"`. */
+export function linkTo(relation: string, headers: Headers): string | undefined {
+  const links = (headers.get('link') ?? '').matchAll(/<([^<>]*)>;\s*rel="([^"]*)"/g);
+  return [...links].find(([, , name]) => name === relation)?.[1];
 }

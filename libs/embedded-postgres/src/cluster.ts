@@ -3,8 +3,16 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, packageVersion, programFor, programOptions, reasonIn } from './binaries';
-import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
+import {
+  type Account,
+  EmbeddedPostgresError,
+  codeOf,
+  messageOf,
+  packageVersion,
+  programFor,
+  programOptions,
+  reasonIn,
+} from './binaries';
 
 /** The role that owns everything in the cluster. */
 export const USER = 'postgres';

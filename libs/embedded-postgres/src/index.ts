@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ensureCluster, holdsData, openFolder, PORT, readText, USER } from './cluster';
-import { asEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './errors';
+import { asEmbeddedPostgresError, codeOf, type EmbeddedPostgresError } from './binaries';
 import { OwnedServer, ServerInUseError } from './server';
 
-export { isPackageInstalled } from './binaries';
 export { keepSecret } from './cluster';
-export { EmbeddedPostgresError } from './errors';
+export { EmbeddedPostgresError, isPackageInstalled } from './binaries';
 
 export interface EmbeddedPostgresOptions {
   /** The folder for everything, e.g. '/x/.petstore'; absolute or relative to the working directory. */

@@ -6,9 +6,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { programFor, programOptions, reasonIn } from './binaries';
 import { type DataFolder, HERE, PORT, readText, USER } from './cluster';
-import { codeOf, EmbeddedPostgresError, messageOf } from './errors';
+import { EmbeddedPostgresError, codeOf, messageOf, programFor, programOptions, reasonIn } from './binaries';
 
 /** How long a server may take to respond, in milliseconds: it may be recovering, or another process stops it. */
 const PATIENCE = 60_000;

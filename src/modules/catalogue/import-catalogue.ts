@@ -2,11 +2,11 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import split from 'split2';
 import { Database, type Origin } from '#libs/database';
-import { ApiError } from '#libs/http';
+import { ApiError, Id, Integer, OneOf, ValidationFailedError, validated } from '#libs/http';
 import { AuditTrail } from '../audit';
-import { CategoriesService } from '../categories';
-import { PetsService, UnknownCategoryError } from '../pets';
-import { type CategoryLine, type PetLine, readCatalogueLine } from './catalogue-line';
+import { CategoriesService, NewCategoryDto } from '../categories';
+import { STOCK_COUNT } from '../inventory';
+import { NewPetDto, PetsService, UnknownCategoryError } from '../pets';
 
 /** As many commands as share a transaction: so the lines before a failure are in the store, and none after it. */
 const GROUP_LINES = 150;
@@ -77,6 +77,45 @@ export class ImportCatalogue {
       const entry = { action: 'catalogue.imported', details: { categories, pets, linesLeftOut } } as const;
       await this.database.transaction((transaction) => this.trail.record(transaction, entry));
     }
+  }
+}
+
+/** A parsed line, or what is wrong with it. */
+export type CatalogueLine = { record: CategoryLine | PetLine } | { problem: string };
+
+const NO_JSON = 'must be a JSON object; it ends too early or has an unexpected character.';
+const KINDS = ['category', 'pet'];
+
+export class CategoryLine extends NewCategoryDto {
+  @OneOf(KINDS, { description: 'That it is a category.' })
+  kind!: 'category';
+
+  @Id({ description: 'What the pets of the file call the category by; the store gives it another.' })
+  id!: number;
+}
+
+export class PetLine extends NewPetDto {
+  @OneOf(KINDS, { description: 'That it is a pet.' })
+  kind!: 'pet';
+
+  @Id({ description: 'Its id where it comes from; means nothing here.', optional: true })
+  id?: number;
+
+  @Integer({ ...STOCK_COUNT, description: 'Units in stock; default: those of a new pet.', optional: true })
+  quantity?: number;
+}
+
+/** Parses a line. Never throws; a problem names each field and its valid values. */
+export function readCatalogueLine(text: string): CatalogueLine {
+  try {
+    const line: unknown = JSON.parse(text);
+    if (typeof line !== 'object' || line === null || Array.isArray(line)) {
+      throw new ValidationFailedError('must be a JSON object.');
+    }
+    const isCategory = 'kind' in line && line.kind === 'category';
+    return { record: { ...(isCategory ? validated(CategoryLine, line) : validated(PetLine, line)) } };
+  } catch (error) {
+    return { problem: error instanceof ApiError ? error.message : NO_JSON };
   }
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { readCatalogueLine } from '../../../src/modules/catalogue/catalogue-line';
+import { readCatalogueLine } from '../../../src/modules/catalogue/import-catalogue';
 
 const category = { kind: 'category', id: 3, name: 'Dogs', description: 'Loyal.' };
 const pet = { kind: 'pet', name: 'Rex', categoryId: 3, status: 'available', quantity: 1 };

@@ -1,5 +1,6 @@
-import { nextCursor, readRateLimit, readRetryAfter } from '../../../../libs/client/src/header-fields';
-import { isWorthRepeating, waitBeforeNext } from '../../../../libs/client/src/retry-rules';
+import { readRateLimit, readRetryAfter } from '../../../../libs/client/src/responses';
+import { nextCursor } from '../../../../libs/client/src/results';
+import { isWorthRepeating, waitBeforeNext } from '../../../../libs/client/src/exchange';
 import type { DeprecationNotice } from '#libs/client';
 import { configure } from '../../../../libs/client/src/options';
 import { json, scriptedClient } from '../../../support/scripted';

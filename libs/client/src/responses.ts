@@ -1,5 +1,6 @@
+// What a response says: limits, deprecation, and why it failed.
 import type { ServiceErrorCode } from './generated/api.ts';
-import { type RateLimit, nextCursor, readRateLimit, readRetryAfter } from './header-fields.ts';
+import { linkTo, nextCursor } from './results.ts';
 
 /**
  * `no_answer`: the connection failed or stayed silent. `unexpected_answer`: the response did not come from the service,
@@ -76,4 +77,60 @@ export function refusedLike(refusal: PetStoreError, call: FailedCall, seconds: n
 function isErrorBody(body: unknown): body is { code: ServiceErrorCode; message: string } {
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
   return typeof code === 'string' && typeof message === 'string';
+}
+
+/** The caller's rate limit, as reported by one response. */
+export interface RateLimit {
+  /** Requests allowed by the window with the fewest remaining. */
+  limit: number;
+  /** Requests left in that window. */
+  remaining: number;
+  /** When that window resets, according to the service's clock. */
+  resetAt: Date;
+}
+
+/** A call of a deprecated operation. */
+export interface DeprecationNotice {
+  /** Method and path of the document: `GET /pets/{petId}`. */
+  operation: string;
+  /** When it was deprecated (RFC 9745). */
+  since?: Date;
+  /** From when it may be removed (RFC 8594). */
+  sunset?: Date;
+  /** Its replacement, from the `Link` with `rel="successor-version"` (RFC 5829). */
+  successor?: string;
+}
+
+/** @returns undefined for a response without `X-RateLimit-Limit`, `-Remaining` and `-Reset` (unix seconds) */
+export function readRateLimit(headers: Headers): RateLimit | undefined {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    wholeNumber(headers.get(`x-ratelimit-${name}`)),
+  );
+  return limit === undefined || remaining === undefined || reset === undefined
+    ? undefined
+    : { limit, remaining, resetAt: new Date(reset * 1_000) };
+}
+
+/** The seconds of `Retry-After`. */
+export function readRetryAfter(headers: Headers): number | undefined {
+  return wholeNumber(headers.get('retry-after'));
+}
+
+function wholeNumber(field: string | null): number | undefined {
+  return field !== null && /^\d{1,15}$/.test(field) ? Number(field) : undefined;
+}
+
+/** @returns undefined for an operation that is not deprecated */
+export function readDeprecation(operation: string, headers: Headers): DeprecationNotice | undefined {
+  if (!headers.has('deprecation')) {
+    return undefined;
+  }
+  const since = /^@(\d{1,12})$/.exec(headers.get('deprecation')!)?.[1];
+  const sunset = new Date(headers.get('sunset') ?? NaN);
+  return {
+    operation,
+    since: since === undefined ? undefined : new Date(Number(since) * 1_000),
+    sunset: Number.isNaN(sunset.getTime()) ? undefined : sunset,
+    successor: linkTo('successor-version', headers),
+  };
 }
