@@ -1,4 +1,4 @@
-import { AuditRecord } from '../../src/modules/audit/audit-entry.entity';
+import { AuditRecord } from '../../src/modules/audit/audit-trail';
 import { DataSource } from 'typeorm';
 import type { TestService } from './service';
 

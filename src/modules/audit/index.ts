@@ -1,2 +1,1 @@
-export { Actor, type PlanTerms } from './audit-entry.entity';
-export { AuditModule, AuditTrail } from './audit-trail';
+export { Actor, AuditModule, AuditTrail, type PlanTerms } from './audit-trail';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   CommandExecutor,
   Database,
+  type Need,
   type Origin,
   PageReader,
   type Selection,
@@ -105,6 +106,14 @@ function foundCategory(state: State, id: number): Category {
   }
   return category;
 }
+
+/** The operations on categories that other modules may use in their commands. */
+export const CategoryCatalog = {
+  /** Keeps the category from being deleted until the command is committed. */
+  keep: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
+
+  exists: (state: State, id: number): boolean => state.find(Category, id) !== null,
+};
 
 /** The part of categories in writes. */
 export const CATEGORIES: Participant = {

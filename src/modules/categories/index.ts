@@ -1,4 +1,3 @@
 export { CategoriesModule } from './categories.module';
-export { CATEGORIES, CategoriesService } from './categories.service';
-export { CategoryCatalog } from './category-catalog';
+export { CATEGORIES, CategoriesService, CategoryCatalog } from './categories.service';
 export { NewCategoryDto } from './categories.dto';

@@ -1,2 +1,2 @@
-export { DeprecationReport, DeprecationReportModule } from './deprecation-report';
-export { DeprecationsModule, SunsetGuard } from './deprecations.module';
+export { DeprecationReport } from './deprecated-calls';
+export { DeprecationReportModule, DeprecationsModule, SunsetGuard } from './deprecations.module';

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
 import { Database, type StoredRow, int8ToNumber } from '#libs/database';
-import { BEGINNING, type EventFilter, type EventType, type FeedPosition, type StoredEvent } from './event';
+import {
+  BEGINNING,
+  type EventFilter,
+  type EventType,
+  type FeedPosition,
+  type StoredEvent,
+} from './event.entity';
 
 /** How long events are kept at least. */
 export const DAYS_KEPT = 30;

@@ -1,7 +1,7 @@
 // Events in the OpenAPI document: one schema for each resource, and `Event`, which is one of them.
 import type { SchemaObject } from '@nestjs/swagger';
 import { TIMESTAMP_SCHEMA } from '#libs/http';
-import { EVENT_TYPES } from './event';
+import { EVENT_TYPES } from './event.entity';
 import type { EventDto } from './events.dto';
 
 /** An actual event. */

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { RepeatingTask } from '#libs/clock';
-import { type EventFilter, type FeedPosition, matches } from './event';
+import { type EventFilter, type FeedPosition, matches } from './event.entity';
 import { type EventPage, EventReader, EventsLost } from './event-reader';
 
 /** How often the feed is read while a request waits. */

@@ -1,6 +1,21 @@
+// What an event is, and a place in the feed.
 import { Column, Entity } from 'typeorm';
 import { GeneratedId, int8 } from '#libs/database';
-import type { EventType } from './event';
+
+export const EVENT_TYPES = [
+  'pet.created',
+  'pet.updated',
+  'pet.deleted',
+  'category.created',
+  'category.updated',
+  'category.deleted',
+  'order.placed',
+  'order.updated',
+  'order.completed',
+  'order.cancelled',
+  'inventory.updated',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
 
 /** An event. Positions follow commits: whoever sees one has seen all smaller ones. */
 @Entity('events')
@@ -24,4 +39,37 @@ export class EventRow {
   /** JSON: the resource as GET returns it right after the event, or right before it was removed. */
   @Column('text')
   data!: string;
+}
+
+/** A place in the feed: that of an event. */
+export interface FeedPosition {
+  position: number;
+  /**
+   * When the event was written, in microseconds since 1970. It tells the event from another one that got its position after
+   * a failover to a standby that was behind, or in a restored backup.
+   */
+  time: number;
+}
+
+/** Before the first event. */
+export const BEGINNING: FeedPosition = { position: 0, time: 0 };
+
+export interface StoredEvent extends FeedPosition {
+  /** A UUID. */
+  id: string;
+  type: EventType;
+  /** The pet concerned, if any. */
+  petId: number | null;
+  /** The resource as GET returns it right after the event, or right before it was removed. */
+  data: object;
+}
+
+/** An event must match both. */
+export interface EventFilter {
+  type?: readonly EventType[];
+  petId?: number;
+}
+
+export function matches({ type, petId }: StoredEvent, filter: EventFilter): boolean {
+  return (filter.type?.includes(type) ?? true) && (filter.petId ?? petId) === petId;
 }

@@ -1,18 +1,33 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { type FeedPage, Operation, nextLink } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, type FeedPage, Operation, nextLink } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
+import { BEGINNING } from './event.entity';
+import { type EventPage, EventReader, EventsLost } from './event-reader';
 import { EVENT_EXAMPLE } from './event-schemas';
-import { type EventDto, EventsLostError, EXAMPLE_CURSOR, ListEventsQuery } from './events.dto';
-import { EventsService } from './events.service';
+import { EventTail } from './event-tail';
+import {
+  type EventDto,
+  EventsLostError,
+  EXAMPLE_CURSOR,
+  ListEventsQuery,
+  cursorAt,
+  positionAt,
+  toEventDto,
+} from './events.dto';
 
+/** The cursor that starts after the newest event. */
+const NOW = 'now';
+
+/** The feed. Each of its pages links to the next. */
 @ApiTags('Events')
 @Controller('events')
 @ScopeByMethod()
 export class EventsController {
   constructor(
-    private readonly events: EventsService,
+    private readonly events: EventReader,
+    private readonly tail: EventTail,
     private readonly authenticator: Authenticator,
   ) {}
 
@@ -38,15 +53,41 @@ export class EventsController {
     errors: [EventsLostError],
     stability: 'experimental',
   })
-  list(
+  async list(
     @Query() query: ListEventsQuery,
     @ClientId() clientId: number,
     @Req() request: FastifyRequest,
   ): Promise<FeedPage<EventDto>> {
+    try {
+      const { events, reached } = await this.read(query, clientId, request);
+      return { entries: events.map(toEventDto), cursor: cursorAt(reached) };
+    } catch (error) {
+      if (error instanceof EventsLost) {
+        const cursor = cursorAt(error.continueAt);
+        throw new EventsLostError(cursor, nextLink(request, cursor));
+      }
+      throw error;
+    }
+  }
+
+  private async read(query: ListEventsQuery, client: number, request: FastifyRequest): Promise<EventPage> {
+    const { cursor, wait, limit = DEFAULT_PAGE_SIZE } = query;
+    const start =
+      cursor === NOW ? await this.events.end(client) : cursor === undefined ? BEGINNING : positionAt(cursor);
+    if (cursor === NOW && wait === 0) {
+      // Always empty: its link is where the feed stands, before the caller has received any event.
+      return { events: [], reached: start, hasMore: false };
+    }
+    const page = await this.events.after(start, query, limit, client);
+    if (wait === 0 || page.events.length > 0 || page.hasMore) {
+      return page;
+    }
     // The caller may have left while its key was looked up, and the signal would not tell.
     const hungUp = request.raw.destroyed ? AbortSignal.abort() : request.signal;
-    const confirmKey = () => this.authenticator.confirm(request);
-    const linkTo = (cursor: string) => nextLink(request, cursor);
-    return this.events.list(query, { client: clientId, hungUp, confirmKey, linkTo });
+    const waiting = { client, after: page.reached, filter: query, most: limit };
+    const found = await this.tail.next(waiting, wait * 1_000, hungUp);
+    // After the events: what was committed after the key was revoked is not delivered.
+    await this.authenticator.confirm(request);
+    return found;
   }
 }

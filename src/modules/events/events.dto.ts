@@ -1,5 +1,5 @@
 import { Cursor, Id, Integer, InvalidCursorError, OneOf, PageQuery, defineError } from '#libs/http';
-import { EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event';
+import { EVENT_TYPES, type EventType, type FeedPosition, type StoredEvent } from './event.entity';
 
 /** As in a link. */
 export const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000 });

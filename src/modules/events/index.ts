@@ -1,7 +1,6 @@
-export { EVENT_TYPES, type EventType, type StoredEvent } from './event';
-export { EventLog, type Occurrence, type Participant } from './event-log';
+export { EVENT_TYPES, type EventType, type StoredEvent } from './event.entity';
 export { EventReader, EventsLost } from './event-reader';
 export { EVENT_EXAMPLE, EVENT_SCHEMAS, eventSchema } from './event-schemas';
 export { EventTail } from './event-tail';
 export { type EventDto, toEventDto } from './events.dto';
-export { EventLogModule, EventsModule } from './events.module';
+export { EventLogModule, EventsModule, type Occurrence, type Participant } from './events.module';

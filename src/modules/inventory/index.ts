@@ -1,4 +1,3 @@
 export { InsufficientStockError, STOCK_COUNT } from './inventory.dto';
 export { InventoryModule } from './inventory.module';
-export { InventoryService, STOCK } from './inventory.service';
-export { FIRST_QUANTITY, StockReservations } from './stock-reservations';
+export { FIRST_QUANTITY, InventoryService, STOCK, StockReservations } from './inventory.service';

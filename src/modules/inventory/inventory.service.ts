@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   CommandExecutor,
   Database,
+  type Need,
   type Origin,
   PageReader,
   type Parameter,
@@ -10,7 +11,14 @@ import {
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf, ValidationFailedError } from '#libs/http';
 import type { Occurrence, Participant } from '../events';
-import { PetCatalog, PetDependents, PetNotFoundError } from '../pets';
+import {
+  type KnownPet,
+  PetCatalog,
+  PetDependents,
+  PetNotFoundError,
+  type PetStatus,
+  type StockChange,
+} from '../pets';
 import {
   InsufficientStockError,
   type InventoryItemDto,
@@ -18,7 +26,6 @@ import {
   MAX_QUANTITY,
   toInventoryItemDto,
 } from './inventory.dto';
-import { FIRST_QUANTITY, setUnits, StockReservations, unitsOf } from './stock-reservations';
 import { InventoryItem, Stock } from './stock.entity';
 
 /** The use cases of the stock. */
@@ -109,6 +116,48 @@ function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Sele
     conditions: [],
     within: parameters && { column: 'status', sorted: 'ASC', parameters },
   };
+}
+
+/** The stock of a new pet by default. */
+export const FIRST_QUANTITY: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
+
+/** The operations on stock that other modules may use: in commands that have locked the pet (PetCatalog). */
+export const StockReservations = {
+  load: (petId: number): Need => ({ row: Stock, id: petId }),
+
+  /** The stock of a new pet. */
+  create: (state: State, { id, status }: KnownPet, quantity = FIRST_QUANTITY[status]): void => {
+    state.insert(Stock, id, { petId: id, quantity });
+  },
+
+  /**
+   * Takes units from the stock.
+   * @throws ApiError 409 `insufficient_stock`
+   */
+  take: (state: State, petId: number, quantity: number): StockChange => {
+    const before = unitsOf(state, petId);
+    if (before < quantity) {
+      throw new InsufficientStockError(petId);
+    }
+    return setUnits(state, petId, before - quantity);
+  },
+
+  /** Returns units to the stock, up to its maximum. */
+  giveBack: (state: State, petId: number, quantity: number): StockChange =>
+    setUnits(state, petId, Math.min(unitsOf(state, petId) + quantity, MAX_QUANTITY)),
+
+  left: unitsOf,
+};
+
+/** Units in stock. Every pet has a stock row from its creation on. */
+function unitsOf(state: State, petId: number): number {
+  return state.find(Stock, petId)!.quantity;
+}
+
+function setUnits(state: State, petId: number, after: number): StockChange {
+  const before = unitsOf(state, petId);
+  state.update(Stock, petId, { petId, quantity: after });
+  return { before, after };
 }
 
 /** The part of the stock in writes. Count and status are reported together; a new pet reports none for its first count. */

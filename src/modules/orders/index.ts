@@ -1,3 +1,2 @@
-export { OpenOrders } from './order-commands';
 export { OrdersModule } from './orders.module';
-export { ORDERS, OrdersService } from './orders.service';
+export { OpenOrders, ORDERS, OrdersService } from './orders.service';

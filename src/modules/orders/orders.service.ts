@@ -1,24 +1,50 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type Aggregate,
+  type Command,
   CommandExecutor,
   Database,
+  MAX_COUNT,
+  type Need,
   type Origin,
   PageReader,
   type Parameter,
   type Selection,
+  type State,
 } from '#libs/database';
 import { type Page, type Precondition, rangeOf } from '#libs/http';
 import type { Occurrence, Participant } from '../events';
-import { cancelOrder, completeOrder, placeOrder, rescheduleOrder } from './order-commands';
+import { StockReservations } from '../inventory';
+import { PetCatalog } from '../pets';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
   type NewOrderDto,
+  OrderAlreadyCompleteError,
   type OrderDto,
   OrderNotFoundError,
   type OrderPatchDto,
+  parseDate,
+  PetNotAvailableError,
   toOrderDto,
+  UnknownPetError,
 } from './orders.dto';
+
+const COUNT: Aggregate = {
+  name: 'open orders',
+  text: `SELECT asked.id, count(*) AS value FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL
+    (SELECT 1 FROM orders WHERE pet_id = asked.id AND cancelled_at IS NULL AND complete = false
+     LIMIT ${MAX_COUNT}) AS open
+    GROUP BY asked.id`,
+};
+
+/** The number of a pet's open orders, for commands. */
+export const OpenOrders = {
+  count: (petId: number): Need => ({ aggregate: COUNT, id: petId }),
+  exist: (state: State, petId: number): boolean => state.aggregate(COUNT, petId) > 0,
+  opened: (state: State, petId: number): void => state.adjust(COUNT, petId, 1),
+  closed: (state: State, petId: number): void => state.adjust(COUNT, petId, -1),
+};
 
 /** The use cases of orders. */
 @Injectable()
@@ -45,27 +71,114 @@ export class OrdersService {
     return toOrderDto(order);
   }
 
+  /** Takes the stock at once. */
   place(body: NewOrderDto, origin: Origin): Promise<OrderDto> {
-    return this.commands.run(placeOrder(body), origin);
+    const { petId, quantity = 1, shipDate, complete = false } = body;
+    const command: Command<OrderDto> = {
+      needs: [
+        PetCatalog.lock(petId),
+        StockReservations.load(petId),
+        ...(complete ? [OpenOrders.count(petId)] : []),
+        { newId: Order },
+      ],
+      decide: (state) => {
+        assertAvailable(state, petId);
+        const taken = StockReservations.take(state, petId, quantity);
+        const id = state.newId(Order);
+        const order = { id, petId, quantity, shipDate: parseDate(shipDate), complete, cancelledAt: null };
+        state.insert(Order, id, order);
+        if (!complete) {
+          OpenOrders.opened(state, petId);
+        }
+        PetCatalog.followStock(state, petId, taken, () => !complete || OpenOrders.exist(state, petId));
+        return toOrderDto(order);
+      },
+    };
+    return this.commands.run(command, origin);
   }
 
+  /** Reschedules an order, or completes it. Only completing it concerns its pet. */
   async update(
     id: number,
     patch: OrderPatchDto,
     precondition: Precondition,
     origin: Origin,
   ): Promise<OrderDto> {
-    if (patch.complete !== true) {
-      return this.commands.run(rescheduleOrder(id, patch, precondition), origin);
-    }
-    const order = await this.get(id, origin.owner);
-    return this.commands.run(completeOrder(order, patch, precondition), origin);
+    const petId = patch.complete === true ? await this.petOf(id, origin) : undefined;
+    const command: Command<OrderDto> = {
+      needs: petId === undefined ? [lockOrder(id)] : [...orderNeeds(id, petId), OpenOrders.count(petId)],
+      decide: (state) => {
+        const before = foundOrder(state, id, precondition);
+        const { complete = before.complete } = patch;
+        if (before.complete && !complete) {
+          throw new OrderAlreadyCompleteError(id);
+        }
+        const shipDate = patch.shipDate === undefined ? before.shipDate : parseDate(patch.shipDate);
+        const after: Order = { ...before, complete, shipDate };
+        state.update(Order, id, after);
+        if (petId !== undefined && !before.complete) {
+          OpenOrders.closed(state, petId);
+          const left = StockReservations.left(state, petId);
+          const unchanged = { before: left, after: left };
+          PetCatalog.followStock(state, petId, unchanged, () => OpenOrders.exist(state, petId));
+        }
+        return toOrderDto(after);
+      },
+    };
+    return this.commands.run(command, origin);
   }
 
+  /** Cancels an open order and returns its units to the stock. */
   async cancel(id: number, precondition: Precondition, origin: Origin): Promise<void> {
-    const order = await this.get(id, origin.owner);
-    return this.commands.run(cancelOrder(order, precondition), origin);
+    const petId = await this.petOf(id, origin);
+    const command: Command<void> = {
+      needs: orderNeeds(id, petId),
+      decide: (state) => {
+        const order = foundOrder(state, id, precondition);
+        if (order.complete) {
+          throw new OrderAlreadyCompleteError(id);
+        }
+        state.update(Order, id, { ...order, cancelledAt: state.now });
+        OpenOrders.closed(state, petId);
+        const returned = StockReservations.giveBack(state, petId, order.quantity);
+        // The pet exists, because it cannot be deleted while an order is open. Some stock is left, so others do not matter.
+        PetCatalog.followStock(state, petId, returned, () => true);
+      },
+    };
+    return this.commands.run(command, origin);
   }
+
+  /** Read before the command, because the pet is what gets locked. An order never changes its pet. */
+  private async petOf(id: number, origin: Origin): Promise<number> {
+    return (await this.get(id, origin.owner)).petId;
+  }
+}
+
+function assertAvailable(state: State, petId: number): void {
+  const pet = PetCatalog.find(state, petId);
+  if (pet === null) {
+    throw new UnknownPetError(petId);
+  }
+  if (pet.status !== 'available') {
+    throw new PetNotAvailableError(petId, pet.status);
+  }
+}
+
+function orderNeeds(id: number, petId: number): Need[] {
+  return [PetCatalog.lock(petId), StockReservations.load(petId), lockOrder(id)];
+}
+
+function lockOrder(id: number): Need {
+  return { row: Order, id, lock: 'FOR NO KEY UPDATE' };
+}
+
+function foundOrder(state: State, id: number, precondition: Precondition): Order {
+  const order = state.find(Order, id);
+  if (order?.cancelledAt !== null) {
+    throw new OrderNotFoundError(id);
+  }
+  precondition.assertHolds(toOrderDto(order));
+  return order;
 }
 
 function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter): Selection {

@@ -21,9 +21,6 @@ const STATUS = {
   enumName: 'PetStatus',
 };
 
-/** Defaults of a new pet. */
-export const PET_DEFAULTS: { status: PetStatus } = { status: 'available' };
-
 @ApiSchema({ name: 'NewPet', description: 'The body to create or replace a pet.' })
 export class NewPetDto {
   @Text(NAME)

@@ -3,6 +3,7 @@ import {
   type Command,
   CommandExecutor,
   Database,
+  type Need,
   type Origin,
   PageReader,
   type Parameter,
@@ -12,14 +13,12 @@ import {
 import { MAX_PAGE_SIZE, type Page, pageOf, type Precondition, rangeOf } from '#libs/http';
 import { CategoryCatalog } from '../categories';
 import type { Occurrence, Participant } from '../events';
-import { findPet, PetCatalog, PetDependents } from './pet-catalog';
-import { mayChangeByHand, PET_STATUSES } from './pet-status';
+import { mayChangeByHand, PET_STATUSES, type PetStatus, type StockChange, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 import {
   InvalidStatusTransitionError,
   type ListPetsQuery,
   type NewPetDto,
-  PET_DEFAULTS,
   type PetDto,
   PetHasOpenOrdersError,
   PetNotFoundError,
@@ -27,6 +26,23 @@ import {
   toPetDto,
   UnknownCategoryError,
 } from './pets.dto';
+
+/** What other modules may see of a pet. */
+export type KnownPet = Readonly<Pick<Pet, 'id' | 'status'>>;
+
+/** The modules that depend on pets, as far as the commands of pets need them. The assembly names them. */
+export abstract class PetDependents {
+  abstract readonly stock: {
+    load(petId: number): Need;
+    left(state: State, petId: number): number;
+    /** Each new pet gets its stock. */
+    create(state: State, pet: KnownPet, quantity?: number): void;
+  };
+  abstract readonly openOrders: {
+    count(petId: number): Need;
+    exist(state: State, petId: number): boolean;
+  };
+}
 
 /** The use cases of pets. */
 @Injectable()
@@ -66,7 +82,7 @@ export class PetsService {
       decide: (state) => {
         assertCategory(state, categoryId);
         const id = state.newId(Pet);
-        const pet: Pet = { ...PET_DEFAULTS, ...body, id, formerCategoryId: null, deletedAt: null };
+        const pet: Pet = { status: 'available', ...body, id, formerCategoryId: null, deletedAt: null };
         state.insert(Pet, id, pet);
         this.dependents.stock.create(state, pet, quantity);
         return toPetDto(pet);
@@ -127,6 +143,33 @@ export class PetsService {
     );
     return pageOf(found, limit, ({ id }) => id);
   }
+}
+
+/** The operations on pets that other modules may use in their commands. */
+export const PetCatalog = {
+  /** Locks the pet, its stock and its orders against other changes, which keeps them consistent. */
+  lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
+
+  find: (state: State, id: number): KnownPet | null => findPet(state, id),
+
+  /** For every change of the stock or of an order. @returns the status that follows from it: `statusAfter` */
+  followStock(state: State, id: number, change: StockChange, hasOpenOrders: () => boolean): PetStatus {
+    const pet = state.find(Pet, id)!;
+    const status = statusAfter(pet.status, change, hasOpenOrders);
+    state.update(Pet, id, { ...pet, status });
+    return status;
+  },
+
+  /** The pets whose status the command has changed. */
+  withNewStatus: (state: State): KnownPet[] =>
+    state
+      .changesOf(Pet)
+      .flatMap(({ before, after }) => (before !== null && before.status !== after!.status ? after! : [])),
+};
+
+function findPet(state: State, id: number): Pet | null {
+  const pet = state.find(Pet, id);
+  return pet?.deletedAt === null ? pet : null;
 }
 
 function matches(pet: Pet, { status, categoryId, name = '' }: ListPetsQuery): boolean {

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
-import { CommandExecutor, type IdempotentUse, isDatabaseUnavailable, poolOf } from '#libs/database';
-import { placeOrder } from '../../../src/modules/orders/order-commands';
+import { type IdempotentUse, isDatabaseUnavailable, poolOf } from '#libs/database';
+import { OrdersService } from '../../../src/modules/orders';
 import type { NewOrderDto, OrderDto } from '../../../src/modules/orders/orders.dto';
 import type { ApiClient } from '../../support/api-client';
 import { Arrange, type InventoryItem, aPet } from '../../support/builders';
@@ -14,16 +14,15 @@ describe('concurrent commands', () => {
   const service = useService();
   let caller: ApiClient;
   let arrange: Arrange;
-  let commands: CommandExecutor;
+  let orders: OrdersService;
 
   beforeAll(async () => {
     caller = await service.caller();
     arrange = new Arrange(caller);
-    commands = service.app.get(CommandExecutor);
+    orders = service.app.get(OrdersService);
   });
 
-  const place = (body: NewOrderDto, owner = 1): Promise<OrderDto> =>
-    commands.run(placeOrder(body), { owner });
+  const place = (body: NewOrderDto, owner = 1): Promise<OrderDto> => orders.place(body, { owner });
   const inventory = async (petId: number) =>
     (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;
 
@@ -180,7 +179,7 @@ describe('concurrent commands', () => {
             resultOf: ({ body }) => body,
           };
     const count = countRoundTrips(service.app.get(DataSource));
-    await commands.run(placeOrder({ petId: petId!, complete: true }), { owner: 1, ...(use ? { use } : {}) });
+    await orders.place({ petId: petId!, complete: true }, { owner: 1, ...(use ? { use } : {}) });
     expect(count()).toBe(2);
   });
 

@@ -3,7 +3,7 @@ import { ManualClock } from '#libs/clock';
 import { dataSourceOptions } from '../../../src/runtime/data-source';
 import { DeprecationReport } from '../../../src/modules/deprecations';
 import { ApiKey, Client } from '../../../src/modules/auth/api-key.entity';
-import { DeprecatedCall } from '../../../src/modules/deprecations/deprecated-call.entity';
+import { DeprecatedCall } from '../../../src/modules/deprecations/deprecated-calls';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 
 let database: TestDatabase;

@@ -1,0 +1,148 @@
+// The calls of deprecated operations: how they are recorded, and the report of them.
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn, Repository } from 'typeorm';
+import { Clock, DAY_MS, utcDate } from '#libs/clock';
+import { WriteBehind, int8, int8ToNumber } from '#libs/database';
+
+/** The calls of a deprecated operation with one key on one UTC day. */
+@Entity('deprecated_calls')
+@Index('deprecated_calls_by_day', ['day'])
+export class DeprecatedCall {
+  @ForeignKey('ApiKey', { onDelete: 'CASCADE' })
+  @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: int8 })
+  keyId!: number;
+
+  /** The operationId in the OpenAPI document. */
+  @PrimaryColumn('text')
+  operation!: string;
+
+  /** `YYYY-MM-DD`. */
+  @PrimaryColumn('date')
+  day!: string;
+
+  @Column({ type: 'bigint', transformer: int8 })
+  calls!: number;
+
+  @Column({ name: 'last_call_at', type: 'timestamptz' })
+  lastCallAt!: Date;
+}
+
+const INTERVAL_MS = 5_000;
+
+interface Calls {
+  keyId: number;
+  operation: string;
+  /** Days since 1970-01-01 UTC. */
+  day: number;
+  calls: number;
+  /** Unix milliseconds. */
+  lastCallAt: number;
+}
+
+/** Counts calls of deprecated operations by key, operation and UTC day; writes in batches. */
+@Injectable()
+export class DeprecatedCalls implements OnApplicationShutdown {
+  private readonly calls: WriteBehind<Calls>;
+
+  constructor(
+    @InjectRepository(DeprecatedCall) private readonly recorded: Repository<DeprecatedCall>,
+    private readonly clock: Clock,
+  ) {
+    this.calls = new WriteBehind<Calls>({
+      name: 'Saving calls of deprecated operations',
+      intervalMs: INTERVAL_MS,
+      merge: (earlier, later) => ({ ...later, calls: earlier.calls + later.calls }),
+      write: (batch) => this.write([...batch.values()]),
+    });
+  }
+
+  record(keyId: number, operation: string): void {
+    const lastCallAt = this.clock.now();
+    const day = Math.floor(lastCallAt / DAY_MS);
+    this.calls.add(`${keyId} ${day} ${operation}`, { keyId, operation, day, calls: 1, lastCallAt });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.calls.close();
+  }
+
+  private async write(batch: Calls[]): Promise<void> {
+    await this.recorded.query(
+      // SQL, because TypeORM cannot add to what is stored.
+      // Skips keys that have been deleted: one of them would make the batch fail repeatedly.
+      `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_call_at)
+       SELECT called.* FROM unnest($1::bigint[], $2::text[], $3::date[], $4::bigint[], $5::timestamptz[])
+         AS called (key_id, operation, day, calls, last_call_at)
+       WHERE EXISTS (SELECT FROM api_keys WHERE api_keys.id = called.key_id)
+       ON CONFLICT (key_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls,
+         last_call_at = greatest(deprecated_calls.last_call_at, excluded.last_call_at)`,
+      [
+        batch.map(({ keyId }) => keyId),
+        batch.map(({ operation }) => operation),
+        batch.map(({ day }) => utcDate(day * DAY_MS)),
+        batch.map(({ calls }) => calls),
+        batch.map(({ lastCallAt }) => new Date(lastCallAt).toISOString()),
+      ],
+    );
+  }
+}
+
+export interface DeprecatedUse {
+  /** The operationId in the OpenAPI document. */
+  operation: string;
+  client: string;
+  keyId: number;
+  /** The key's last four characters. */
+  endsWith: string;
+  calls: number;
+  lastCallAt: Date;
+}
+
+/** The driver returns a bigint as text. */
+type UseRow = Omit<DeprecatedUse, 'keyId' | 'calls'> & Record<'keyId' | 'calls', string>;
+
+/** Who still calls deprecated operations, for operators. A few seconds behind. */
+@Injectable()
+export class DeprecationReport {
+  constructor(
+    @InjectRepository(DeprecatedCall) private readonly calls: Repository<DeprecatedCall>,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Sorted by operation, then by the number of calls.
+   * @param days number of UTC days, including today
+   * @param client only calls of this client
+   */
+  async of(days: number, client?: string): Promise<DeprecatedUse[]> {
+    const used = this.calls
+      .createQueryBuilder('used')
+      .innerJoin('api_keys', 'key', 'key.id = used.keyId')
+      .innerJoin('clients', 'client', 'client.id = key.client_id')
+      .select('used.operation', 'operation')
+      .addSelect('client.name', 'client')
+      .addSelect('key.id', 'keyId')
+      .addSelect('key.last4', 'endsWith')
+      .addSelect('sum(used.calls)::bigint', 'calls')
+      .addSelect('max(used.lastCallAt)', 'lastCallAt')
+      .where('used.day >= :since', { since: utcDate(this.clock.now() - (days - 1) * DAY_MS) })
+      .groupBy('used.operation, client.id, key.id')
+      .orderBy('used.operation')
+      .addOrderBy('sum(used.calls)', 'DESC')
+      .addOrderBy('key.id');
+    if (client !== undefined) {
+      used.andWhere('client.name = :client', { client });
+    }
+    const rows = await used.getRawMany<UseRow>();
+    // TypeORM selects columns of the entity first; people read who calls before how often.
+    return rows.map(({ operation, client: name, keyId, endsWith, calls, lastCallAt }) => ({
+      operation,
+      client: name,
+      keyId: int8ToNumber(keyId),
+      endsWith,
+      calls: int8ToNumber(calls),
+      lastCallAt,
+    }));
+  }
+}
