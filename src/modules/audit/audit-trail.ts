@@ -12,54 +12,28 @@ export abstract class Actor {
   abstract readonly name: string;
 }
 
-export interface Change<Value> {
-  before: Value;
-  after: Value;
-}
+type Action =
+  | 'client.created'
+  | 'client.plan_changed'
+  | 'key.issued'
+  | 'key.rotated'
+  | 'key.revoked'
+  | 'key.banned'
+  | 'key.unbanned'
+  | 'webhook.enabled'
+  | 'webhook.disabled'
+  | 'webhook.deliveries_retried'
+  | 'quota.reset'
+  | 'catalogue.imported';
 
-export interface PlanTerms {
-  plan: string;
-  perMinute: number | null;
-  perDay: number | null;
+/** What was done to which client or key, if any. */
+export interface AuditEntry {
+  action: Action;
+  clientId?: number;
+  keyId?: number;
+  /** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
+  details?: object;
 }
-
-interface OfClient {
-  clientId: number;
-}
-
-interface OfKey {
-  keyId: number;
-}
-
-/** Times are RFC 3339. Keys are identified by id only; no other part of a key may appear here. */
-export type AuditEntry =
-  | (OfClient & { action: 'client.created'; details: PlanTerms })
-  | (OfClient & {
-      action: 'client.plan_changed';
-      details: { [Term in keyof PlanTerms]: Change<PlanTerms[Term]> };
-    })
-  | (OfKey & {
-      action: 'key.issued';
-      details: { name: string | null; scopes: readonly string[]; expiresAt: string | null };
-    })
-  | (OfKey & {
-      /** The entry of the old key; the new one has the same scopes. */
-      action: 'key.rotated';
-      details: {
-        newKeyId: number;
-        scopes: readonly string[];
-        overlapSeconds: number;
-        expiresAt: Change<string | null>;
-      };
-    })
-  | (OfKey & { action: 'key.revoked'; details: Record<string, never> })
-  | (OfKey & { action: 'key.banned'; details: { level: number; bannedUntil: string } })
-  | (OfKey & { action: 'key.unbanned'; details: { level: Change<number>; bannedUntil: Change<string> } })
-  | (OfClient & { action: 'webhook.enabled'; details: { webhookId: number } })
-  | (OfClient & { action: 'webhook.disabled'; details: { webhookId: number; reason: string } })
-  | (OfClient & { action: 'webhook.deliveries_retried'; details: { webhookId: number; deliveries: number } })
-  | (OfClient & { action: 'quota.reset'; details: Record<string, never> })
-  | { action: 'catalogue.imported'; details: { categories: number; pets: number; linesLeftOut: number } };
 
 /** An entry of the audit log. Has no foreign keys, so that later changes to a client or a key do not affect it. */
 @Entity('audit_entries')
@@ -160,9 +134,9 @@ function valuesOf({ entry, actor, at }: JournalEntry): unknown[] {
     actor.kind,
     actor.name,
     entry.action,
-    'clientId' in entry ? entry.clientId : null,
-    'keyId' in entry ? entry.keyId : null,
-    JSON.stringify(entry.details),
+    entry.clientId ?? null,
+    entry.keyId ?? null,
+    JSON.stringify(entry.details ?? {}),
   ];
 }
 

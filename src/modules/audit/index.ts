@@ -1,1 +1,1 @@
-export { Actor, AuditModule, AuditTrail, type PlanTerms } from './audit-trail';
+export { Actor, AuditModule, AuditTrail } from './audit-trail';

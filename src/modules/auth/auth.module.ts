@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKey, Client } from './api-key.entity';
 import { ApiKeyGuard } from './api-key.guard';
-import { Authenticator, KeyDirectory, KeyUse } from './authenticator';
+import { Authenticator, KeyDirectory } from './authenticator';
 import { ClientsService } from './clients.service';
 import { KeyController } from './key.controller';
 import { KeysService } from './keys.service';
@@ -20,7 +20,7 @@ export class AdministrationModule {}
 @Module({
   imports: [AdministrationModule],
   controllers: [KeyController],
-  providers: [Authenticator, KeyDirectory, KeyUse, ApiKeyGuard],
+  providers: [Authenticator, KeyDirectory, ApiKeyGuard],
   exports: [AdministrationModule, Authenticator, ApiKeyGuard],
 })
 export class AuthModule {}

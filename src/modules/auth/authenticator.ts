@@ -7,7 +7,7 @@ import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, int8ToNumber, type SharedRead, WriteBehind } from '#libs/database';
 import { ApiError } from '#libs/http';
-import { type Caller, digestOf, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
+import { digestOf, isWellFormedKey, type KeyHolder, type Scope } from './api-key';
 import { ApiKey } from './api-key.entity';
 import { ConflictingCredentialsError, InvalidApiKeyError, MissingApiKeyError } from './api-key.guard';
 
@@ -146,46 +146,22 @@ const INVALID = new InvalidApiKeyError();
 /** How often last uses are saved. */
 const INTERVAL_MS = 5_000;
 
-/** Records when each key was last used; writes in batches. */
+/**
+ * Identifies the caller of a request. Rejects nobody: the limiter counts unauthenticated requests too. Records when each key
+ * was last used, in batches.
+ */
 @Injectable()
-export class KeyUse implements BeforeApplicationShutdown {
-  private readonly lastUse: WriteBehind<number>;
+export class Authenticator implements BeforeApplicationShutdown {
+  private readonly lastUse = new WriteBehind<number>({
+    name: 'Saving last uses of keys',
+    intervalMs: INTERVAL_MS,
+    merge: Math.max,
+    write: (batch) => this.writeLastUse(batch),
+  });
 
-  constructor(@InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>) {
-    this.lastUse = new WriteBehind<number>({
-      name: 'Saving last uses of keys',
-      intervalMs: INTERVAL_MS,
-      merge: Math.max,
-      write: (batch) => this.write(batch),
-    });
-  }
-
-  record(keyId: number, now: number): void {
-    this.lastUse.add(String(keyId), now);
-  }
-
-  /** All requests have ended, and the database is still open: after this, global modules are closed in any order. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.lastUse.close();
-  }
-
-  private async write(batch: Map<string, number>): Promise<void> {
-    const times = [...batch.values()].map((now) => new Date(now).toISOString());
-    // SQL, because TypeORM cannot give each row its own value.
-    await this.keys.query(
-      `UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
-       FROM unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) WHERE api_keys.id = used.id`,
-      [[...batch.keys()], times],
-    );
-  }
-}
-
-/** Identifies the caller of a request. Rejects nobody: the limiter counts unauthenticated requests too. */
-@Injectable()
-export class Authenticator {
   constructor(
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly directory: KeyDirectory,
-    private readonly keyUse: KeyUse,
     private readonly clock: Clock,
   ) {}
 
@@ -197,7 +173,13 @@ export class Authenticator {
       return;
     }
     const holder = await this.directory.find(digestOf(key));
-    request.caller = this.callerOf(holder);
+    const now = this.clock.now();
+    if (holder === null || holder.expiresAt <= now) {
+      request.caller = { holder: null, refusal: INVALID };
+      return;
+    }
+    this.lastUse.add(String(holder.keyId), now);
+    request.caller = { holder, refusal: null };
   }
 
   /**
@@ -212,13 +194,19 @@ export class Authenticator {
     }
   }
 
-  private callerOf(holder: KeyHolder | null): Caller {
-    const now = this.clock.now();
-    if (holder === null || holder.expiresAt <= now) {
-      return { holder: null, refusal: INVALID };
-    }
-    this.keyUse.record(holder.keyId, now);
-    return { holder, refusal: null };
+  /** All requests have ended, and the database is still open: after this, global modules are closed in any order. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.lastUse.close();
+  }
+
+  private async writeLastUse(batch: Map<string, number>): Promise<void> {
+    const times = [...batch.values()].map((now) => new Date(now).toISOString());
+    // SQL, because TypeORM cannot give each row its own value.
+    await this.keys.query(
+      `UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
+       FROM unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) WHERE api_keys.id = used.id`,
+      [[...batch.keys()], times],
+    );
   }
 }
 

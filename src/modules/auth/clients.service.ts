@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Database, type Transaction, violates } from '#libs/database';
-import { AuditTrail, type PlanTerms } from '../audit';
+import { AuditTrail } from '../audit';
 import { Client } from './api-key.entity';
+
+type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
 
 /** An administrative command cannot be carried out. The message is for the operator, the code for programs. */
 export class AdministrationError extends Error {

@@ -62,7 +62,7 @@ export class KeysService {
         return key;
       }
       await transaction.update(ApiKey, { id }, { revokedAt: () => 'now()' });
-      await this.trail.record(transaction, { action: 'key.revoked', keyId: id, details: {} });
+      await this.trail.record(transaction, { action: 'key.revoked', keyId: id });
       return this.byId(id, transaction);
     });
   }
