@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { CommandExecutor, Database, type State } from '#libs/database';
+import { type Command, CommandExecutor, Database, type Need, type State } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { testOf } from './webhooks.service';
-import { MAX_PENDING, Webhook, WebhookDelivery, switched } from './webhook.entity';
+import { MAX_PENDING, TEST_TYPE, Webhook, WebhookDelivery, switched } from './webhook.entity';
 
 /** Neither the operator nor the service is a client. */
 const BY_SERVICE = { owner: 0 };
@@ -51,19 +50,6 @@ const OLDEST_DUE = {
     WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`,
 };
 
-/** A webhook as operators see it: without secrets, and without the URL's path, which may contain one. */
-export interface WebhookOverview {
-  id: number;
-  client: string;
-  url: string;
-  types: string[] | null;
-  state: 'enabled' | 'disabled';
-  reason: string | null;
-  failingSince: string | null;
-  pending: number;
-  failed: number;
-}
-
 interface OverviewRow {
   client: string;
   pending: number;
@@ -92,7 +78,7 @@ export class WebhookAdministration {
 
   /** Has no effect if it is enabled already. @returns false if there is no such webhook */
   enable(id: number): Promise<boolean> {
-    return this.switch(id, true, null);
+    return this.switch(id, true);
   }
 
   /** @param reason shown to the client */
@@ -138,7 +124,7 @@ export class WebhookAdministration {
     return due === null ? 0 : Math.max(0, (now - due.getTime()) / 1_000);
   }
 
-  private switch(id: number, enabled: boolean, reason: string | null): Promise<boolean> {
+  private switch(id: number, enabled: boolean, reason?: string): Promise<boolean> {
     const decide = (state: State): boolean => {
       const webhook = state.find(Webhook, id);
       if (webhook?.deletedAt !== null) {
@@ -146,18 +132,13 @@ export class WebhookAdministration {
       }
       if (webhook.enabled !== enabled) {
         state.update(Webhook, id, switched(webhook, enabled, reason));
-        const { clientId } = webhook;
-        void this.trail.record(
-          state,
-          enabled
-            ? { action: 'webhook.enabled', clientId, details: { webhookId: id } }
-            : { action: 'webhook.disabled', clientId, details: { webhookId: id, reason: reason! } },
-        );
+        const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
+        const details = { webhookId: id, reason };
+        void this.trail.record(state, { action, clientId: webhook.clientId, details });
       }
       return true;
     };
-    const needs = [{ row: Webhook, id, lock: 'FOR NO KEY UPDATE' as const }];
-    return this.commands.run({ needs, decide }, BY_SERVICE);
+    return this.commands.run({ needs: [lockOf(id)], decide }, BY_SERVICE);
   }
 
   private async overviews(which: string, parameters: object): Promise<WebhookOverview[]> {
@@ -175,11 +156,11 @@ export class WebhookAdministration {
   }
 }
 
-function toOverview(webhook: Webhook, { client, pending, failed }: OverviewRow): WebhookOverview {
+/** A webhook as operators see it: without secrets, and without the URL's path, which may contain one. */
+function toOverview(webhook: Webhook, { client, pending, failed }: OverviewRow) {
   return {
     id: webhook.id,
     client,
-    // Some services have a secret in the path.
     url: new URL(webhook.url).origin,
     types: webhook.types,
     state: webhook.enabled ? 'enabled' : 'disabled',
@@ -188,4 +169,44 @@ function toOverview(webhook: Webhook, { client, pending, failed }: OverviewRow):
     pending,
     failed,
   };
+}
+
+export type WebhookOverview = ReturnType<typeof toOverview>;
+
+export function lockOf(id: number): Need {
+  return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
+}
+
+/** A delivery of a test event to a webhook, which its caller has found. */
+export function testOf(webhookId: number): Command<{ webhook: Webhook; delivery: WebhookDelivery }> {
+  return {
+    needs: [lockOf(webhookId), { newId: WebhookDelivery }],
+    decide: (state) => {
+      const webhook = state.find(Webhook, webhookId)!;
+      const id = state.newId(WebhookDelivery);
+      const delivery: WebhookDelivery = {
+        id,
+        webhookId,
+        position: null,
+        eventId: `evt_test_${id}`,
+        type: TEST_TYPE,
+        createdAt: state.now,
+        lastAttemptAt: null,
+        responseStatus: null,
+        error: null,
+        ...dueNow(state, webhook),
+      };
+      state.insert(WebhookDelivery, id, delivery);
+      return { webhook, delivery };
+    },
+  };
+}
+
+/** What somebody asks for is tried at once, on probation too. */
+export function dueNow(
+  state: State,
+  webhook: Webhook,
+): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
+  state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
+  return { status: 'pending', attempts: 0, dueAt: state.now };
 }

@@ -5,7 +5,6 @@ import { IfMatch, Precondition, Operation, type Page, IdParam } from '#libs/http
 import { ClientId, ScopeByMethod } from '../auth';
 import { IdempotentPosts, SentBy } from '../idempotency';
 import { CALLBACKS } from './webhook-callbacks';
-import { DeliveriesService } from './deliveries.service';
 import { WebhooksService } from './webhooks.service';
 import {
   DeliveryDto,
@@ -32,6 +31,25 @@ const EXAMPLE: WebhookDto = {
   createdAt: '2026-11-21T09:30:00.000Z',
 };
 const WITH_SECRET = { ...EXAMPLE, secret: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=' };
+const DELIVERED: DeliveryDto = {
+  id: 1,
+  eventId: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
+  type: 'order.placed',
+  status: 'delivered',
+  attempts: 1,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  lastAttemptAt: '2026-11-21T09:30:00.000Z',
+  responseStatus: 204,
+};
+const DUE: DeliveryDto = {
+  id: 2,
+  eventId: 'evt_test_2',
+  type: 'webhook.test',
+  status: 'pending',
+  attempts: 0,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  nextAttemptAt: '2026-11-21T09:30:00.000Z',
+};
 const WEBHOOK_ID = 'Identifier of the webhook (Webhook.id).';
 
 @ApiTags('Webhooks')
@@ -86,7 +104,7 @@ export class WebhooksController {
     stability: 'experimental',
   })
   async get(@IdParam('webhookId', WEBHOOK_ID) id: number, @ClientId() clientId: number): Promise<WebhookDto> {
-    return toWebhookDto(await this.webhooks.get({ id, clientId }));
+    return toWebhookDto(await this.webhooks.get(id, clientId));
   }
 
   @Patch(':webhookId')
@@ -148,39 +166,8 @@ export class WebhooksController {
   ): Promise<WebhookWithSecretDto> {
     return this.webhooks.rotate(id, body, origin);
   }
-}
 
-function withoutSecret({ secret: _secret, ...webhook }: WebhookWithSecretDto): WebhookDto {
-  return webhook;
-}
-
-const DELIVERED: DeliveryDto = {
-  id: 1,
-  eventId: 'evt_0b6e3c1e6f0c4a579d0e3f4b8b0d2c11',
-  type: 'order.placed',
-  status: 'delivered',
-  attempts: 1,
-  createdAt: '2026-11-21T09:30:00.000Z',
-  lastAttemptAt: '2026-11-21T09:30:00.000Z',
-  responseStatus: 204,
-};
-const DUE: DeliveryDto = {
-  id: 2,
-  eventId: 'evt_test_2',
-  type: 'webhook.test',
-  status: 'pending',
-  attempts: 0,
-  createdAt: '2026-11-21T09:30:00.000Z',
-  nextAttemptAt: '2026-11-21T09:30:00.000Z',
-};
-@ApiTags('Webhooks')
-@Controller('webhooks/:webhookId')
-@ScopeByMethod()
-@IdempotentPosts()
-export class DeliveriesController {
-  constructor(private readonly deliveries: DeliveriesService) {}
-
-  @Post('test')
+  @Post(':webhookId/test')
   @Operation({
     id: 'testWebhook',
     summary: 'Send a test event',
@@ -191,10 +178,10 @@ export class DeliveriesController {
     stability: 'experimental',
   })
   test(@IdParam('webhookId', WEBHOOK_ID) id: number, @SentBy() origin: Origin): Promise<DeliveryDto> {
-    return this.deliveries.test(id, origin);
+    return this.webhooks.test(id, origin);
   }
 
-  @Get('deliveries')
+  @Get(':webhookId/deliveries')
   @Operation({
     id: 'listDeliveries',
     summary: 'List deliveries',
@@ -203,15 +190,15 @@ export class DeliveriesController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  list(
+  listDeliveries(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
     @Query() query: ListDeliveriesQuery,
     @ClientId() clientId: number,
   ): Promise<Page<DeliveryDto>> {
-    return this.deliveries.list({ id, clientId }, query);
+    return this.webhooks.listDeliveries(id, clientId, query);
   }
 
-  @Post('deliveries/:deliveryId/retry')
+  @Post(':webhookId/deliveries/:deliveryId/retry')
   @Operation({
     id: 'retryDelivery',
     summary: 'Retry a delivery',
@@ -225,6 +212,10 @@ export class DeliveriesController {
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
     @SentBy() origin: Origin,
   ): Promise<DeliveryDto> {
-    return this.deliveries.retry(id, deliveryId, origin);
+    return this.webhooks.retry(id, deliveryId, origin);
   }
+}
+
+function withoutSecret({ secret: _secret, ...webhook }: WebhookWithSecretDto): WebhookDto {
+  return webhook;
 }

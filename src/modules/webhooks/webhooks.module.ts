@@ -3,7 +3,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { RetentionModule, olderThan } from '#libs/database';
 import { SETTINGS, type Settings } from '../../settings';
 import { EventsModule, type Participant } from '../events';
-import { DeliveriesService } from './deliveries.service';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue } from './delivery/delivery-queue';
 import { DeliveryWorker } from './delivery/delivery-worker';
@@ -12,7 +11,7 @@ import { Sender } from './delivery/sender';
 import { WebhookAdministration } from './webhook-administration';
 import { SecretVault, WebhookKeyCheck } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
-import { DeliveriesController, WebhooksController } from './webhooks.controller';
+import { WebhooksController } from './webhooks.controller';
 import { WebhooksService } from './webhooks.service';
 
 /** The part of webhooks in writes: no event tells of them. */
@@ -41,7 +40,7 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
     // A deleted webhook is removed a day after its deliveries.
     RetentionModule.keep({ table: 'webhooks', expired: olderThan(2, utcDayOf('deleted_at')) }),
   ],
-  controllers: [WebhooksController, DeliveriesController],
+  controllers: [WebhooksController],
   providers: [
     {
       provide: AddressPolicy,
@@ -59,7 +58,6 @@ const utcDayOf = (column: string): string => `(${column} AT TIME ZONE 'UTC')::da
       useFactory: (policy: AddressPolicy) => new Sender(policy),
     },
     WebhooksService,
-    DeliveriesService,
     WebhookKeyCheck,
     DeliveryQueue,
     DeliveryWorker,

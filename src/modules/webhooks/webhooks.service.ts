@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type Command,
   CommandExecutor,
   Database,
   type Need,
@@ -9,11 +8,16 @@ import {
   type State,
   violates,
 } from '#libs/database';
-import { type Page, type Precondition, rangeOf } from '#libs/http';
+import { DEFAULT_PAGE_SIZE, type Page, type Precondition, idBefore, pageOf, rangeOf } from '#libs/http';
 import { AddressPolicy } from './delivery/address-policy';
+import { DeliveryWorker } from './delivery/delivery-worker';
+import { dueNow, lockOf, testOf } from './webhook-administration';
 import { SecretVault, newSecret, rotated } from './webhook-secrets';
-import { TEST_TYPE, Webhook, WebhookDelivery, switched } from './webhook.entity';
+import { DELIVERY_STATUSES, Webhook, WebhookDelivery, switched } from './webhook.entity';
 import {
+  type DeliveryDto,
+  DeliveryNotFoundError,
+  type ListDeliveriesQuery,
   type ListWebhooksQuery,
   type NewWebhookDto,
   type SecretRotationDto,
@@ -23,16 +27,14 @@ import {
   type WebhookPatchDto,
   WebhookUrlNotAllowedError,
   type WebhookWithSecretDto,
+  toDeliveryDto,
   toWebhookDto,
 } from './webhooks.dto';
 
-/** A webhook of a client. To other clients it does not exist. */
-export interface WebhookOfClient {
-  id: number;
-  clientId: number;
-}
+/** Where the first page of deliveries starts. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** The webhooks of clients. */
+/** The webhooks of clients, and their deliveries. */
 @Injectable()
 export class WebhooksService {
   private readonly pages: PageReader<Webhook, { clientId: number }>;
@@ -42,6 +44,7 @@ export class WebhooksService {
     private readonly commands: CommandExecutor,
     private readonly vault: SecretVault,
     private readonly policy: AddressPolicy,
+    private readonly worker: DeliveryWorker,
   ) {
     this.pages = new PageReader(database, Webhook, ({ clientId }, parameter) => ({
       conditions: [`client_id = ${parameter(clientId, 'bigint')}`, 'deleted_at IS NULL'],
@@ -53,9 +56,8 @@ export class WebhooksService {
   }
 
   /** @throws ApiError 404, also for a webhook of another client */
-  async get({ id, clientId }: WebhookOfClient): Promise<Webhook> {
-    const webhook = await this.database.find(Webhook, id, clientId);
-    return owned(webhook, { id, clientId });
+  async get(id: number, clientId: number): Promise<Webhook> {
+    return owned(await this.database.find(Webhook, id, clientId), id, clientId);
   }
 
   /**
@@ -103,7 +105,7 @@ export class WebhooksService {
     origin: Origin,
   ): Promise<WebhookDto> {
     const decide = (state: State): WebhookDto => {
-      const webhook = foundWebhook(state, { id, clientId: origin.owner });
+      const webhook = foundWebhook(state, id, origin.owner);
       this.assertAllowed(patch.url);
       precondition.assertHolds(toWebhookDto(webhook));
       const { url = webhook.url, types = webhook.types, description = webhook.description } = patch;
@@ -119,7 +121,7 @@ export class WebhooksService {
 
   async remove(id: number, precondition: Precondition, origin: Origin): Promise<void> {
     const decide = (state: State): void => {
-      const webhook = foundWebhook(state, { id, clientId: origin.owner });
+      const webhook = foundWebhook(state, id, origin.owner);
       precondition.assertHolds(toWebhookDto(webhook));
       state.update(Webhook, id, { ...webhook, enabled: false, secrets: [], deletedAt: state.now });
     };
@@ -129,7 +131,7 @@ export class WebhooksService {
   async rotate(id: number, body: SecretRotationDto, origin: Origin): Promise<WebhookWithSecretDto> {
     const { secret = newSecret() } = body;
     const decide = (state: State): WebhookWithSecretDto => {
-      const webhook = foundWebhook(state, { id, clientId: origin.owner });
+      const webhook = foundWebhook(state, id, origin.owner);
       const sealed = this.vault.seal(secret, id);
       state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
@@ -137,6 +139,62 @@ export class WebhooksService {
     return this.unsealed(await this.commands.run({ needs: [lockOf(id)], decide }, origin));
   }
 
+  /**
+   * Newest first. SQL, because the index is sorted within each status, so that each is read. Rows are compared, because for a
+   * prepared statement with conditions on single columns the planner reads the deliveries of all webhooks by id.
+   */
+  async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
+    const webhook = await this.get(id, clientId);
+    const { status, cursor, limit = DEFAULT_PAGE_SIZE } = query;
+    const table = this.database.table(WebhookDelivery);
+    const statement = {
+      text: `SELECT page.* FROM unnest($4::text[]) AS wanted (status) CROSS JOIN LATERAL (
+          SELECT ${table.names} FROM webhook_deliveries WHERE (webhook_id, status, id) < ($1, wanted.status, $2)
+          ORDER BY webhook_id DESC, status DESC, id DESC LIMIT $3) AS page
+        WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`,
+    };
+    const wanted = status === undefined ? DELIVERY_STATUSES : [status];
+    const values = [id, idBefore(cursor) || NEWEST, limit + 1, wanted];
+    const stored = await this.database.read(statement, values, clientId);
+    const page = pageOf(
+      stored.map((row) => table.rowOf(row)),
+      limit,
+      ({ id }) => id,
+    );
+    return { ...page, entries: page.entries.map((delivery) => toDeliveryDto(delivery, webhook)) };
+  }
+
+  /** Sends a test event. */
+  async test(webhookId: number, origin: Origin): Promise<DeliveryDto> {
+    const { needs, decide } = testOf(webhookId);
+    const ofClient = (state: State): DeliveryDto => {
+      foundWebhook(state, webhookId, origin.owner);
+      const { delivery, webhook } = decide(state);
+      return toDeliveryDto(delivery, webhook);
+    };
+    const delivery = await this.commands.run({ needs, decide: ofClient }, origin);
+    this.worker.wake();
+    return delivery;
+  }
+
+  /** Makes a delivery due now, and restarts its retry schedule. */
+  async retry(webhookId: number, deliveryId: number, origin: Origin): Promise<DeliveryDto> {
+    const decide = (state: State): DeliveryDto => {
+      const webhook = foundWebhook(state, webhookId, origin.owner);
+      const found = state.find(WebhookDelivery, deliveryId);
+      if (found?.webhookId !== webhookId) {
+        throw new DeliveryNotFoundError(deliveryId);
+      }
+      const due: WebhookDelivery = { ...found, ...dueNow(state, webhook) };
+      state.update(WebhookDelivery, deliveryId, due);
+      return toDeliveryDto(due, webhook);
+    };
+    const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
+    const needs = [lockOf(webhookId), row];
+    const delivery = await this.commands.run({ needs, decide }, origin);
+    this.worker.wake();
+    return delivery;
+  }
   private assertAllowed(url: string | undefined): void {
     const objection = url === undefined ? undefined : this.policy.objection(url);
     if (objection !== undefined) {
@@ -150,50 +208,13 @@ export class WebhooksService {
   }
 }
 
-export function lockOf(id: number): Need {
-  return { row: Webhook, id, lock: 'FOR NO KEY UPDATE' };
-}
-
 /** @throws ApiError 404, also for a webhook of another client */
-export function foundWebhook(state: State, which: WebhookOfClient): Webhook {
-  return owned(state.find(Webhook, which.id), which);
+function foundWebhook(state: State, id: number, clientId: number): Webhook {
+  return owned(state.find(Webhook, id), id, clientId);
 }
 
-/** A delivery of a test event to a webhook, which its caller has found. */
-export function testOf(webhookId: number): Command<{ webhook: Webhook; delivery: WebhookDelivery }> {
-  return {
-    needs: [lockOf(webhookId), { newId: WebhookDelivery }],
-    decide: (state) => {
-      const webhook = state.find(Webhook, webhookId)!;
-      const id = state.newId(WebhookDelivery);
-      const delivery: WebhookDelivery = {
-        id,
-        webhookId,
-        position: null,
-        eventId: `evt_test_${id}`,
-        type: TEST_TYPE,
-        createdAt: state.now,
-        lastAttemptAt: null,
-        responseStatus: null,
-        error: null,
-        ...dueNow(state, webhook),
-      };
-      state.insert(WebhookDelivery, id, delivery);
-      return { webhook, delivery };
-    },
-  };
-}
-
-/** What somebody asks for is tried at once, on probation too. */
-export function dueNow(
-  state: State,
-  webhook: Webhook,
-): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
-  state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
-  return { status: 'pending', attempts: 0, dueAt: state.now };
-}
-
-function owned(webhook: Webhook | null | undefined, { id, clientId }: WebhookOfClient): Webhook {
+/** To other clients a webhook does not exist. */
+function owned(webhook: Webhook | null | undefined, id: number, clientId: number): Webhook {
   if (webhook?.clientId !== clientId || webhook.deletedAt !== null) {
     throw new WebhookNotFoundError(id);
   }

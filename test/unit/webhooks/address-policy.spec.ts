@@ -57,7 +57,7 @@ const OBJECTIONS = Object.entries({
   'must use https': 'http://shop.example/ ftp://shop.example/ file:///etc/passwd javascript:alert(1)',
   'must be an absolute URL': 'shop.example //shop.example https://',
   'must not contain a user': 'https://me:secret@shop.example/ https://me@127.0.0.1/ https://:x@shop.example/',
-  'has a port': 'https://shop.example:22/ https://shop.example:25/ https://shop.example:6667/',
+  'has a port': 'https://shop.example:22/ https://shop.example:25/ https://shop.example:1023/',
   'must have a valid host name':
     'https://localhost../ https://.localhost/ https://shop..example/ https://./ https://127.0.0.1../',
   'must not lead to': [

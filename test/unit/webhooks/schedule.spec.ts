@@ -1,7 +1,5 @@
 import {
   MAX_ATTEMPTS,
-  MAX_TO_HOST,
-  admitted,
   errorOf,
   isGone,
   isSuccess,
@@ -47,21 +45,4 @@ it('Without Retry-After 429, 502, 503 and 504 slow down by 10 s; other statuses 
   expect([429, 502, 503, 504].map((status) => slowDownMs({ status }, NOW))).toEqual(Array(4).fill(10_000));
   const others = [200, 400, 500, null].map((status) => slowDownMs({ status, retryAfter: '60' }, NOW));
   expect(others).toEqual([0, 0, 0, 0]);
-});
-
-describe('Deliveries to one host', () => {
-  const to = (clientId: number, count: number, url = 'https://shop.example/events') =>
-    Array.from({ length: count }, () => ({ clientId, url }));
-
-  it('leave room for other clients, however many one client has', () => {
-    const underWay = admitted(to(1, 1_000), []);
-    expect(underWay).toHaveLength(MAX_TO_HOST / 2);
-    expect(admitted(to(1, 1), underWay)).toEqual([]);
-    expect(admitted(to(2, 1_000), underWay)).toHaveLength(MAX_TO_HOST / 4);
-  });
-
-  it('take none from other hosts', () => {
-    const elsewhere = to(1, 1, 'https://shop.example:8443/events');
-    expect(admitted(elsewhere, admitted(to(1, 1_000), []))).toEqual(elsewhere);
-  });
 });

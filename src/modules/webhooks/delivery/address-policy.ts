@@ -4,11 +4,8 @@ import { type LookupFunction, isIP } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type IPv4, type IPv6, parse, parseCIDR } from 'ipaddr.js';
 
-/** Other ports below 1024 belong to other services; the Fetch standard also blocks a few above ("bad port"). */
+/** Other ports below 1024 belong to other services. */
 const PORTS_BELOW_1024 = [80, 443];
-const OTHER_PORTS = [
-  2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
-];
 /** All publicly routed addresses. ipaddr.js reports others, such as ::7f00:1, as unicast too. */
 const PUBLIC_IPV6 = parseCIDR('2000::/3');
 /** A public address at which Azure serves each machine its own metadata. */
@@ -60,7 +57,9 @@ export class AddressPolicy {
     if (url.username !== '' || url.password !== '') {
       return 'must not contain a user or a password';
     }
-    if (!isAllowedPort(Number(url.port || (url.protocol === 'https:' ? 443 : 80)))) {
+    // The default port of the protocol is not in the URL.
+    const port = Number(url.port || 443);
+    if (port < 1024 && !PORTS_BELOW_1024.includes(port)) {
       return 'has a port that webhooks may not use: take 443, 80 or one above 1023';
     }
     if (EMPTY_LABEL.test(url.hostname)) {
@@ -110,20 +109,6 @@ function isPublic(address: IPv4 | IPv6): boolean {
   return address.kind() === 'ipv4' || address.match(PUBLIC_IPV6);
 }
 
-function isAllowedPort(port: number): boolean {
-  return port < 1024 ? PORTS_BELOW_1024.includes(port) : !OTHER_PORTS.includes(port);
-}
-
-/** A name has no address that may be connected to. */
-export class ForbiddenAddressError extends Error {
-  readonly code = 'EFORBIDDEN';
-}
-
-/** A name exists, but has no address. */
-export class NoAddressError extends Error {
-  readonly code = 'ENODATA';
-}
-
 /** The addresses of a name, of one family. */
 export type Resolve = (name: string, family: 4 | 6) => Promise<string[]>;
 
@@ -147,7 +132,7 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
     const found = all.filter((address) => policy.allows(address, protocol));
     if (found.length === 0) {
       // A name can be an alias of one without addresses; the query then succeeds with none.
-      throw all.length === 0 ? new NoAddressError() : new ForbiddenAddressError();
+      throw Object.assign(new Error(), { code: all.length === 0 ? 'ENODATA' : 'EFORBIDDEN' });
     }
     return found.slice(0, MAX_ADDRESSES).map((address) => ({ address, family }));
   };
@@ -164,8 +149,8 @@ export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol:
     lookUp(name).then(
       (found) => callback(null, found),
       (failure: AggregateError) => {
-        const errors = failure.errors as Error[];
-        callback(errors.find((error) => error instanceof ForbiddenAddressError) ?? errors[0]!, []);
+        const errors = failure.errors as NodeJS.ErrnoException[];
+        callback(errors.find(({ code }) => code === 'EFORBIDDEN') ?? errors[0]!, []);
       },
     );
   };

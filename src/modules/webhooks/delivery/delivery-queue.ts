@@ -2,18 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, int8ToNumber } from '#libs/database';
 import type { KeptSecret } from '../webhook.entity';
-import {
-  AT_ONCE,
-  type Attempt,
-  DISABLED_AFTER_MS,
-  errorOf,
-  isGone,
-  pauseAfter,
-  slowDownMs,
-} from './schedule';
+import { type Attempt, DISABLED_AFTER_MS, errorOf, isGone, pauseAfter, slowDownMs } from './schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
+/** Concurrent deliveries to a webhook after its first success; until then it is one. */
+const AT_ONCE = 4;
 /** Much longer than an attempt may take, in case the process is busy. */
 const LEASE_MS = 60_000;
 
@@ -21,7 +15,6 @@ const LEASE_MS = 60_000;
 export interface DueDelivery {
   id: number;
   webhookId: number;
-  clientId: number;
   url: string;
   secrets: KeptSecret[];
   eventId: string;
@@ -45,8 +38,7 @@ const DUE = `webhook_deliveries WHERE webhook_id = leased.id AND status = 'pendi
 /**
  * Leases the webhooks with due deliveries, and returns these, oldest first, as many as each webhook may have at once. On
  * probation it is the first one that is due, so that a failed one is tried again before others. Finds the webhooks by a loose
- * index scan, so that the size of any backlog does not matter. The order is random, so that deliveries to a busy host, which
- * are passed over, keep out no others.
+ * index scan, so that the size of any backlog does not matter. The order is random, so that no webhook is always the last.
  */
 const TAKE = {
   text: `WITH RECURSIVE waiting (webhook_id) AS (
@@ -64,10 +56,10 @@ const TAKE = {
           AND (sender = $2 OR leased_until IS NULL OR leased_until <= $1)
           AND EXISTS (SELECT FROM ${DUE})
         FOR NO KEY UPDATE SKIP LOCKED))
-      RETURNING id, client_id, url, secrets, proven,
+      RETURNING id, url, secrets, proven,
         (SELECT count(*) FROM unnest($5::bigint[]) AS busy (id) WHERE busy.id = webhooks.id) AS under_way
     )
-    SELECT due.id, leased.id AS "webhookId", leased.client_id AS "clientId", leased.url, leased.secrets,
+    SELECT due.id, leased.id AS "webhookId", leased.url, leased.secrets,
       due.event_id AS "eventId", due.type, due.position, due.created_at AS "createdAt", due.attempts
     FROM leased CROSS JOIN LATERAL (
       (SELECT * FROM ${DUE} AND leased.proven ORDER BY due_at LIMIT greatest(0, ${AT_ONCE} - under_way))
@@ -115,7 +107,7 @@ interface RecordedRow {
 }
 
 /** As the driver reports it. */
-type DueRow = Record<'id' | 'webhookId' | 'clientId' | 'secrets', string> & {
+type DueRow = Record<'id' | 'webhookId' | 'secrets', string> & {
   position: string | null;
 } & Pick<DueDelivery, 'url' | 'eventId' | 'type' | 'createdAt' | 'attempts'>;
 
@@ -145,7 +137,6 @@ export class DeliveryQueue {
       ...row,
       id: int8ToNumber(row.id),
       webhookId: int8ToNumber(row.webhookId),
-      clientId: int8ToNumber(row.clientId),
       secrets: JSON.parse(row.secrets) as KeptSecret[],
       position: row.position === null ? null : int8ToNumber(row.position),
     }));

@@ -6,7 +6,7 @@ import { WebhookAdministration } from '../webhook-administration';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type DueDelivery, type Finished } from './delivery-queue';
-import { type Attempt, admitted, isSuccess } from './schedule';
+import { type Attempt, isSuccess } from './schedule';
 import { Sender } from './sender';
 
 /** Concurrent deliveries of this process. */
@@ -73,13 +73,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const underWay = [...this.underWay.keys()];
     const most = Math.min(MAX_TAKEN, MAX_UNDER_WAY - underWay.length);
     const due = most > 0 ? await this.queue.take(now, most, underWay) : [];
-    const starting = admitted(due, underWay);
-    if (starting.length === 0) {
+    if (due.length === 0) {
       return;
     }
-    const events = await this.events.at(starting.flatMap(({ position }) => position ?? []));
+    const events = await this.events.at(due.flatMap(({ position }) => position ?? []));
     const byPosition = new Map(events.map((event) => [event.position, event]));
-    starting.forEach((delivery) =>
+    due.forEach((delivery) =>
       this.underWay.set(delivery, this.attempt(delivery, byPosition.get(delivery.position!))),
     );
   }

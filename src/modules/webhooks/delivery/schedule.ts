@@ -1,4 +1,4 @@
-// When a delivery is tried again, what a response means for that, and how many a receiver gets at once.
+// When a delivery is tried again, and what a response means for that.
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -83,40 +83,4 @@ export function errorOf(attempt: Attempt): string | null {
   return status >= 300 && status < 400
     ? `The response was ${status}; redirects are not followed.`
     : `The response was ${status}.`;
-}
-
-/** Concurrent deliveries to a webhook after its first success; until then it is one. */
-export const AT_ONCE = 4;
-/** Maximum connections of a process to one host. */
-export const MAX_TO_HOST = 64;
-
-interface ToHost {
-  clientId: number;
-  url: string;
-}
-
-/**
- * Which deliveries may start besides those under way: a client holds at most as many connections to a host as it leaves free,
- * so that there are always some for others.
- */
-export function admitted<Delivery extends ToHost>(
-  due: readonly Delivery[],
-  underWay: readonly ToHost[],
-): Delivery[] {
-  const open = new Map<string, number>();
-  const namesOf = ({ clientId, url }: ToHost): [string, string] => {
-    const { host } = new URL(url);
-    return [host, `${clientId} ${host}`];
-  };
-  const add = (delivery: ToHost): void =>
-    namesOf(delivery).forEach((name) => open.set(name, (open.get(name) ?? 0) + 1));
-  underWay.forEach(add);
-  return due.filter((delivery) => {
-    const [toHost, ofClient] = namesOf(delivery).map((name) => open.get(name) ?? 0);
-    const hasRoom = ofClient! < MAX_TO_HOST - toHost!;
-    if (hasRoom) {
-      add(delivery);
-    }
-    return hasRoom;
-  });
 }
