@@ -26,37 +26,34 @@ export type Examples = Record<string, { summary: string; value: unknown }>;
 
 /**
  * Which responses have a header field: successful ones, those stored for an Idempotency-Key (successes and most 4xx), or
- * those to every request that could be read. Some with 400, 408 and 431 could not.
+ * all.
  */
-type HeaderCondition = 'success' | 'kept' | 'readable';
+type HeaderCondition = 'success' | 'kept' | 'any';
 
-export interface OperationNotes {
-  /** The last one with a code applies. */
-  errors: ErrorDefinition[];
-  /** Codes that every other operation can return, but not this one. */
-  never: string[];
-  headers: (HeaderNote & { on: HeaderCondition })[];
-  /** Names of the document's shared parameters. */
-  parameters: string[];
-  /** Examples of the request's body. */
-  bodies: Examples;
+/** What one decorator notes. */
+export interface Notes {
+  /** Errors that the operation can return. The last one with a code applies. */
+  errors?: readonly (AnyDefinedError | ErrorDefinition)[];
+  /** Errors that every other operation can return, but not this one. */
+  never?: readonly AnyDefinedError[];
+  /** Shared header fields of its responses, by the condition on which they are there. */
+  headers?: Partial<Record<HeaderCondition, readonly (HeaderNote | string)[]>>;
+  /** Names of the document's shared parameters. Only reads support `If-None-Match`. */
+  parameters?: readonly string[];
+  /** Examples of its bodies. */
+  bodies?: Examples;
 }
 
-type Annotated = TypedPropertyDescriptor<unknown> | PropertyDescriptor;
-
-export function noNotes(): OperationNotes {
-  return { errors: [], never: [], headers: [], parameters: [], bodies: {} };
-}
-
-function notesOf(descriptor: Annotated): OperationNotes {
-  const handler = descriptor.value as object;
-  const extensions = (Reflect.getMetadata(DECORATORS.API_EXTENSION, handler) ?? {}) as Record<
-    string,
-    unknown
-  >;
-  const notes = (extensions[NOTES] ?? noNotes()) as OperationNotes;
-  Reflect.defineMetadata(DECORATORS.API_EXTENSION, { ...extensions, [NOTES]: notes }, handler);
-  return notes;
+/** Adds to the notes of an operation. */
+export function Documented(notes: Notes): MethodDecorator {
+  return (_target, _key, { value: handler }) => {
+    const extensions = Reflect.getMetadata(DECORATORS.API_EXTENSION, handler as object) as
+      | Record<string, unknown>
+      | undefined;
+    const known = (extensions?.[NOTES] ?? []) as Notes[];
+    const extended = { ...extensions, [NOTES]: [...known, notes] };
+    Reflect.defineMetadata(DECORATORS.API_EXTENSION, extended, handler as object);
+  };
 }
 
 /**
@@ -70,33 +67,6 @@ export function errorWith<Details extends unknown[]>(
 ): ErrorDefinition {
   const { message, headers } = new error(...details);
   return { ...error.definition, variant, example: message, exampleHeaders: headers };
-}
-
-/** Adds to the notes of an operation. */
-export function Documented(notes: {
-  /** Errors that the operation can return. */
-  errors?: readonly (AnyDefinedError | ErrorDefinition)[];
-  /** Errors that every other operation can return, but not this one. */
-  never?: readonly AnyDefinedError[];
-  /** Shared header fields of its responses, by the condition on which they are there. */
-  headers?: Partial<Record<HeaderCondition, readonly (HeaderNote | string)[]>>;
-  /** Shared parameters that it supports. Only reads support `If-None-Match`. */
-  parameters?: readonly string[];
-  /** Examples of its bodies. */
-  bodies?: Examples;
-}): MethodDecorator {
-  return (_target, _key, descriptor) => {
-    const { errors = [], never = [], headers = {}, parameters = [], bodies = {} } = notes;
-    const known = notesOf(descriptor);
-    known.errors.push(...errors.map((error) => ('definition' in error ? error.definition : error)));
-    known.never.push(...never.map(({ definition }) => definition.code));
-    for (const [on, noted] of Object.entries(headers) as [HeaderCondition, (HeaderNote | string)[]][]) {
-      const fields = noted.map((header) => (typeof header === 'string' ? { name: header } : header));
-      known.headers.push(...fields.map((field) => ({ ...field, on })));
-    }
-    known.parameters.push(...parameters);
-    Object.assign(known.bodies, bodies);
-  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
+import { HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
 import {
   ApiExtension,
   ApiExtraModels,
@@ -7,11 +7,19 @@ import {
   type OperationObject,
   getSchemaPath,
 } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnyDefinedError } from './errors';
 import { Documented, type Examples } from './notes';
-import { MAX_PAGE_SIZE, type PageOptions, Paged } from './paging';
-import { type Deprecation, Deprecated } from './routes';
-import { Created, SingleResource } from './single-resource';
+import {
+  InvalidCursorError,
+  MAX_PAGE_SIZE,
+  type Page,
+  type PageOptions,
+  asPage,
+  cursorAfter,
+} from './paging';
+import { type Deprecation, Deprecated, isGone, routeOf } from './routes';
+import { asSingleResource } from './single-resource';
 
 /** A class, or the name of a shared schema of the document. */
 type Schema = Type<unknown> | string;
@@ -91,10 +99,57 @@ function responding(response: ResponseOptions): MethodDecorator[] {
     HttpCode(status),
     ApiResponse({ status, description, content: { 'application/json': content } }),
     ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
-    ...(page ? [Paged(response.paging)] : []),
-    ...(resource ? [SingleResource(response.asRead)] : []),
-    ...(status === 201 ? [Created(response.deprecatedRead)] : []),
+    ...(page || resource ? [SetMetadata(REPRESENTATION, representationBy(response)), noted(response)] : []),
   ];
+}
+
+/** The header fields that a resource or a page has, and what their requests may ask. */
+function noted({ status, resource, page, paging: { link, single } = {} }: ResponseOptions): MethodDecorator {
+  const next = { name: 'Link', example: `<{path}?cursor=${cursorAfter(20)}>; rel="next"`, ...link };
+  const description = `Of the only entry. Present if the request has one \`${single}\` and nothing else.`;
+  const headers = [
+    ...(page ? [next] : []),
+    ...(resource ? ['ETag'] : []),
+    ...(single ? [{ name: 'ETag', description, required: false }] : []),
+    ...(status === 201 ? [{ name: 'Location', example: '{path}/1' }] : []),
+  ];
+  return Documented({
+    headers: { success: headers },
+    parameters: resource || single ? ['If-None-Match'] : [],
+    errors: page ? [InvalidCursorError] : [],
+  });
+}
+
+const REPRESENTATION = Symbol('representation');
+
+/**
+ * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
+ * depend on it. Undefined means no body.
+ */
+type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => string | undefined;
+
+/** How a handler's results are sent; undefined if as they are. */
+export function representationOf(handler: object): Representation | undefined {
+  return Reflect.getMetadata(REPRESENTATION, handler) as Representation | undefined;
+}
+
+function representationBy(response: ResponseOptions): Representation {
+  const { status, page, paging = {}, deprecatedRead, asRead = (resource: object) => resource } = response;
+  return page
+    ? (result: Page<unknown>, request, reply) => asPage(result, paging, request, reply)
+    : (resource: object, request, reply) => {
+        if (status === 201) {
+          void reply.header('Location', locationOf(resource as { id: number }, request, deprecatedRead));
+        }
+        return asSingleResource(resource, asRead(resource as never), request, reply);
+      };
+}
+
+/** The collection's path and the new id (RFC 9110, section 10.2.2), or the successor of the read once that is gone. */
+function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
+  return read && isGone(read, request)
+    ? read.successor.replace(/\{\w+\}/, String(id))
+    : `${routeOf(request).url}/${id}`;
 }
 
 function pathOf(schema: string): string {

@@ -1,11 +1,10 @@
-import { applyDecorators } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defineError } from './errors';
 import { Field, type FieldOptions, Integer } from './validation';
-import { Documented, type HeaderNote } from './notes';
+import type { HeaderNote } from './notes';
 import { routeOf } from './routes';
-import { JSON_TYPE, RepresentedBy, asSingleResource } from './single-resource';
+import { JSON_TYPE, asSingleResource } from './single-resource';
 
 export const InvalidCursorError = defineError({
   code: 'invalid_cursor',
@@ -109,24 +108,23 @@ export interface PageOptions {
 }
 
 /** Sends a page as a bare array, with `Link: <…>; rel="next"` (RFC 8288) only if more entries follow. */
-function pageWith({ idOf = ({ id }: { id: number }) => id, single }: PageOptions) {
-  return (
-    page: Page<unknown> | FeedPage<unknown>,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): string | undefined => {
-    const { entries } = page;
-    if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
-      return asSingleResource(entries, entries[0] as object, request, reply);
-    }
-    const { body, cursor } =
-      'cursor' in page ? { body: JSON.stringify(entries), cursor: page.cursor } : bounded(page, idOf);
-    if (cursor !== null) {
-      void reply.header('Link', nextLink(request, cursor));
-    }
-    void reply.type(JSON_TYPE);
-    return body;
-  };
+export function asPage(
+  page: Page<unknown> | FeedPage<unknown>,
+  { idOf = ({ id }: { id: number }) => id, single }: PageOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  const { entries } = page;
+  if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
+    return asSingleResource(entries, entries[0] as object, request, reply);
+  }
+  const { body, cursor } =
+    'cursor' in page ? { body: JSON.stringify(entries), cursor: page.cursor } : bounded(page, idOf);
+  if (cursor !== null) {
+    void reply.header('Link', nextLink(request, cursor));
+  }
+  void reply.type(JSON_TYPE);
+  return body;
 }
 
 function asksForOne(query: object, parameter: string): boolean {
@@ -176,27 +174,4 @@ function pathOf(request: FastifyRequest): string {
   return (routeOf(request).url ?? '').replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent(values[name] ?? ''),
   );
-}
-
-/** The operation returns a Page. */
-export function Paged(options: PageOptions = {}): MethodDecorator {
-  const example = `<{path}?cursor=${cursorAfter(20)}>; rel="next"`;
-  return applyDecorators(
-    RepresentedBy(pageWith(options)),
-    Documented({
-      headers: {
-        success: [{ name: 'Link', example, ...options.link }],
-      },
-      errors: [InvalidCursorError],
-    }),
-    ...(options.single === undefined ? [] : [documentSingle(options.single)]),
-  );
-}
-
-function documentSingle(parameter: string): MethodDecorator {
-  const description = `Of the only entry. Present if the request has one \`${parameter}\` and nothing else.`;
-  return Documented({
-    headers: { success: [{ name: 'ETag', description, required: false }] },
-    parameters: ['If-None-Match'],
-  });
 }

@@ -138,14 +138,14 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
     RouteConfig(config),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
     Documented({
-      headers: { readable: exampleHeaders(deprecation, announcement) },
+      headers: { any: exampleHeaders(deprecation, announcement) },
       errors: [OperationGoneError],
     }),
   );
 }
 
 const LINK =
-  'The deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829).';
+  'The deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829). Absent if the request could not be read.';
 
 /** The header fields as they read for the first resource. */
 function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typeof announcementOf>) {
@@ -154,7 +154,7 @@ function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typ
   return Object.entries(fields).map(([name, example]) => ({
     name,
     example,
-    ...(name === 'Link' ? { description: LINK, required: true } : {}),
+    ...(name === 'Link' ? { description: LINK } : {}),
   }));
 }
 

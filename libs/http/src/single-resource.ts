@@ -1,30 +1,11 @@
 import { hash } from 'node:crypto';
-import { type ExecutionContext, SetMetadata, applyDecorators, createParamDecorator } from '@nestjs/common';
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
 import { Documented } from './notes';
-import { type Deprecation, isGone, routeOf } from './routes';
-
-const REPRESENTATION = Symbol('representation');
 
 /** The content type of a representation that is already text. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
-
-/**
- * Turns the result of an operation into the body of a successful response, and sets the status and header fields that
- * depend on it. Undefined means no body.
- */
-type Representation = (result: never, request: FastifyRequest, reply: FastifyReply) => unknown;
-
-/** Sends the operation's results in this representation instead of as they are. */
-export function RepresentedBy(representation: Representation): MethodDecorator {
-  return SetMetadata(REPRESENTATION, representation);
-}
-
-/** The representation that a handler declares. */
-export function representationOf(handler: object): Representation | undefined {
-  return Reflect.getMetadata(REPRESENTATION, handler) as Representation | undefined;
-}
 
 /**
  * Strong entity tag of a representation: equal tags mean equal bytes (RFC 9110, section 8.8.3).
@@ -95,24 +76,6 @@ export function asSingleResource(
   return body;
 }
 
-/**
- * The response is one resource with an ETag; reads support `If-None-Match`.
- * @param read the representation that a GET would return, if this operation returns more
- */
-export function SingleResource<Resource extends object>(
-  read: (resource: Resource) => object = (resource) => resource,
-): MethodDecorator {
-  return applyDecorators(
-    RepresentedBy((resource: Resource, request: FastifyRequest, reply: FastifyReply) =>
-      asSingleResource(resource, read(resource), request, reply),
-    ),
-    Documented({
-      headers: { success: ['ETag'] },
-      parameters: ['If-None-Match'],
-    }),
-  );
-}
-
 const precondition = createParamDecorator((_data: unknown, context: ExecutionContext) => {
   const { method, headers } = context.switchToHttp().getRequest<FastifyRequest>();
   const mustNotExist = method === 'PUT' && headers['if-none-match']?.trim() === '*';
@@ -127,27 +90,4 @@ export function IfMatch(): ParameterDecorator {
     const descriptor = Object.getOwnPropertyDescriptor(target, key!)!;
     Documented({ errors: [PreconditionFailedError], parameters: ['If-Match'] })(target, key!, descriptor);
   };
-}
-
-/**
- * The response to a POST to a collection has a `Location`, the collection's path and the new id (RFC 9110, section 10.2.2).
- * @param read the deprecation of the operation that this leads to: once it is gone, its successor is named
- */
-export function Created(read?: Deprecation): MethodDecorator {
-  const located: MethodDecorator = (target, key, descriptor) => {
-    const represent = representationOf(descriptor.value as object)!;
-    RepresentedBy((resource, request, reply) => {
-      const id = String((resource as { id: number }).id);
-      const location =
-        read && isGone(read, request)
-          ? read.successor.replace(/\{\w+\}/, id)
-          : `${routeOf(request).url}/${id}`;
-      void reply.header('Location', location);
-      return represent(resource, request, reply);
-    })(target, key, descriptor);
-  };
-  return applyDecorators(
-    located,
-    Documented({ headers: { success: [{ name: 'Location', example: '{path}/1' }] } }),
-  );
 }

@@ -9,7 +9,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import { type ErrorDefinition, type HeaderNote, NOTES, type OperationNotes, noNotes } from '#libs/http';
+import { type ErrorDefinition, type HeaderNote, NOTES, type Notes } from '#libs/http';
 import {
   EVERY_RESPONSE,
   HEADERS,
@@ -28,14 +28,12 @@ interface Draft {
   operation: OperationObject;
   path: string;
   method: string;
-  notes: OperationNotes;
+  notes: Notes[];
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const NOT_MODIFIED = 'Not modified: the resource still has the ETag sent in `If-None-Match`.';
 const MERGE_PATCH = 'application/merge-patch+json';
-/** Some requests with these statuses could not be read, so the service did not know the operation. */
-const UNREADABLE = new Set([400, 408, 431]);
 
 /**
  * Turns the notes of the decorators into responses, header fields and parameters of every operation in the document.
@@ -61,8 +59,8 @@ function draftsOf(document: OpenAPIObject): Draft[] {
       if (!operation) {
         return [];
       }
-      const extensions = operation as unknown as Record<string, Partial<OperationNotes> | undefined>;
-      const notes = { ...noNotes(), ...extensions[NOTES] };
+      const extensions = operation as unknown as Record<string, Notes[] | undefined>;
+      const notes = extensions[NOTES] ?? [];
       delete extensions[NOTES];
       return [{ operation, path, method, notes }];
     }),
@@ -71,14 +69,16 @@ function draftsOf(document: OpenAPIObject): Draft[] {
 
 function completeOperation(draft: Draft, components: Components): void {
   const { operation, method, notes } = draft;
-  const parameters = notes.parameters.filter((name) => name !== 'If-None-Match' || method === 'get');
+  const parameters = notes
+    .flatMap((note) => note.parameters ?? [])
+    .filter((name) => name !== 'If-None-Match' || method === 'get');
   operation.parameters = [...(operation.parameters ?? []), ...parameters.map((name) => PARAMETERS[name]!)];
   completeBody(draft, components);
   const responses = operation.responses as Responses;
   if (parameters.includes('If-None-Match')) {
     responses['304'] = { description: NOT_MODIFIED };
   }
-  const errors = possibleErrors(method, operation.requestBody !== undefined, notes);
+  const errors = possibleErrors(operation.requestBody !== undefined, notes);
   for (const error of errors) {
     const { code, example: message, status } = error;
     components.examples![nameOf(error)] = { value: { code, message, status } };
@@ -94,8 +94,9 @@ function completeBody({ operation, method, notes }: Draft, components: Component
   if (!json) {
     return;
   }
-  if (Object.keys(notes.bodies).length > 0) {
-    json.examples = notes.bodies;
+  const bodies = notes.map((note) => note.bodies).find((given) => given !== undefined);
+  if (bodies) {
+    json.examples = bodies;
   }
   const { $ref } = json.schema as { $ref?: string };
   const schema = $ref && components.schemas?.[$ref.replace('#/components/schemas/', '')];
@@ -156,31 +157,24 @@ function headersOf(errors: ErrorDefinition[]): Record<string, HeaderObject> {
 function completeHeaders({ operation, path, notes }: Draft): void {
   for (const [text, response] of Object.entries(operation.responses as Responses)) {
     const status = Number(text);
-    const noted = notes.headers.filter(
-      ({ on }) => on === 'readable' || status < 400 || (on === 'kept' && !isNotStored(status)),
-    );
+    const noted = notes.flatMap(({ headers: { success = [], kept = [], any = [] } = {} }) => [
+      ...any,
+      ...(status < 400 ? success : []),
+      ...(isNotStored(status) ? [] : kept),
+    ]);
     response.headers = {
       ...Object.fromEntries(EVERY_RESPONSE.map((name) => [name, HEADERS[name]!])),
       ...(status === 429 ? LIMITED : {}),
       ...response.headers,
-      ...Object.fromEntries(
-        noted.map(({ on, ...note }) => {
-          const header = headerOf(note, path);
-          return [note.name, on === 'readable' && UNREADABLE.has(status) ? optional(header) : header];
-        }),
-      ),
+      ...Object.fromEntries(noted.map((note) => headerOf(note, path))),
     };
   }
 }
 
-function headerOf({ name, example, ...note }: HeaderNote, path: string): HeaderObject {
-  const header = { ...HEADERS[name]!, ...note };
-  return example === undefined ? header : { ...header, example: example.replaceAll('{path}', path) };
-}
-
-/** Some of the requests with such a status never became a call of the operation. */
-function optional({ required: _required, ...header }: HeaderObject): HeaderObject {
-  return { ...header, description: `${header.description} Absent if the request could not be read.` };
+function headerOf(note: HeaderNote | string, path: string): [name: string, header: HeaderObject] {
+  const { name, example, ...rest } = typeof note === 'string' ? { name: note } : note;
+  const header = { ...HEADERS[name]!, ...rest };
+  return [name, example === undefined ? header : { ...header, example: example.replaceAll('{path}', path) }];
 }
 
 /** A part of the document that others may have as well. */
@@ -217,8 +211,12 @@ function headersIn({ operation }: Draft): Part[] {
   return Object.entries(operation.responses as Responses).flatMap(([status, { headers }]) =>
     Object.keys(headers!).map((key) => {
       const holder = headers as Record<string, unknown>;
-      const isOfOperation = key === 'Link' || operation.deprecated === true;
-      return { holder, key, name: key, distinction: () => (isOfOperation ? operation.operationId! : status) };
+      return {
+        holder,
+        key,
+        name: key,
+        distinction: () => (key === 'Link' ? operation.operationId! : status),
+      };
     }),
   );
 }

@@ -6,14 +6,13 @@ import {
   InternalError,
   MAX_PAGE_SIZE,
   MalformedJsonError,
-  type OperationNotes,
+  type Notes,
   PayloadTooLargeError,
   RequestTimeoutError,
   ServiceUnavailableError,
   UnsupportedMediaTypeError,
   ValidationFailedError,
   errorCatalogue,
-  errorWith,
 } from '#libs/http';
 import { EVENT_SCHEMAS } from '../../modules/events';
 import { isNotKept } from '../../modules/idempotency';
@@ -144,14 +143,14 @@ export const HEADERS: Record<string, HeaderObject> = {
     '^<[^<>]+>; rel="[a-z-]+"',
     8192,
   ),
-  Deprecation: alwaysText(
-    'When the operation was deprecated (RFC 9745): `@` and a Unix timestamp.',
+  Deprecation: textHeader(
+    'When the operation was deprecated (RFC 9745): `@` and a Unix timestamp. Absent if the request could not be read.',
     '@1793491200',
     '^@[0-9]+$',
     20,
   ),
-  Sunset: alwaysText(
-    'When the operation may be removed (RFC 8594).',
+  Sunset: textHeader(
+    'When the operation may be removed (RFC 8594). Absent if the request could not be read.',
     'Mon, 01 Nov 2027 00:00:00 GMT',
     '^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$',
     29,
@@ -196,28 +195,17 @@ const EVERY_OPERATION = [
   ApiKeyBannedError,
   InternalError,
   ServiceUnavailableError,
-].map(({ definition }) => definition);
-
-const MERGE_PATCHES = 'application/json or application/merge-patch+json';
-
-/** The errors of an operation with a body. */
-function bodyErrors(method: string): ErrorDefinition[] {
-  return [
-    MalformedJsonError.definition,
-    PayloadTooLargeError.definition,
-    method === 'patch'
-      ? errorWith(UnsupportedMediaTypeError, 'merge_patch', MERGE_PATCHES)
-      : UnsupportedMediaTypeError.definition,
-  ];
-}
+];
+/** Those of an operation with a body. */
+const OF_BODIES = [MalformedJsonError, PayloadTooLargeError, UnsupportedMediaTypeError];
 
 /** All errors that an operation can return. */
-export function possibleErrors(
-  method: string,
-  hasBody: boolean,
-  { errors, never }: OperationNotes,
-): ErrorDefinition[] {
-  const all = [...EVERY_OPERATION, ...(hasBody ? bodyErrors(method) : []), ...errors];
+export function possibleErrors(hasBody: boolean, notes: Notes[]): ErrorDefinition[] {
+  const never = notes.flatMap((note) => note.never ?? []).map(({ definition }) => definition.code);
+  const noted = notes.flatMap(({ errors = [] }) => errors);
+  const all = [...EVERY_OPERATION, ...(hasBody ? OF_BODIES : []), ...noted].map((error) =>
+    'definition' in error ? error.definition : error,
+  );
   return all.filter(({ code }) => !never.includes(code));
 }
 
