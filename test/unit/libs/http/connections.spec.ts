@@ -166,8 +166,11 @@ describe('The end', () => {
     jest.advanceTimersByTime(GRACE_MS);
     // Its end tells that unused connections are being closed by now.
     await silent.closed();
+    const sent = once(pending[0]!, 'close');
     pending[0]!.end('late');
     expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    await sent;
+    jest.advanceTimersByTime(GRACE_MS);
     await connection.closed();
     await ended;
   });
