@@ -69,8 +69,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       return;
     }
     const now = new Date(this.clock.now());
-    await this.writeOutcomes(now);
+    // Before outcomes are written: what ends meanwhile is not written yet, and would be taken again.
     const underWay = [...this.underWay.keys()];
+    await this.writeOutcomes(now);
     const most = Math.min(MAX_TAKEN, MAX_UNDER_WAY - underWay.length);
     const due = most > 0 ? await this.queue.take(now, most, underWay) : [];
     if (due.length === 0) {
