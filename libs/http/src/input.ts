@@ -52,6 +52,42 @@ function isUtf8Parameter(parameter: string): boolean {
   return name !== 'charset' || value.replaceAll('"', '') === 'utf-8';
 }
 
+/** No operation has nearly as many. To parse and check thousands would make other requests wait. */
+const MAX_FIELDS = 100;
+/** `"":1,` */
+const SHORTEST_FIELD = 5;
+
+/** Counts the names, which are strings before a colon. What is not JSON is left to the parser. */
+function assertFewFields(text: string): void {
+  if (text.length < MAX_FIELDS * SHORTEST_FIELD) {
+    return;
+  }
+  let fields = 0;
+  let start = text.indexOf('"');
+  while (start >= 0) {
+    const end = endOfString(text, start);
+    start = text.indexOf('"', end + 1);
+    fields += /^\s*:/.test(text.slice(end + 1, end + 100)) ? 1 : 0;
+    if (fields > MAX_FIELDS) {
+      throw new ValidationFailedError(`A body has at most ${MAX_FIELDS} fields.`);
+    }
+  }
+}
+
+/** The index of the quotation mark that ends the string, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') {
+      backslashes += 1;
+    }
+    if (backslashes % 2 === 0) {
+      return end;
+    }
+  }
+  return text.length;
+}
+
 // The parser ignores one byte order mark, as RFC 8259 (section 8.1) lets it; the decoder would ignore another.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -67,6 +103,7 @@ export function parseJson(body: Buffer): unknown {
   } catch {
     throw new MalformedJsonError('it is not UTF-8');
   }
+  assertFewFields(text);
   try {
     return secureJson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
