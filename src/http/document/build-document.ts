@@ -24,7 +24,7 @@ ${plans.join('\n')}
 
 All keys of a client share its limits. Without a valid key, each address has 60 requests a minute. 304 and 5xx are refunded, 429 does not count.
 
-**Bans.** Refusals (429) count from one second after the first one. The 11th that counts before \`Retry-After\` has passed bans
+**Bans.** Refusals (429) count in series of 60 seconds, from one second after the first one of a series. The 11th that counts bans
 the key for 2 minutes, then 10 minutes, 1 hour, 24 hours and 72 hours. Each 24 hours without a ban forgive one level.
 
 **Stability.** Operations without \`x-stability\` do not break without a [deprecation](${to('deprecation')}). \`beta\`: meant to
