@@ -237,13 +237,6 @@ const MAX_QUERIES = 500;
 /** How many problems are reported; more would only hide the first ones. */
 const MAX_PROBLEMS = 5;
 
-const optionalBodies = new WeakSet<object>();
-
-/** For the class of a body: a request without one is as one with an empty object. Document it with `ApiBody`. */
-export function OptionalBody(): ClassDecorator {
-  return (shape) => void optionalBodies.add(shape);
-}
-
 /**
  * Turns a body or a query into an instance of its class, or refuses it.
  * @throws ApiError 400 `validation_failed`, whose message names each field and its valid values.
@@ -260,11 +253,10 @@ export class RequestValidationPipe implements PipeTransform<unknown, unknown> {
     if (type === 'query') {
       return this.query(shape, value as Record<string, unknown>);
     }
-    const body = value === undefined && optionalBodies.has(shape) ? {} : value;
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new ValidationFailedError('The request needs a body, and it must be a JSON object.');
     }
-    return validated(shape, body);
+    return validated(shape, value);
   }
 
   /** Queries for the pages of a list differ in their cursor, of which any text has the right type. */

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { Origin } from '#libs/database';
 import { IfMatch, Precondition, Operation, type Page, IdParam } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
@@ -12,14 +12,12 @@ import {
   ListDeliveriesQuery,
   ListWebhooksQuery,
   NewWebhookDto,
-  SecretRotationDto,
   TooManyWebhooksError,
   WebhookDto,
   WebhookNotFoundError,
   WebhookPatchDto,
   WebhookUrlNotAllowedError,
   WebhookWithSecretDto,
-  toWebhookDto,
 } from './webhooks.dto';
 
 const EXAMPLE: WebhookDto = {
@@ -67,9 +65,8 @@ export class WebhooksController {
     response: { description: 'One page of webhooks.', page: WebhookDto, example: [EXAMPLE] },
     stability: 'experimental',
   })
-  async list(@Query() query: ListWebhooksQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
-    const page = await this.webhooks.list(clientId, query);
-    return { ...page, entries: page.entries.map(toWebhookDto) };
+  list(@Query() query: ListWebhooksQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
+    return this.webhooks.list(clientId, query);
   }
 
   @Post()
@@ -103,8 +100,8 @@ export class WebhooksController {
     errors: [WebhookNotFoundError],
     stability: 'experimental',
   })
-  async get(@IdParam('webhookId', WEBHOOK_ID) id: number, @ClientId() clientId: number): Promise<WebhookDto> {
-    return toWebhookDto(await this.webhooks.get(id, clientId));
+  get(@IdParam('webhookId', WEBHOOK_ID) id: number, @ClientId() clientId: number): Promise<WebhookDto> {
+    return this.webhooks.get(id, clientId);
   }
 
   @Patch(':webhookId')
@@ -147,7 +144,7 @@ export class WebhooksController {
     id: 'rotateWebhookSecret',
     summary: 'Rotate the secret',
     description:
-      'Creates a new secret, or takes yours; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.',
+      'Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.',
     response: {
       description: 'The webhook with its new secret.',
       resource: WebhookWithSecretDto,
@@ -156,15 +153,12 @@ export class WebhooksController {
     },
     errors: [WebhookNotFoundError],
     stability: 'experimental',
-    bodies: { own: { summary: 'Your own secret', value: { secret: WITH_SECRET.secret } } },
   })
-  @ApiBody({ type: SecretRotationDto, required: false })
   rotate(
     @IdParam('webhookId', WEBHOOK_ID) id: number,
-    @Body() body: SecretRotationDto,
     @SentBy() origin: Origin,
   ): Promise<WebhookWithSecretDto> {
-    return this.webhooks.rotate(id, body, origin);
+    return this.webhooks.rotate(id, origin);
   }
 
   @Post(':webhookId/test')

@@ -20,7 +20,6 @@ import {
   type ListDeliveriesQuery,
   type ListWebhooksQuery,
   type NewWebhookDto,
-  type SecretRotationDto,
   TooManyWebhooksError,
   type WebhookDto,
   WebhookNotFoundError,
@@ -51,13 +50,14 @@ export class WebhooksService {
     }));
   }
 
-  list(clientId: number, query: ListWebhooksQuery): Promise<Page<Webhook>> {
-    return this.pages.read(rangeOf(query), { clientId }, clientId);
+  async list(clientId: number, query: ListWebhooksQuery): Promise<Page<WebhookDto>> {
+    const { entries, lastId } = await this.pages.read(rangeOf(query), { clientId }, clientId);
+    return { entries: entries.map(toWebhookDto), lastId };
   }
 
   /** @throws ApiError 404, also for a webhook of another client */
-  async get(id: number, clientId: number): Promise<Webhook> {
-    return owned(await this.database.find(Webhook, id, clientId), id, clientId);
+  async get(id: number, clientId: number): Promise<WebhookDto> {
+    return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
   /**
@@ -71,7 +71,7 @@ export class WebhooksService {
         needs: [{ newId: Webhook }],
         decide: (state) => {
           const id = state.newId(Webhook);
-          const sealed = this.vault.seal(body.secret ?? newSecret(), id);
+          const sealed = this.vault.seal(newSecret(), id);
           const webhook: Webhook = {
             id,
             clientId: origin.owner,
@@ -128,11 +128,10 @@ export class WebhooksService {
     await this.commands.run({ needs: [lockOf(id)], decide }, origin);
   }
 
-  async rotate(id: number, body: SecretRotationDto, origin: Origin): Promise<WebhookWithSecretDto> {
-    const { secret = newSecret() } = body;
+  async rotate(id: number, origin: Origin): Promise<WebhookWithSecretDto> {
     const decide = (state: State): WebhookWithSecretDto => {
       const webhook = foundWebhook(state, id, origin.owner);
-      const sealed = this.vault.seal(secret, id);
+      const sealed = this.vault.seal(newSecret(), id);
       state.update(Webhook, id, { ...webhook, secrets: rotated(webhook.secrets, sealed, state.now) });
       return { ...toWebhookDto(webhook), secret: sealed };
     };

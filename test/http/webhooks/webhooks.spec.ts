@@ -52,13 +52,6 @@ describe('webhooks', () => {
       expect(body).not.toHaveProperty('types');
     });
 
-    it('201: accepts a given secret of 24 to 64 bytes', async () => {
-      for (const bytes of [24, 64]) {
-        const secret = `whsec_${Buffer.alloc(bytes, bytes).toString('base64')}`;
-        expect(await created({ secret })).toMatchObject({ secret });
-      }
-    });
-
     it('201 again with the same Idempotency-Key: the same webhook and the same secret', async () => {
       const keyed = caller.with({ 'Idempotency-Key': 'once' });
       const first = await keyed.post<Created>('/webhooks', { url: URL });
@@ -66,28 +59,6 @@ describe('webhooks', () => {
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       expect(again.text).toBe(first.text);
       expect((await caller.get<Webhook[]>('/webhooks')).body).toHaveLength(1);
-    });
-
-    test.each([
-      [
-        'a secret of 23 bytes',
-        { url: URL, secret: `whsec_${Buffer.alloc(23).toString('base64')}` },
-        'secret must be',
-      ],
-      [
-        'a secret of 65 bytes',
-        { url: URL, secret: `whsec_${Buffer.alloc(65).toString('base64')}` },
-        'secret must be',
-      ],
-      [
-        'a secret without prefix',
-        { url: URL, secret: Buffer.alloc(32).toString('base64') },
-        'secret must be',
-      ],
-    ])('400: %s', async (_name, body, message) => {
-      const answer = await caller.post<ErrorBody>('/webhooks', body);
-      expect(answer.status).toBe(400);
-      expect(answer.body.message).toContain(message);
     });
 
     test.each([
@@ -154,22 +125,10 @@ describe('webhooks', () => {
   });
 
   describe('POST /webhooks/{webhookId}/secret', () => {
-    const own = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-    const rotated = async (id: number, body?: object) =>
-      (await caller.post<Created>(`/webhooks/${id}/secret`, body)).body.secret;
-
-    it('200: a new secret, or the one in the body', async () => {
+    it('200: another secret each time', async () => {
       const { id, secret } = await created();
-      const secrets = [await rotated(id), await rotated(id, {}), await rotated(id, { secret: own })];
-      expect(new Set([secret, ...secrets]).size).toBe(4);
-      expect(secrets[2]).toBe(own);
-    });
-
-    it('400 for a secret does not reveal it', async () => {
-      const { id } = await created();
-      const answer = await caller.post<ErrorBody>(`/webhooks/${id}/secret`, { secret: 'whsec_hunter2' });
-      expect(answer.body.message).toContain('secret must be');
-      expect(answer.text).not.toContain('hunter2');
+      const rotated = async () => (await caller.post<Created>(`/webhooks/${id}/secret`)).body.secret;
+      expect(new Set([secret, await rotated(), await rotated()]).size).toBe(3);
     });
   });
 
