@@ -167,7 +167,7 @@ export class Authenticator implements BeforeApplicationShutdown {
 
   /** Sets `request.caller`. Rejects if the key cannot be looked up. */
   async identify(request: FastifyRequest): Promise<void> {
-    const key = keyOrRefusal(request);
+    const key = presentedKey(request.headers);
     if (key instanceof ApiError) {
       request.caller = { holder: null, refusal: key };
       return;
@@ -187,7 +187,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * @throws ApiError 401 if the key is not valid any more
    */
   async confirm(request: FastifyRequest): Promise<void> {
-    const key = keyOrRefusal(request);
+    const key = presentedKey(request.headers);
     const holder = key instanceof ApiError ? null : await this.directory.lookUp(digestOf(key));
     if (holder === null || holder.expiresAt <= this.clock.now()) {
       throw INVALID;
@@ -210,30 +210,22 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 }
 
-function keyOrRefusal(request: FastifyRequest): string | ApiError {
-  try {
-    const key = presentedKey(request.headers);
-    if (key === null) {
-      return MISSING;
-    }
-    return isWellFormedKey(key) ? key : INVALID;
-  } catch (error) {
-    return error as ApiError;
-  }
-}
-
 const BEARER = /^bearer +(\S.*)$/i;
 
 /**
- * The key in a request, unchecked: from X-API-Key or Authorization: Bearer, but not two different keys; null if there is none. Schemes other than Bearer are ignored.
- * @throws ApiError 400 `conflicting_credentials`
+ * The key in a request: from X-API-Key or Authorization: Bearer, but not two different keys. Or why it has none that can be
+ * valid. Schemes other than Bearer are ignored.
  */
-export function presentedKey(headers: IncomingHttpHeaders): string | null {
+export function presentedKey(headers: IncomingHttpHeaders): string | ApiError {
   const field = headers['x-api-key'];
   const direct = typeof field === 'string' && field !== '' ? field : null;
   const bearer = headers.authorization ? (BEARER.exec(headers.authorization)?.[1]?.trimEnd() ?? null) : null;
-  if (direct !== null && bearer !== null && direct !== bearer) {
-    throw new ConflictingCredentialsError();
+  const key = direct ?? bearer;
+  if (key === null) {
+    return MISSING;
   }
-  return direct ?? bearer;
+  if (bearer !== null && bearer !== key) {
+    return new ConflictingCredentialsError();
+  }
+  return isWellFormedKey(key) ? key : INVALID;
 }

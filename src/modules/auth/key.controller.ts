@@ -81,11 +81,6 @@ const KEY: KeyDto = {
   scopes: ['read', 'write'],
   createdAt: '2026-11-01T08:00:00.000Z',
 };
-const ROTATED: KeyDto = {
-  ...KEY,
-  expiresAt: '2026-11-22T09:30:00.000Z',
-  overlapEndsAt: '2026-11-22T09:30:00.000Z',
-};
 
 @ApiTags('Account')
 @Controller('key')
@@ -97,14 +92,7 @@ export class KeyController {
     summary: 'Get your API key',
     description:
       'Describes the API key that you send: its client and plan, its scopes, and when it expires. Never the key itself. Any valid key may call it, whatever its scopes.',
-    response: {
-      description: 'Your API key.',
-      body: KeyDto,
-      examples: {
-        valid: { summary: 'Key without an expiry date', value: KEY },
-        rotated: { summary: 'Key that has been replaced by a new one', value: ROTATED },
-      },
-    },
+    response: { description: 'Your API key.', body: KeyDto, example: KEY },
     stability: 'beta',
   })
   getKey(@Req() request: FastifyRequest): KeyDto {

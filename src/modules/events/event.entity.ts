@@ -54,13 +54,7 @@ export interface FeedPosition {
 /** Before the first event. */
 export const BEGINNING: FeedPosition = { position: 0, time: 0 };
 
-export interface StoredEvent extends FeedPosition {
-  /** A UUID. */
-  id: string;
-  type: EventType;
-  /** The pet concerned, if any. */
-  petId: number | null;
-  /** The resource as GET returns it right after the event, or right before it was removed. */
+export interface StoredEvent extends FeedPosition, Pick<EventRow, 'id' | 'type' | 'petId'> {
   data: object;
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, int8ToNumber } from '#libs/database';
 import type { KeptSecret } from '../webhook.entity';
-import { type Attempt, DISABLED_AFTER_MS, errorOf, isGone, pauseAfter, slowDownMs } from './schedule';
+import { type Attempt, DISABLED_AFTER_MS, errorOf, pauseAfter, slowDownMs } from './schedule';
 
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
@@ -180,7 +180,8 @@ function outcomeOf({ delivery, attempt }: Finished, now: Date) {
     due: again ? new Date(now.getTime() + pauseMs) : now,
     answer: attempt.status,
     error,
-    gone: isGone(attempt),
+    // The receiver wants no more events.
+    gone: attempt.status === 410,
     // Until when its receiver wants nothing.
     paused: slowMs > 0 ? new Date(now.getTime() + slowMs) : null,
   };

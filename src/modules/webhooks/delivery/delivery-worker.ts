@@ -6,7 +6,7 @@ import { WebhookAdministration } from '../webhook-administration';
 import { TEST_TYPE } from '../webhook.entity';
 import { SecretVault } from '../webhook-secrets';
 import { DeliveryQueue, type DueDelivery, type Finished } from './delivery-queue';
-import { type Attempt, isSuccess } from './schedule';
+import { type Attempt, errorOf } from './schedule';
 import { Sender } from './sender';
 
 /** Concurrent deliveries of this process. */
@@ -87,7 +87,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private async attempt(delivery: DueDelivery, event?: StoredEvent): Promise<void> {
     const attempt = await this.send(delivery, bodyOf(delivery, event));
     this.underWay.delete(delivery);
-    this.counts[isSuccess(attempt) ? 'delivered' : 'failed'] += 1;
+    this.counts[errorOf(attempt) === null ? 'delivered' : 'failed'] += 1;
     this.finished.push({ delivery, attempt });
     this.wake();
   }

@@ -48,15 +48,6 @@ export function pauseAfter(attempts: number, random: number): number | null {
   return pause === undefined ? null : Math.round(pause * (1 + JITTER * random));
 }
 
-export function isSuccess({ status }: Attempt): boolean {
-  return status !== null && status >= 200 && status < 300;
-}
-
-/** 410: the receiver wants no more events. */
-export function isGone({ status }: Attempt): boolean {
-  return status === 410;
-}
-
 /** How long to pause a receiver that asked to slow down; 0 if it did not. */
 export function slowDownMs({ status, retryAfter }: Attempt, now: number): number {
   if (status === null || !SLOW_STATUSES.includes(status)) {
@@ -72,13 +63,12 @@ function millisecondsOf(retryAfter: string, now: number): number {
 }
 
 /** Why an attempt failed, for the delivery's `error`; null on success. */
-export function errorOf(attempt: Attempt): string | null {
-  if (isSuccess(attempt)) {
-    return null;
-  }
-  const { status, failure } = attempt;
+export function errorOf({ status, failure }: Attempt): string | null {
   if (status === null) {
     return failure ?? 'There was no response.';
+  }
+  if (status >= 200 && status < 300) {
+    return null;
   }
   return status >= 300 && status < 400
     ? `The response was ${status}; redirects are not followed.`
