@@ -494,11 +494,6 @@ export interface NewWebhook {
    * @example true
    */
   enabled?: boolean;
-  /**
-   * Your own signing secret. By default the service generates one, which is the better choice.
-   * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
-   */
-  secret?: string;
 }
 
 /**
@@ -525,17 +520,6 @@ export interface WebhookPatch {
    * @example true
    */
   enabled?: boolean;
-}
-
-/**
- * The body to rotate a secret, which may be left out.
- */
-export interface SecretRotation {
-  /**
-   * Your own signing secret. By default the service generates one, which is the better choice.
-   * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU=
-   */
-  secret?: string;
 }
 
 /**
@@ -1171,16 +1155,12 @@ export interface Resources {
      */
     delete(webhookId: number, options?: CallOptions): ApiPromise<undefined>;
     /**
-     * Rotate the secret. Creates a new secret, or takes yours; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.
+     * Rotate the secret. Creates a new secret; only this response contains it. For 24 hours the old secret signs as well, so that your receiver can switch.
      *
      * `POST /webhooks/{webhookId}/secret`
      * @param webhookId Identifier of the webhook (Webhook.id).
      */
-    rotateSecret(
-      webhookId: number,
-      body?: SecretRotation,
-      options?: CallOptions,
-    ): ApiPromise<WebhookWithSecret>;
+    rotateSecret(webhookId: number, options?: CallOptions): ApiPromise<WebhookWithSecret>;
     /**
      * Send a test event. Sends an event of type `webhook.test`, whatever types the webhook subscribes to. If the webhook is disabled, the event is sent once it is enabled.
      *
@@ -1247,7 +1227,7 @@ export const OPERATIONS = {
     get: { method: 'GET', path: '/webhooks/{webhookId}', isPaged: false },
     update: { method: 'PATCH', path: '/webhooks/{webhookId}', takes: 'body', isPaged: false },
     delete: { method: 'DELETE', path: '/webhooks/{webhookId}', isPaged: false },
-    rotateSecret: { method: 'POST', path: '/webhooks/{webhookId}/secret', takes: 'body', isPaged: false },
+    rotateSecret: { method: 'POST', path: '/webhooks/{webhookId}/secret', isPaged: false },
     test: { method: 'POST', path: '/webhooks/{webhookId}/test', isPaged: false },
     deliveries: { method: 'GET', path: '/webhooks/{webhookId}/deliveries', takes: 'query', isPaged: true },
     retry: { method: 'POST', path: '/webhooks/{webhookId}/deliveries/{deliveryId}/retry', isPaged: false },
