@@ -90,14 +90,9 @@ const RECORD = `
   LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)
   ON CONFLICT (key_id, at) WHERE action = 'key.banned' AND actor_kind = 'key' DO NOTHING`;
 
-interface JournalEntry {
-  entry: AuditEntry;
-  actor: Actor;
-  at: Date;
-}
-
-const JOURNAL: Journal<JournalEntry> = {
-  write: (entries) => entries.map((one) => ({ statement: { text: RECORD }, values: valuesOf(one) })),
+/** Of the values of each entry. */
+const JOURNAL: Journal<unknown[]> = {
+  write: (entries) => entries.map((values) => ({ statement: { text: RECORD }, values })),
 };
 
 /** Who did what to which client or key, and when. Append-only. */
@@ -110,34 +105,22 @@ export class AuditTrail {
 
   /**
    * Writes an entry in the transaction of the change, or of the command that decides on the state. Recording the same
-   * earned ban twice has no effect.
-   * @param circumstances default: this process, now
+   * earned ban twice has no effect. By default this process is the author, now.
    */
   async record(
     to: Transaction | State,
     entry: AuditEntry,
-    circumstances: Circumstances = { actor: this.actor, at: this.clock.now() },
+    { actor, at }: Circumstances = { actor: this.actor, at: this.clock.now() },
   ): Promise<void> {
-    const { actor, at } = circumstances;
-    const recorded = { entry, actor, at: new Date(at) };
+    const { action, clientId = null, keyId = null, details = {} } = entry;
+    const time = new Date(at).toISOString();
+    const values = [time, actor.kind, actor.name, action, clientId, keyId, JSON.stringify(details)];
     if ('append' in to) {
-      to.append(JOURNAL, recorded);
+      to.append(JOURNAL, values);
     } else {
-      await to.query(RECORD, valuesOf(recorded));
+      await to.query(RECORD, values);
     }
   }
-}
-
-function valuesOf({ entry, actor, at }: JournalEntry): unknown[] {
-  return [
-    at.toISOString(),
-    actor.kind,
-    actor.name,
-    entry.action,
-    entry.clientId ?? null,
-    entry.keyId ?? null,
-    JSON.stringify(entry.details ?? {}),
-  ];
 }
 
 /** The audit log, for the service and the command line alike. */

@@ -87,15 +87,11 @@ export const BEARER_SCHEME = 'bearer';
 export function ScopeByMethod(): ClassDecorator {
   return EachOperation((method, handler) => {
     const scope = method === RequestMethod.GET || method === RequestMethod.HEAD ? 'read' : 'write';
-    return Reflect.hasMetadata(ACCESS_RULE, handler) ? undefined : requiresScope(scope);
+    const refusal = errorWith(InsufficientScopeError, scope, scope);
+    return Reflect.hasMetadata(ACCESS_RULE, handler)
+      ? undefined
+      : applyDecorators(openTo(scope), Documented({ errors: [refusal] }));
   });
-}
-
-function requiresScope(scope: Scope): MethodDecorator {
-  return applyDecorators(
-    openTo(scope),
-    Documented({ errors: [errorWith(InsufficientScopeError, scope, scope)] }),
-  );
 }
 
 /** The operation needs a valid key, whatever its scopes. */

@@ -26,9 +26,16 @@ export class ClientsService {
     private readonly trail: AuditTrail,
   ) {}
 
-  async create(name: string, choice: PlanTerms, outer?: Transaction): Promise<Client> {
+  async create(name: string, { plan, perMinute, perDay }: PlanTerms, outer?: Transaction): Promise<Client> {
+    const details = { plan, perMinute, perDay };
     try {
-      return await this.database.transaction((transaction) => this.insert(transaction, name, choice), outer);
+      return await this.database.transaction(async (transaction) => {
+        const { identifiers } = await transaction.insert(Client, { name, ...details });
+        // As the driver returns it.
+        const clientId = Number(identifiers[0]!.id);
+        await this.trail.record(transaction, { action: 'client.created', clientId, details });
+        return transaction.findOneByOrFail(Client, { id: clientId });
+      }, outer);
     } catch (error) {
       throw violates(error, 'clients_name_key')
         ? new AdministrationError(`A client named ${name} already exists.`, 'client_exists')
@@ -65,16 +72,6 @@ export class ClientsService {
       await this.trail.record(transaction, { action: 'client.plan_changed', clientId: client.id, details });
       return this.named(name, transaction);
     });
-  }
-
-  private async insert(transaction: Transaction, name: string, choice: PlanTerms): Promise<Client> {
-    const { plan, perMinute, perDay } = choice;
-    const { identifiers } = await transaction.insert(Client, { name, plan, perMinute, perDay });
-    // As the driver returns it.
-    const clientId = Number(identifiers[0]!.id);
-    const details = { plan, perMinute, perDay };
-    await this.trail.record(transaction, { action: 'client.created', clientId, details });
-    return transaction.findOneByOrFail(Client, { id: clientId });
   }
 }
 

@@ -30,9 +30,6 @@ import {
   toWebhookDto,
 } from './webhooks.dto';
 
-/** Where the first page of deliveries starts. */
-const NEWEST = Number.MAX_SAFE_INTEGER;
-
 /** The webhooks of clients, and their deliveries. */
 @Injectable()
 export class WebhooksService {
@@ -153,7 +150,7 @@ export class WebhooksService {
         WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`,
     };
     const wanted = status === undefined ? DELIVERY_STATUSES : [status];
-    const values = [id, idBefore(cursor) || NEWEST, limit + 1, wanted];
+    const values = [id, idBefore(cursor) || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
     const stored = await this.database.read(statement, values, clientId);
     const page = pageOf(
       stored.map((row) => table.rowOf(row)),
