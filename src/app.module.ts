@@ -17,7 +17,7 @@ import { OpenOrders, ORDERS, OrdersModule } from './modules/orders';
 import { PetDependents, PETS, PetsModule } from './modules/pets';
 import { MetricsModule } from './runtime/metrics';
 import { ErrorFilter } from './http/error.filter';
-import { ResponseHeaders, ResponseInterceptor } from './http/response.interceptor';
+import { ResponseInterceptor } from './http/response.interceptor';
 import { PlanThrottlerGuard, QuotaAdministrationModule, QuotasModule } from './modules/quotas';
 import { WEBHOOKS, WebhookAdministrationModule, WebhooksModule } from './modules/webhooks';
 import { SeedModule } from './runtime/seed';
@@ -77,7 +77,7 @@ export class AppModule {
         SeedModule,
         MetricsModule,
       ],
-      providers: [AllowedMethods, ResponseHeaders, ...PIPELINE],
+      providers: [AllowedMethods, ...PIPELINE],
     };
   }
 

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { EnvironmentError, loadEnvironmentFile } from './runtime/environment';
-import { type Settings, readSettings, settingNames } from './settings';
+import { readSettings, settingNames } from './settings';
 
 /**
  * The server's entry point. Settings are read first, so that an invalid one fails before the rest is loaded. Tracing starts
@@ -10,25 +10,18 @@ import { type Settings, readSettings, settingNames } from './settings';
 async function main(): Promise<void> {
   loadEnvironmentFile(settingNames());
   const settings = readSettings(process.env);
-  const workers = cluster.isPrimary ? workersOf(settings) : 0;
+  // How many processes answer requests beside this one.
+  const workers = cluster.isPrimary && settings.workers > 1 ? settings.workers : 0;
+  if (workers > 0 && settings.redisUrl === undefined) {
+    const expected = 'more than 1 only with REDIS_URL, where they share the limits';
+    throw new EnvironmentError('WORKERS', expected, String(workers));
+  }
   const tracing =
     workers > 0 || settings.tracesUrl === undefined
       ? undefined
       : (await import('./runtime/tracing.js')).startTracing();
   const { serve } = await import('./runtime/serve.js');
   await serve(settings, workers, tracing);
-}
-
-/** How many processes answer requests beside this one. @throws EnvironmentError if nothing would share their limits */
-function workersOf({ workers, redisUrl }: Settings): number {
-  if (workers > 1 && redisUrl === undefined) {
-    throw new EnvironmentError(
-      'WORKERS',
-      'more than 1 only with REDIS_URL, where they share the limits',
-      String(workers),
-    );
-  }
-  return workers > 1 ? workers : 0;
 }
 
 async function fail(error: unknown): Promise<never> {

@@ -27,7 +27,7 @@ import {
 import { refusalOf } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 import { sendUnknownPage } from './document/pages';
-import { ResponseHeaders, commonHeaders } from './response.interceptor';
+import { commonHeaders, writeHeaders } from './response.interceptor';
 
 /** Turns every failure into the Error object, with all header fields of a successful response. */
 @Injectable()
@@ -38,7 +38,6 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly allowedMethods: AllowedMethods,
     private readonly limiter: RequestLimiter,
-    private readonly headers: ResponseHeaders,
   ) {}
 
   /** Never rejects: Nest does not await filters. */
@@ -55,7 +54,7 @@ export class ErrorFilter implements ExceptionFilter {
       if (error.status >= 500) {
         this.log(error, failure, request);
       }
-      await this.headers.write(request, reply, error.status);
+      await writeHeaders(this.limiter, request, reply, error.status);
       send(error, request, reply);
     } catch (later) {
       this.logger.error({ err: later, while: 'responding to a failure' });

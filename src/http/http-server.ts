@@ -21,6 +21,7 @@ import {
 } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
 import type { Settings } from '../settings';
+import { HEADERS } from './document/shared-parts';
 import { commonHeaders } from './response.interceptor';
 
 export interface ServerTimeouts {
@@ -93,51 +94,36 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     void reply.headers(commonHeaders(request.id));
     connections.takeTurn(request.raw, reply.raw, done);
   });
-  allowOrigins(fastify, settings);
-  respondToPreflights(fastify, limiter);
+  allowOrigins(fastify, settings, limiter);
   logRequests(fastify);
   return connections;
 }
 
 /** Response header fields that scripts of other origins may read; browsers hide all others. */
-const EXPOSED = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-  'Retry-After',
-  'X-Request-Id',
-  'ETag',
-  'Location',
-  'Link',
-  'Allow',
-  'Deprecation',
-  'Sunset',
-  'Idempotent-Replayed',
-  'WWW-Authenticate',
-].join(', ');
+const EXPOSED = [...Object.keys(HEADERS), 'Allow']
+  .filter((name) => !/^(Cache|Access)-Control/.test(name))
+  .join(', ');
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const PREFLIGHT_SECONDS = 600;
 
-/** Lets pages of the configured origins read responses. Requests without `Origin` do not need these fields. */
-function allowOrigins(fastify: FastifyInstance, { corsOrigins: allowed }: Settings): void {
-  fastify.addHook('onRequest', ({ headers }, reply, done) => {
-    const { origin } = headers;
+/**
+ * Lets pages of the configured origins read responses, and answers preflights, which are not counted. Requests without `Origin`
+ * do not need these fields.
+ */
+function allowOrigins(
+  fastify: FastifyInstance,
+  { corsOrigins: allowed }: Settings,
+  limiter: RequestLimiter,
+): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers;
     // Responses differ by origin, and caches must know.
     void reply.header('Vary', 'Origin');
     if (origin !== undefined && (allowed.includes('*') || allowed.includes(origin))) {
       void reply.header('Access-Control-Allow-Origin', allowed.includes('*') ? '*' : origin);
       void reply.header('Access-Control-Expose-Headers', EXPOSED);
     }
-    done();
-  });
-}
-
-/** Answers preflights, which are not counted. */
-function respondToPreflights(fastify: FastifyInstance, limiter: RequestLimiter): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
     if (!isPreflight(request)) {
       done();
       return;

@@ -10,16 +10,18 @@ export function commonHeaders(requestId: string): Record<string, string> {
   return { 'X-Request-Id': requestId, 'Cache-Control': 'private, no-cache' };
 }
 
-/** The header fields of every response: the caller's limits, and the deprecation of the operation. */
-@Injectable()
-export class ResponseHeaders {
-  constructor(private readonly limiter: RequestLimiter) {}
-
-  /** Call it when the status is known: the status decides whether the request is refunded. */
-  async write(request: FastifyRequest, reply: FastifyReply, status: number): Promise<void> {
-    const limits = await this.limiter.headersFor(request, status);
-    void reply.headers(limits).headers(deprecationHeadersOf(request) ?? {});
-  }
+/**
+ * Writes the header fields of every response: the caller's limits, and the deprecation of the operation. Call it when the status
+ * is known, which decides whether the request is refunded.
+ */
+export async function writeHeaders(
+  limiter: RequestLimiter,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+): Promise<void> {
+  const limits = await limiter.headersFor(request, status);
+  void reply.headers(limits).headers(deprecationHeadersOf(request) ?? {});
 }
 
 /**
@@ -29,7 +31,7 @@ export class ResponseHeaders {
  */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
-  constructor(private readonly headers: ResponseHeaders) {}
+  constructor(private readonly limiter: RequestLimiter) {}
 
   intercept(context: ExecutionContext, next: CallHandler<never>): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
@@ -39,7 +41,7 @@ export class ResponseInterceptor implements NestInterceptor {
       // Nest awaits a promise from the stream, at less cost than the stream itself would.
       map(async (result) => {
         const body: unknown = represent ? represent(result, request, reply) : result;
-        await this.headers.write(request, reply, reply.statusCode);
+        await writeHeaders(this.limiter, request, reply, reply.statusCode);
         return body;
       }),
     );

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogLevel } from '../settings';
+import type { Environment } from './environment';
 
 /** Buffered lines are written after this time at the latest. */
 const WRITE_MS = 100;
@@ -141,8 +142,6 @@ export function nestLogger(logger: Logger): LoggerService {
     fatal: at('fatal'),
   };
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Fields that the message already contains. */
 const SAID_IN_WORDS = 'method,operation,status,ms';

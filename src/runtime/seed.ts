@@ -6,7 +6,7 @@ import { agreedPlan } from '../modules/quotas';
 
 export const DEMO_CLIENT = 'demo';
 
-interface Seeded {
+export interface Seeded {
   categories: number;
   pets: number;
   /** The demo client's key; null if none was asked for, or that client already existed. */

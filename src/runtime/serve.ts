@@ -4,7 +4,7 @@ import type { Settings } from '../settings';
 import { createLogger, endLog, terminalLog } from './logging';
 import { PETSTORE } from './messages';
 import { openDatabase, withWebhookKey } from './open-database';
-import { DEMO_CLIENT, SeedService } from './seed';
+import { DEMO_CLIENT, SeedService, type Seeded } from './seed';
 import { type Running, Service, listenToStopSignals } from './service';
 import type { Tracing } from './tracing';
 import { WorkerProcesses } from './worker-processes';
@@ -35,7 +35,7 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
       workers > 0
         ? new WorkerProcesses(complete, database.url, logger, workers)
         : new Service(complete, database.url, logger, tracing);
-    let seeded: FirstRun | undefined;
+    let seeded: Seeded | undefined;
     const port = await running.start(async (store) => {
       seeded = database.embedded ? await seedFirstRun(store) : undefined;
     });
@@ -59,12 +59,6 @@ export async function serve(settings: Settings, workers: number, tracing?: Traci
   }
 }
 
-/** What the first start of an embedded database has made. */
-interface FirstRun {
-  /** Null if it is not shown. */
-  key: string | null;
-}
-
 /**
  * Seeds the store at the first start of an embedded database. On a terminal it issues a key; elsewhere a log may keep what is
  * printed, and others may read it.
@@ -72,7 +66,7 @@ interface FirstRun {
 export async function seedFirstRun(
   store: INestApplicationContext,
   { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
-): Promise<FirstRun | undefined> {
+): Promise<Seeded | undefined> {
   const seed = store.get(SeedService);
   return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
 }
@@ -80,7 +74,7 @@ export async function seedFirstRun(
 /** Prints the address of the service, and how to get a key. */
 export function announce(
   { host, port }: { host: string; port: number },
-  firstRun: FirstRun | undefined,
+  firstRun: Pick<Seeded, 'key'> | undefined,
   output: Pick<NodeJS.WriteStream, 'write'> = process.stdout,
 ): void {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -16,7 +16,7 @@ import type { Settings } from '../settings';
 import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { nestLogger } from './logging';
-import { MetricsService, RequestMetrics, serveMetrics } from './metrics';
+import { MetricsService, serveMetrics } from './metrics';
 import type { Tracing } from './tracing';
 
 /** Options of our Nest applications: their bodies are JSON alone, and the caller reports a failed start. */
@@ -83,15 +83,10 @@ export function configureServer(
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   // The first hook, so that the span covers all work for the request.
   tracing?.watch(fastify);
-  if (settings.metrics) {
-    const metrics = app.get(MetricsService);
-    metrics.watchProcess();
-    new RequestMetrics(metrics).watch(fastify);
-  }
   const connections = configureHttp(app, settings);
-  app
-    .get(MetricsService)
-    .gauge('petstore_http_connections', 'Open connections of callers.', () => connections.open);
+  if (settings.metrics) {
+    app.get(MetricsService).watch(fastify, connections);
+  }
   serveDocument(app, settings);
   return connections;
 }

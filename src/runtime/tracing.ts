@@ -21,15 +21,6 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import {
-  ATTR_ERROR_TYPE,
-  ATTR_HTTP_REQUEST_METHOD,
-  ATTR_HTTP_RESPONSE_STATUS_CODE,
-  ATTR_HTTP_ROUTE,
-  ATTR_SERVICE_NAME,
-  ATTR_URL_PATH,
-  ATTR_URL_SCHEME,
-} from '@opentelemetry/semantic-conventions';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const SERVICE_NAME = 'petstore';
@@ -58,10 +49,11 @@ export interface Tracing {
 export function startTracing(): Tracing {
   // Use the attribute names that are stable since 2025, not those of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
-  const reports = new Reports();
+  const misreadings = new Set<string>();
+  onReport((message) => misreadings.add(message));
   const provider = new NodeTracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: SERVICE_NAME }))
+      .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
@@ -70,7 +62,10 @@ export function startTracing(): Tracing {
   return {
     watch: (fastify) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
     logContext: currentTrace,
-    reportTo: (warn) => reports.sendTo(warn),
+    reportTo: (warn) => {
+      misreadings.forEach((message) => warn(`Traces: ${message}`));
+      reportTo(warn);
+    },
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
@@ -89,29 +84,22 @@ function currentTrace(): object {
   return span === undefined ? {} : { traceId: span.spanContext().traceId };
 }
 
-/** What OpenTelemetry reports: a misspelled variable at the start, and later that traces cannot be sent. */
-class Reports {
-  private readonly misreadings = new Set<string>();
-  private take = (message: string): void => void this.misreadings.add(message);
+/** Takes what OpenTelemetry reports: a misspelled variable at the start, and later that traces cannot be sent. */
+function onReport(take: (message: string) => void): void {
+  const ignore = (): void => undefined;
+  const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
 
-  constructor() {
-    const take = (message: string): void => this.take(message);
-    const ignore = (): void => undefined;
-    const logger = { error: take, warn: take, info: ignore, debug: ignore, verbose: ignore };
-    diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  }
-
-  sendTo(warn: (message: string) => void): void {
-    this.misreadings.forEach((message) => warn(`Traces: ${message}`));
-    let reportedAt = -Infinity;
-    this.take = (reason) => {
-      if (performance.now() - reportedAt > COMPLAIN_MS) {
-        reportedAt = performance.now();
-        // The export does not belong to the request that happened to trigger it.
-        context.with(ROOT_CONTEXT, () => warn(`Traces cannot be sent: ${messageOf(reason)}`));
-      }
-    };
-  }
+function reportTo(warn: (message: string) => void): void {
+  let reportedAt = -Infinity;
+  onReport((reason) => {
+    if (performance.now() - reportedAt > COMPLAIN_MS) {
+      reportedAt = performance.now();
+      // The export does not belong to the request that happened to trigger it.
+      context.with(ROOT_CONTEXT, () => warn(`Traces cannot be sent: ${messageOf(reason)}`));
+    }
+  });
 }
 
 /** The SDK reports an error as a JSON object with all its fields, including the stack. */
@@ -148,10 +136,10 @@ function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
 
 function attributesOf(request: FastifyRequest, route: string | undefined): Attributes {
   return {
-    [ATTR_HTTP_REQUEST_METHOD]: request.method,
-    [ATTR_URL_PATH]: pathOf(request.url),
-    [ATTR_URL_SCHEME]: request.protocol,
-    ...(route === undefined ? {} : { [ATTR_HTTP_ROUTE]: route }),
+    'http.request.method': request.method,
+    'url.path': pathOf(request.url),
+    'url.scheme': request.protocol,
+    ...(route === undefined ? {} : { 'http.route': route }),
     'http.response.header.x-request-id': [request.id],
   };
 }
@@ -163,10 +151,10 @@ function pathOf(target: string): string {
 
 function finish(span: Span, { statusCode, raw }: FastifyReply): void {
   if (raw.writableFinished) {
-    span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, statusCode);
+    span.setAttribute('http.response.status_code', statusCode);
   }
   if (statusCode >= 500) {
-    span.setAttribute(ATTR_ERROR_TYPE, String(statusCode));
+    span.setAttribute('error.type', String(statusCode));
     span.setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();

@@ -64,7 +64,7 @@ export interface Deprecation {
   sunset: string;
   /** Where the deprecation is explained. */
   documentation: string;
-  /** The replacement's target; `{name}` stands for the path parameter of that name. */
+  /** The replacement's target; `{name}` in it stands for the path parameter of that name. */
   successor: string;
 }
 
@@ -98,12 +98,10 @@ export function announcementOf(
   const since = `@${instantOf(deprecation.since).getTime() / 1000}`;
   const sunset = instantOf(deprecation.sunset).toUTCString();
   const explained = `<${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
-  // Alternately text and parameter names.
-  const parts = deprecation.successor.split(/\{(\w+)\}/);
   return (parameters) => {
-    const successor = parts
-      .map((part, index) => (index % 2 === 0 ? part : echoed(parameters[part])))
-      .join('');
+    const successor = deprecation.successor.replace(/\{(\w+)\}/, (_all, name: string) =>
+      echoed(parameters[name]),
+    );
     return {
       Deprecation: since,
       Sunset: sunset,

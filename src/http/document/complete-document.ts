@@ -163,7 +163,7 @@ function completeHeaders({ operation, path, notes }: Draft): void {
       ...(isNotStored(status) ? [] : kept),
     ]);
     response.headers = {
-      ...Object.fromEntries(EVERY_RESPONSE.map((name) => [name, HEADERS[name]!])),
+      ...EVERY_RESPONSE,
       ...(status === 429 ? LIMITED : {}),
       ...response.headers,
       ...Object.fromEntries(noted.map((note) => headerOf(note, path))),

@@ -22,17 +22,6 @@ interface Page {
 export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-const KEY_DIALOG = `<dialog class="key" aria-labelledby="key-title" closedby="any"><form method="dialog">
-<h2 id="key-title">Your API key</h2>
-<p role="status"></p>
-<label>API key <input name="key" autocomplete="off" spellcheck="false" placeholder="psk_live_…"></label>
-<p>It is kept until you close this tab. <a href="/docs/guides/authentication">About keys</a></p>
-<button class="go">Check and use</button>
-<button type="button" name="forget" hidden>Forget the key</button>
-<button name="close">Close</button>
-</form></dialog>
-`;
-
 /** A whole page, without inline content that its policy would have to allow. */
 function htmlOf({ title, head = '', side = '', body }: Page): string {
   const menu = side && '<button type="button" class="menu-button" popovertarget="menu">Menu</button>';
@@ -46,19 +35,17 @@ function htmlOf({ title, head = '', side = '', body }: Page): string {
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/docs.css">
 <script type="module" src="/docs/docs.js"></script>
-<script type="module" src="/docs/key.js"></script>
 ${head}</head>
 <body>
 <a class="skip" href="#operations">Skip to the content</a>
 <header>${menu}<a class="brand" href="/docs">Pet Store</a>
 <button type="button" class="find">Search <kbd>Ctrl K</kbd></button>
-<button type="button" class="authorize">Authorize</button>
 </header>
 <dialog class="search" aria-label="Search" closedby="any">
 <input type="search" aria-label="Search" placeholder="Operations, error codes and guides" autocomplete="off">
 <button type="button">Close</button><ol></ol><p role="status"></p>
 </dialog>
-${KEY_DIALOG}${side}${body}
+${side}${body}
 </body>
 </html>
 `;

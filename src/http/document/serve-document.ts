@@ -3,13 +3,12 @@ import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
-import { entityTag, noneMatchHits } from '#libs/http';
+import { JSON_TYPE, entityTag, noneMatchHits } from '#libs/http';
 import type { Settings } from '../../settings';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, INDEX_PATH, guidePath, readGuides } from './guides';
 import { guidePage, operationsPage, searchIndex, setPageHeaders, wantsPage } from './pages';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 /** How long a cached copy may be used before it is revalidated by its ETag, in seconds. */
 const FRESH_SECONDS = 300;
@@ -18,7 +17,7 @@ const BROWSER = join(__dirname, 'browser');
 
 /** Files that the pages load: our own, and the used files of packages. Other package files are not served. */
 const FILES = new Map<string, string>([
-  ...['docs.css', 'docs.js', 'page.css', 'page.js', 'key.js', 'samples.js', 'words.js'].map(
+  ...['docs.css', 'docs.js', 'page.css', 'page.js', 'samples.js'].map(
     (name) => [name, join(BROWSER, name)] as const,
   ),
   ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map(

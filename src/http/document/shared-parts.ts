@@ -26,34 +26,37 @@ const TAGS = {
   pattern: '^(\\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$',
 } as const;
 
-export const PARAMETERS: Record<string, ParameterObject> = {
-  'Idempotency-Key': {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    description:
-      'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
-    example: '5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01',
-  },
-  'If-Match': {
-    name: 'If-Match',
-    in: 'header',
-    required: false,
-    description: 'The ETag that the resource must still have. Otherwise the response is 412.',
-    schema: TAGS,
-    example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
-  },
-  'If-None-Match': {
-    name: 'If-None-Match',
-    in: 'header',
-    required: false,
-    description:
-      'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
-    schema: TAGS,
-    example: '"0SgU8bLYz3tEJ7_M5bIqkw"',
-  },
-};
+function optionalHeader(
+  name: string,
+  description: string,
+  schema: SchemaObject,
+  example: string,
+): ParameterObject {
+  return { name, in: 'header', required: false, description, schema, example };
+}
+
+const PARAMETER_LIST = [
+  optionalHeader(
+    'Idempotency-Key',
+    'Makes the request safe to retry. For 24 hours, the same key with the same body (the same JSON value, however it is spaced) returns the first response again and changes nothing. Use a new key for each new request. Errors are kept too, except 401, 403, 429, 5xx and unreadable bodies (400 `malformed_json`, 413, 415).',
+    { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+    '5b2e2f0c-2f2b-4f43-8f0e-9a1f6f3f9a01',
+  ),
+  optionalHeader(
+    'If-Match',
+    'The ETag that the resource must still have. Otherwise the response is 412.',
+    TAGS,
+    '"0SgU8bLYz3tEJ7_M5bIqkw"',
+  ),
+  optionalHeader(
+    'If-None-Match',
+    'An ETag from an earlier response. If the resource has not changed, the response is 304 and the request is refunded, at most as often in a window as its limit.',
+    TAGS,
+    '"0SgU8bLYz3tEJ7_M5bIqkw"',
+  ),
+];
+/** Header fields of requests, by name. */
+export const PARAMETERS = Object.fromEntries(PARAMETER_LIST.map((header) => [header.name, header]));
 
 const INT32 = { type: 'integer', format: 'int32', minimum: 0, maximum: 2_147_483_647 } as const;
 /** The last second of the year 9999. */
@@ -68,8 +71,8 @@ function alwaysText(...header: Parameters<typeof textHeader>) {
   return { ...textHeader(...header), required: true };
 }
 
-/** Header fields of responses, by name. */
-export const HEADERS: Record<string, HeaderObject> = {
+/** Header fields of every response of every operation, by name. */
+export const EVERY_RESPONSE: Record<string, HeaderObject> = {
   'X-RateLimit-Limit': {
     required: true,
     description:
@@ -119,6 +122,11 @@ export const HEADERS: Record<string, HeaderObject> = {
     '^(\\*|[a-z][a-z0-9+.-]*://[^/ ]+)$',
     2048,
   ),
+};
+
+/** All header fields of responses, by name. */
+export const HEADERS: Record<string, HeaderObject> = {
+  ...EVERY_RESPONSE,
   'Retry-After': {
     description: 'Seconds to wait before the next request.',
     schema: { ...INT32, minimum: 1 },
@@ -162,18 +170,6 @@ export const HEADERS: Record<string, HeaderObject> = {
     example: 'true',
   },
 };
-
-/** Those of every response of every operation. */
-export const EVERY_RESPONSE = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-Request-Id',
-  'Cache-Control',
-  'Access-Control-Allow-Origin',
-];
 
 /** Those whose shared values would be wrong for 429. */
 export const LIMITED: Record<string, HeaderObject> = {

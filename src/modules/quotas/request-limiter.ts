@@ -6,6 +6,7 @@ import { Clock } from '#libs/clock';
 import { type ApiError, defineError } from '#libs/http';
 import { Authenticator, type Caller } from '../auth';
 import {
+  type BanState,
   type Decision,
   NOTHING_TAKEN,
   newBanState,
@@ -15,66 +16,52 @@ import {
   type Standing,
 } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
-import { type AddressSubject, QuotaStore, type Subject, type Taken } from './stores/quota-store';
+import { type AddressSubject, QuotaStore, type Subject } from './stores/quota-store';
 
 /** Warns a key before a ban. Addresses are never banned. */
-function warning({ bans, decidedAt }: Decision): string {
+function warning(bans: Readonly<BanState> | null, now: number): string {
   if (bans === null) {
     return '';
   }
-  const left = refusalsBeforeBan(bans, decidedAt);
+  const left = refusalsBeforeBan(bans, now);
   const requests = left === 1 ? '1 more refused request' : `${left} more refused requests`;
-  return ` ${requests} within 60 seconds of the first one will ban the key for ${nextBanMs(bans, decidedAt) / 1000} seconds.`;
+  return ` ${requests} within 60 seconds of the first one will ban the key for ${nextBanMs(bans, now) / 1000} seconds.`;
 }
 
-const EXAMPLE: Decision = {
-  outcome: 'limited',
-  standings: [],
-  bans: newBanState(),
-  acceptedAt: null,
-  decidedAt: 0,
-  exhausted: 'minute',
-  retryAfterSeconds: 42,
-  earnedBanLevel: 0,
-  takenAt: -1,
-};
-
-function retryAfter({ retryAfterSeconds }: Decision): Record<string, string> {
-  return { 'Retry-After': String(retryAfterSeconds) };
-}
+const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
 
 export const RateLimitExceededError = defineError({
   code: 'rate_limit_exceeded',
   status: 429,
   when: 'The limit of requests per minute is reached. Wait for `Retry-After` seconds.',
-  message: (decision: Decision) =>
-    `The limit of requests per minute is reached. Try again in ${decision.retryAfterSeconds} seconds.${warning(decision)}`,
+  message: (seconds: number, warning: string) =>
+    `The limit of requests per minute is reached. Try again in ${seconds} seconds.${warning}`,
   headers: retryAfter,
-  example: [EXAMPLE],
+  example: [42, warning(newBanState(), 0)],
 });
 
 export const DailyQuotaExceededError = defineError({
   code: 'daily_quota_exceeded',
   status: 429,
   when: 'The limit of requests per day is reached. Wait for `Retry-After` seconds, until midnight UTC.',
-  message: (decision: Decision) =>
-    `The limit of requests per day is reached. Try again in ${decision.retryAfterSeconds} seconds.${warning(decision)}`,
+  message: (seconds: number, warning: string) =>
+    `The limit of requests per day is reached. Try again in ${seconds} seconds.${warning}`,
   headers: retryAfter,
-  example: [{ ...EXAMPLE, exhausted: 'day', retryAfterSeconds: 40_211 }],
+  example: [40_211, warning(newBanState(), 0)],
 });
 
 export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
   when: 'The API key is banned, for its requests after a 429 or by an operator; the message says which. Wait for `Retry-After` seconds.',
-  message: ({ retryAfterSeconds, bans }: Decision) => {
-    const cause = bans?.byOperator
+  message: (seconds: number, byOperator: boolean) => {
+    const cause = byOperator
       ? 'An operator of this service has banned the API key.'
       : 'The API key is banned because it kept sending requests after a 429.';
-    return `${cause} Try again in ${retryAfterSeconds} seconds.`;
+    return `${cause} Try again in ${seconds} seconds.`;
   },
   headers: retryAfter,
-  example: [{ ...EXAMPLE, outcome: 'banned', retryAfterSeconds: 120 }],
+  example: [120, false],
 });
 
 /** The decision on one request, and what its response reports. */
@@ -82,7 +69,7 @@ export interface Admission {
   subject: Subject;
   /** The error for a request over the limit or with a banned key. */
   refusal: ApiError | null;
-  decision: Taken;
+  decision: Decision;
   /** Whether the request has been refunded, which happens at most once. */
   isRefunded: boolean;
   /** How far the counter's clock is ahead of ours, in milliseconds. */
@@ -182,17 +169,15 @@ export async function senderOf(request: FastifyRequest, authenticator: Authentic
   return request.sender;
 }
 
-function refusalOf(decision: Decision): ApiError | null {
-  switch (decision.outcome) {
-    case 'allowed':
-      return null;
-    case 'banned':
-      return new ApiKeyBannedError(decision);
-    case 'limited':
-      return decision.exhausted === 'day'
-        ? new DailyQuotaExceededError(decision)
-        : new RateLimitExceededError(decision);
+function refusalOf({ outcome, exhausted, bans, decidedAt, retryAfterSeconds }: Decision): ApiError | null {
+  if (outcome === 'allowed') {
+    return null;
   }
+  if (outcome === 'banned') {
+    return new ApiKeyBannedError(retryAfterSeconds, bans!.byOperator);
+  }
+  const LimitError = exhausted === 'day' ? DailyQuotaExceededError : RateLimitExceededError;
+  return new LimitError(retryAfterSeconds, warning(bans, decidedAt));
 }
 
 /** The limiter's decision in metrics: `minute` and `day` are the windows whose limit refused the request. */

@@ -1,12 +1,30 @@
 // Runs Swagger UI with our additions on the page of the operations.
 
-import { onKey } from './key.js';
 import { curl, exampleRequest, python, typescript } from './samples.js';
-import { inWords } from './words.js';
 
 /** The document, as it was served. */
 let served;
 const operationAt = (path, method) => served.paths[path]?.[method];
+
+/** Bounds from here on are those of the type, and say nothing. */
+const LARGEST = 2 ** 31 - 1;
+
+/** Shows the examples of optional parameters without filling them in: that of `If-Match` would make every request fail. */
+function forReaders(part) {
+  if (typeof part !== 'object' || part === null) {
+    return;
+  }
+  if (part.in && !part.required) {
+    part.description += ` Example: \`${[part.example ?? part.schema.example].flat().join(', ')}\`.`;
+    delete part.example;
+    delete part.schema.example;
+  }
+  if (part.maximum >= LARGEST) {
+    delete part.maximum;
+  }
+  delete part.pattern;
+  Object.values(part).forEach(forReaders);
+}
 
 function plugin(system) {
   const { createElement: h, Fragment, useEffect, useReducer, useRef } = system.React;
@@ -74,9 +92,8 @@ function plugin(system) {
 
   const nothing = () => null;
   return {
-    // The page says how to start, the key has its own dialog, and links are in the side bar.
+    // The page says how to start, and links are in the side bar.
     components: {
-      AuthorizeBtnContainer: nothing,
       authorizeOperationBtn: nothing,
       InfoContainer: nothing,
       ServersContainer: nothing,
@@ -104,7 +121,7 @@ function plugin(system) {
         wrapActions: {
           updateJsonSpec: (original) => (document) => {
             served = structuredClone(document);
-            inWords(document);
+            forReaders(document);
             original({ ...document, servers: [{ url: location.origin }] });
           },
         },
@@ -135,30 +152,9 @@ const ui = SwaggerUIBundle({
     },
     languages: ['curl_bash', 'typescript', 'python'],
   },
+  showCommonExtensions: true,
   plugins: [plugin],
-  onComplete: () =>
-    onKey((key) => {
-      if (key) {
-        ui.preauthorizeApiKey('apiKey', key);
-      } else if (ui.authSelectors.authorized()?.size) {
-        ui.authActions.logout(['apiKey']);
-      }
-    }),
 });
-
-/** Highlights the target of the address in the side bar. */
-function mark() {
-  const links = [...document.querySelectorAll('#menu a')];
-  const [marked, current] = [
-    links.find((link) => link.hasAttribute('aria-current')),
-    links.find(({ href }) => href === location.href),
-  ];
-  marked?.removeAttribute('aria-current');
-  current?.setAttribute('aria-current', 'true');
-  if (current !== marked || document.querySelector('#menu:popover-open')) {
-    current?.scrollIntoView({ block: 'nearest' });
-  }
-}
 
 /** Opens the target of the address (`#/Tag/operationId`); Swagger UI does so only when it starts. */
 function reveal() {
@@ -175,16 +171,12 @@ function reveal() {
 }
 
 addEventListener('hashchange', reveal);
-addEventListener('hashchange', mark);
 addEventListener('click', ({ target }) => {
   // A link to the current target does not change the address.
   if (target.closest('a')?.href === location.href) {
     reveal();
   }
-  // Swagger UI changes the address without an event.
-  setTimeout(mark);
 });
-mark();
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);

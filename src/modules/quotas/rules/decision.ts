@@ -138,8 +138,10 @@ export interface Decision extends Standing {
   retryAfterSeconds: number;
   /** Level of the ban that this request triggered, 1 to 5; 0 for none. */
   earnedBanLevel: number;
-  /** For `refund`; -1 if nothing was taken. */
+  /** For a refund, on the clock of the counter; -1 if nothing was taken. */
   takenAt: number;
+  /** True if this instance counted the request by its share, because Redis was unavailable. */
+  takenLocally?: boolean;
 }
 
 export const NOTHING_TAKEN = -1;

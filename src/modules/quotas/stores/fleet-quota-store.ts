@@ -1,9 +1,9 @@
 import { Logger, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
 import { RepeatingTask } from '#libs/clock';
-import type { Standing } from '../rules/decision';
+import type { Decision, Standing } from '../rules/decision';
 import type { MemoryQuotaStore } from './memory-quota-store';
-import { type AddressSubject, QuotaStore, type Receipt, type Subject, type Taken } from './quota-store';
+import { type AddressSubject, QuotaStore, type Receipt, type Subject } from './quota-store';
 import { type RedisQuotaStore, RedisUnavailableError, reasonOf } from './redis-quota-store';
 
 const PROBE_MS = 250;
@@ -39,8 +39,8 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return this;
   }
 
-  take(subject: Subject): Promise<Taken> {
-    return this.inRedisOr<Taken>(
+  take(subject: Subject): Promise<Decision> {
+    return this.inRedisOr<Decision>(
       () => this.shared.take(subject),
       () => this.takeLocally(subject),
     );
@@ -96,7 +96,7 @@ export class FleetQuotaStore extends QuotaStore implements OnModuleDestroy, OnAp
     return locally();
   }
 
-  private async takeLocally(subject: Subject): Promise<Taken> {
+  private async takeLocally(subject: Subject): Promise<Decision> {
     if (this.hasShared) {
       this.hasShared = false;
       this.local.forgetDays();

@@ -5,6 +5,7 @@ import {
   applyStored,
   type BanState,
   decide,
+  type Decision,
   newBanState,
   type Standing,
   standingOf,
@@ -20,7 +21,7 @@ import {
   type WindowState,
 } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { type ClientSubject, QuotaStore, type Receipt, type Subject, type Taken } from './quota-store';
+import { type ClientSubject, QuotaStore, type Receipt, type Subject } from './quota-store';
 
 const SWEEP_MS = 10_000;
 /** Idle entries leave after this long: windows are over, or in the database. */
@@ -79,7 +80,7 @@ export class MemoryQuotaStore extends QuotaStore implements OnModuleDestroy {
     void this.sweeper.stop();
   }
 
-  async take(subject: Subject): Promise<Taken> {
+  async take(subject: Subject): Promise<Decision> {
     const { windows, bans, limits, now } = await this.stateOf(subject);
     const decision = decide(windows, bans, limits, now);
     if (subject.kind === 'client' && decision.outcome === 'allowed') {

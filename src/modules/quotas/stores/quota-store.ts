@@ -22,14 +22,7 @@ export interface AddressSubject {
 export type Subject = ClientSubject | AddressSubject;
 
 /** What a refund needs to know. */
-export interface Receipt {
-  /** Unix milliseconds, on the clock of the counter. */
-  takenAt: number;
-  /** True if this instance counted the request by its share, because Redis was unavailable. */
-  takenLocally?: boolean;
-}
-
-export type Taken = Decision & Receipt;
+export type Receipt = Pick<Decision, 'takenAt' | 'takenLocally'>;
 
 /** Counts requests. Every method is one atomic step on the subject's windows and bans. */
 export abstract class QuotaStore {
@@ -37,7 +30,7 @@ export abstract class QuotaStore {
   readonly redis = { isDegraded: false };
 
   /** Takes one request from both windows or from neither, and counts refusals and bans. */
-  abstract take(subject: Subject): Promise<Taken>;
+  abstract take(subject: Subject): Promise<Decision>;
   /** Refunds a request; returns the subject's standing after it. */
   abstract refund(subject: Subject, taken: Receipt): Promise<Standing>;
   /** The subject's standing. Read-only. */
