@@ -30,23 +30,14 @@ const FLUSH_MS = 2_000;
 const COMPLAIN_MS = 60_000;
 
 /** Traces of this process, sent to a collector. */
-export interface Tracing {
-  /** Traces the requests of this server. */
-  watch(fastify: FastifyInstance): void;
-  /** Fields that link a log line to its trace. */
-  logContext(): object;
-  /** Reports each variable that OpenTelemetry replaced with its default, and from now on that traces cannot be sent. */
-  reportTo(warn: (message: string) => void): void;
-  /** Sends pending spans within two seconds. Never rejects. */
-  close(): Promise<void>;
-}
+export type Tracing = ReturnType<typeof startTracing>;
 
 /**
  * Starts tracing. Must run before the drivers of PostgreSQL and Redis are loaded, because they are instrumented while
  * loading. OpenTelemetry reads the collector, the sampling and the service name from its own environment
  * variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, ...).
  */
-export function startTracing(): Tracing {
+export function startTracing() {
   // Use the attribute names that are stable since 2025, not those of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
   const misreadings = new Set<string>();
@@ -60,12 +51,15 @@ export function startTracing(): Tracing {
   provider.register();
   traceDrivers();
   return {
-    watch: (fastify) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
+    watch: (fastify: FastifyInstance) => traceRequests(fastify, provider.getTracer(SERVICE_NAME)),
+    /** Fields that link a log line to its trace. */
     logContext: currentTrace,
-    reportTo: (warn) => {
+    /** Reports each variable that OpenTelemetry replaced with its default, and from now on that traces cannot be sent. */
+    reportTo: (warn: (message: string) => void) => {
       misreadings.forEach((message) => warn(`Traces: ${message}`));
       reportTo(warn);
     },
+    /** Sends pending spans within two seconds. Never rejects. */
     close: async () => {
       const late = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), late]);

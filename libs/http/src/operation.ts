@@ -18,7 +18,7 @@ import {
   asPage,
   cursorAfter,
 } from './paging';
-import { type Deprecation, Deprecated, isGone, routeOf } from './routes';
+import { type Deprecation, Deprecated, isGone, routeOf, successorOf } from './routes';
 import { asSingleResource } from './single-resource';
 
 /** A class, or the name of a shared schema of the document. */
@@ -147,9 +147,7 @@ function representationBy(response: ResponseOptions): Representation {
 
 /** The collection's path and the new id (RFC 9110, section 10.2.2), or the successor of the read once that is gone. */
 function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
-  return read && isGone(read, request)
-    ? read.successor.replace(/\{\w+\}/, String(id))
-    : `${routeOf(request).url}/${id}`;
+  return read && isGone(read, request) ? successorOf(read, String(id)) : `${routeOf(request).url}/${id}`;
 }
 
 function pathOf(schema: string): string {

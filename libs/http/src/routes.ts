@@ -64,7 +64,7 @@ export interface Deprecation {
   sunset: string;
   /** Where the deprecation is explained. */
   documentation: string;
-  /** The replacement's target; `{name}` in it stands for the path parameter of that name. */
+  /** The replacement's target; `{name}` in it stands for the operation's path parameter. */
   successor: string;
 }
 
@@ -90,24 +90,22 @@ export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): 
  * The header fields of every response of a deprecated operation: `Deprecation` (RFC 9745: a structured-field date),
  * `Sunset` (RFC 8594: an HTTP date) and `Link` with the relations `deprecation` (RFC 9745) and `successor-version` (RFC
  * 5829).
- * @returns a function that makes them from a request's path parameters
+ * @returns a function that makes them from the path parameter of a request
  */
-export function announcementOf(
-  deprecation: Deprecation,
-): (parameters: Readonly<Record<string, string>>) => Record<string, string> {
+function announcementOf(deprecation: Deprecation): (parameter?: string) => Record<string, string> {
   const since = `@${instantOf(deprecation.since).getTime() / 1000}`;
   const sunset = instantOf(deprecation.sunset).toUTCString();
   const explained = `<${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
-  return (parameters) => {
-    const successor = deprecation.successor.replace(/\{(\w+)\}/, (_all, name: string) =>
-      echoed(parameters[name]),
-    );
-    return {
-      Deprecation: since,
-      Sunset: sunset,
-      Link: `${explained}, <${successor}>; rel="successor-version"`,
-    };
-  };
+  return (parameter) => ({
+    Deprecation: since,
+    Sunset: sunset,
+    Link: `${explained}, <${successorOf(deprecation, echoed(parameter))}>; rel="successor-version"`,
+  });
+}
+
+/** The target of the replacement, for the resource that the path parameter names. */
+export function successorOf({ successor }: Deprecation, parameter: string): string {
+  return successor.replace(/\{\w+\}/, parameter);
 }
 
 function echoed(parameter = ''): string {
@@ -136,7 +134,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
     RouteConfig(config),
     ApiExtension('x-deprecated-sunset', deprecation.sunset),
     Documented({
-      headers: { any: exampleHeaders(deprecation, announcement) },
+      headers: { any: exampleHeaders(announcement) },
       errors: [OperationGoneError],
     }),
   );
@@ -146,10 +144,8 @@ const LINK =
   'The deprecation, as `rel="deprecation"` (RFC 9745), and the successor, as `rel="successor-version"` (RFC 5829). Absent if the request could not be read.';
 
 /** The header fields as they read for the first resource. */
-function exampleHeaders({ successor }: Deprecation, announcement: ReturnType<typeof announcementOf>) {
-  const parameters = [...successor.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, '1'] as const);
-  const fields = announcement(Object.fromEntries(parameters) as Record<string, string>);
-  return Object.entries(fields).map(([name, example]) => ({
+function exampleHeaders(announcement: ReturnType<typeof announcementOf>) {
+  return Object.entries(announcement('1')).map(([name, example]) => ({
     name,
     example,
     ...(name === 'Link' ? { description: LINK } : {}),
@@ -164,5 +160,5 @@ export function deprecationOf(request: FastifyRequest): Deprecation | undefined 
 /** The deprecation headers of a request; undefined if its operation is not deprecated. */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> | undefined {
   const { announcement } = routeOf(request).config as DeprecationConfig;
-  return announcement?.(request.params as Record<string, string>);
+  return announcement?.(Object.values(request.params as Record<string, string>)[0]);
 }

@@ -14,13 +14,17 @@ function forReaders(part) {
   if (typeof part !== 'object' || part === null) {
     return;
   }
-  if (part.in && !part.required) {
+  if (part.in && part.schema && !part.required) {
     part.description += ` Example: \`${[part.example ?? part.schema.example].flat().join(', ')}\`.`;
     delete part.example;
     delete part.schema.example;
   }
   if (part.maximum >= LARGEST) {
     delete part.maximum;
+  }
+  // Swagger UI complains of formats of integers that it does not know.
+  if (part.type === 'integer') {
+    delete part.format;
   }
   delete part.pattern;
   Object.values(part).forEach(forReaders);
